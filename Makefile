@@ -1,0 +1,56 @@
+# Every target works on a fresh clone: it makes .venv first, with the standard venv module.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-real check bench fuzz mutants docs clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c '$(MINIMUM)' || { \
+	  echo "loop-harness needs Python 3.11 or later, and '$(PYTHON)' is not:" \
+	    "name another one, as in: make setup PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV) || { \
+	  echo "The venv module does not work here; on Debian and Ubuntu:" \
+	    "apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
+	$(RUN) -m pip install --quiet --editable '.[dev]' --constraint constraints.txt
+	@touch $@
+
+setup: $(READY) ## make .venv with everything that the other targets need
+
+demo: $(READY) ## the reference agent passes every scenario, every mutant fails one
+	$(RUN) examples/demo.py
+
+test: $(READY) ## the tests that need only Python
+	$(RUN) -m pytest -n auto -m "not real"
+
+test-real: $(READY) ## the slow tests, with real parts: processes, Node, sockets
+	$(RUN) -m pytest -m real
+
+check: $(READY) ## format, lint, types, architecture
+	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+	$(RUN) -m pytest -q tests/test_architecture.py
+
+bench: $(READY) ## what a call costs, as ratios to the bare SDK
+	$(RUN) -m bench
+
+fuzz: $(READY) ## the property tests, with many more examples
+	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
+
+mutants: $(READY) ## every wrong agent against its scenario: the matrix
+	$(RUN) -m tests.mutants
+
+docs: $(READY) ## every link, make target and harness verb in the documents exists
+	$(RUN) -m pytest -q tests/test_docs.py
+
+clean: ## remove everything that these targets made, .venv too
+	rm -rf $(VENV) build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

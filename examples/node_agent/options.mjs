@@ -1,0 +1,21 @@
+// The options of a run. They may arrive as strings, because a SPEC such as `?careful=true` has no
+// types; a mistyped value is an error, for an option that is silently off tests the wrong agent.
+
+const SWITCH = { true: true, false: false };
+
+function readSwitch(given, name) {
+  const value = SWITCH[String(given[name] ?? false)];
+  if (value === undefined) throw new Error(`option ${name}: want true or false, got ${given[name]}`);
+  return value;
+}
+
+/** `{careful, stream, model, maxTokens}` from the JSON text of HARNESS_OPTIONS. */
+export function readOptions(text) {
+  const given = JSON.parse(text || "{}") ?? {};
+  return {
+    careful: readSwitch(given, "careful"),
+    stream: readSwitch(given, "stream"),
+    model: given.model ?? "claude-sonnet-4-5",
+    maxTokens: Number(given.max_tokens ?? 1024),
+  };
+}

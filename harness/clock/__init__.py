@@ -1,0 +1,36 @@
+"""The one place that time comes from: real time, virtual time, and what virtual time cannot see.
+
+`virtual` is the clock as a value, `patched` puts it under synchronous code, `loop` under asyncio
+and anyio, `trio_clock` under trio, and `meter` measures the real waits that none of them sees.
+"""
+
+from harness.clock.loop import VirtualEventLoop, run_async
+from harness.clock.meter import RealWaitMeter
+from harness.clock.patched import virtual_time
+from harness.clock.policy import virtual_event_loops
+from harness.clock.trio_clock import virtual_trio_clock
+from harness.clock.virtual import (
+    Clock,
+    RealClock,
+    VirtualClock,
+    Wait,
+    real_monotonic,
+    real_sleep,
+    real_time,
+)
+
+__all__ = [
+    "Clock",
+    "RealClock",
+    "RealWaitMeter",
+    "VirtualClock",
+    "VirtualEventLoop",
+    "Wait",
+    "real_monotonic",
+    "real_sleep",
+    "real_time",
+    "run_async",
+    "virtual_event_loops",
+    "virtual_time",
+    "virtual_trio_clock",
+]

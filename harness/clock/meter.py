@@ -1,0 +1,74 @@
+"""How long a run really waited where virtual time could not see it.
+
+A run on virtual time should cost processor time and nothing else. What is left of the wall clock
+after the processor's share and the share of the doors (which may wait by order of the script) is
+time in which somebody really waited: a `queue.get(timeout)`, a socket, a kept `sleep`. Virtual
+time says nothing about such a run, and so it is unknown, never passed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+REAL_WAIT_LIMIT_S = 1.0
+"""More real waiting than this outside the doors makes a run `unknown: real wait`."""
+
+
+class RealWaitMeter:
+    """A context manager around a run; `waited_s` can be read during it and after it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._began = self._now()
+        self._ended: float | None = None
+        self._inside = 0
+        self._entered = 0.0
+        self._door_s = 0.0
+
+    def __enter__(self) -> Self:
+        self._began, self._ended, self._door_s = self._now(), None, 0.0
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended = self._now()
+
+    @contextmanager
+    def door(self) -> Iterator[None]:
+        """Time in this block is the harness's own; blocks that overlap count once."""
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._entered = self._now()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._door_s += self._now() - self._entered
+
+    @property
+    def waited_s(self) -> float:
+        """Real seconds outside the doors in which the process did not compute; never negative."""
+        now = self._now() if self._ended is None else self._ended
+        return max(0.0, now - self._began - self._door_s)
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the run waited so long that virtual time says nothing about it."""
+        return self.waited_s > REAL_WAIT_LIMIT_S
+
+    @staticmethod
+    def _now() -> float:
+        # Both at once, so that a door's block takes its processor time out of the reckoning too.
+        return time.perf_counter() - time.process_time()

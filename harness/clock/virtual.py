@@ -1,0 +1,203 @@
+"""A clock as a value: real time, or time that passes only when somebody waits.
+
+Virtual time is a count of microseconds, not a float: durations add up without rounding noise, so
+the same program leaves the same list of waits, byte for byte. Two readings are kept apart, as an
+operating system keeps them apart: the monotonic one, which only waits can move and which dates
+the events of a history, and the wall clock, which a `jump` moves (NTP, a laptop's lid).
+
+The monotonic reading starts at a day, not at 0: programs take 0 for "never", and on a real
+machine that has run for a day they are right.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+import msgspec
+
+from harness.core.errors import RunStopped
+
+real_sleep = time.sleep
+real_monotonic = time.monotonic
+real_time = time.time
+
+MICROSECONDS = 1_000_000
+UPTIME_S = 86_400
+EPOCH_S = 1_767_225_600
+"""The wall clock at the start of a virtual run: 2026-01-01T00:00:00Z."""
+
+Source = Literal["sleep", "loop", "door"]
+
+
+class Clock(Protocol):
+    """What a target and a door may ask of time."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since the run began; never goes back."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed moment; never goes back."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait in this thread."""
+
+    async def asleep(self, seconds: float) -> None:
+        """Wait in this task."""
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """One wait in virtual time: when it began, how long it was, and who waited.
+
+    `source` is `sleep` (a thread slept), `loop` (every task of an event loop waited, and its
+    clock jumped to the next timer) or `door` (a scripted wait of the harness itself).
+    """
+
+    at_ms: int
+    seconds: float
+    source: Source
+
+
+class RealClock:
+    """Real time, counted from the moment this clock is made."""
+
+    def __init__(self, start_ms: int = 0) -> None:
+        self._start_ms = start_ms
+        self._began = real_monotonic()
+
+    def now_ms(self) -> int:
+        """Milliseconds since the run began."""
+        return self._start_ms + int((real_monotonic() - self._began) * 1000)
+
+    def monotonic(self) -> float:
+        """The machine's monotonic clock, in seconds."""
+        return real_monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Really wait in this thread."""
+        real_sleep(seconds)
+
+    async def asleep(self, seconds: float) -> None:
+        """Really wait in this task, under asyncio or trio."""
+        import anyio
+
+        await anyio.sleep(seconds)
+
+
+class VirtualClock:
+    """Time that passes when somebody waits, and at no other moment. Safe to share by threads.
+
+    `start_ms` is what the run's clock shows at first (a restarted target goes on where it was
+    stopped), `epoch_s` the wall clock at 0 ms. A wait that would end more than `limit_s` seconds
+    after the run's start stops the clock at the limit and raises `RunStopped`: a program that
+    does nothing but wait would otherwise never end.
+    """
+
+    def __init__(
+        self, start_ms: int = 0, epoch_s: int = EPOCH_S, *, limit_s: float | None = None
+    ) -> None:
+        self.waits: list[Wait] = []
+        self._lock = threading.Lock()
+        self._now_us = start_ms * 1000
+        self._wall_offset_us = epoch_s * MICROSECONDS
+        self._limit_s = limit_s
+        self._park: Callable[[int], bool] | None = None
+
+    def now_us(self) -> int:
+        """Microseconds since the run began."""
+        return self._now_us
+
+    def now_ms(self) -> int:
+        """Milliseconds since the run began."""
+        return self._now_us // 1000
+
+    def monotonic(self) -> float:
+        """Seconds, `UPTIME_S` at the run's start."""
+        return (UPTIME_S * MICROSECONDS + self._now_us) / MICROSECONDS
+
+    def monotonic_ns(self) -> int:
+        """`monotonic` in nanoseconds."""
+        return (UPTIME_S * MICROSECONDS + self._now_us) * 1000
+
+    def time(self) -> float:
+        """The wall clock: seconds since 1970."""
+        return (self._wall_offset_us + self._now_us) / MICROSECONDS
+
+    def time_ns(self) -> int:
+        """`time` in nanoseconds."""
+        return (self._wall_offset_us + self._now_us) * 1000
+
+    def jump(self, wall_ms: int) -> None:
+        """Move the wall clock alone, forward or back."""
+        with self._lock:
+            self._wall_offset_us += wall_ms * 1000
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass without a wait on record."""
+        self._pass(lambda now: now + _microseconds(seconds), None)
+
+    def sleep(self, seconds: float, source: Source = "sleep") -> None:
+        """Let time pass at once, and put the wait on record.
+
+        A thread beside a virtual event loop really stops until that loop's clock has come to the
+        end of its sleep, so that timers before it fire before it. Raises ValueError for a
+        negative time, as `time.sleep` does.
+        """
+        duration_us = _microseconds(seconds)
+        if self._park is not None and self._park(self._now_us + duration_us):
+            return
+        self._pass(lambda now: now + duration_us, source)
+        real_sleep(0)
+
+    async def asleep(self, seconds: float) -> None:
+        """Wait in this task, which an event loop on this clock must be running."""
+        import anyio
+
+        await anyio.sleep(seconds)
+
+    def pass_until(self, target_us: int, source: Source) -> None:
+        """Let time pass until `now_us() == target_us`; a moment that is past changes nothing.
+
+        For event loops, which know moments and not durations.
+        """
+        self._pass(lambda now: target_us, source)
+
+    def attach(self, park: Callable[[int], bool] | None) -> None:
+        """Name the event loop that drives this clock, or None when it has ended.
+
+        `park(until_us)` stops the calling thread until the loop has come to that moment and
+        returns True; False means that this thread shall let the time pass itself.
+        """
+        if park is not None and self._park is not None:
+            raise RuntimeError("this clock drives an event loop already; end that one first")
+        self._park = park
+
+    @property
+    def driven(self) -> bool:
+        """Whether an event loop drives this clock."""
+        return self._park is not None
+
+    def _pass(self, target: Callable[[int], int], source: Source | None) -> None:
+        with self._lock:
+            before = self._now_us
+            wanted = max(before, target(before))
+            self._now_us = allowed = self._within_limit(wanted)
+            if source is not None and allowed > before:
+                seconds = (allowed - before) / MICROSECONDS
+                self.waits.append(Wait(before // 1000, seconds, source))
+        if allowed < wanted:
+            raise RunStopped(f"limits.virtual_s: the run waited past {self._limit_s} s")
+
+    def _within_limit(self, moment_us: int) -> int:
+        if self._limit_s is None:
+            return moment_us
+        return min(moment_us, max(self._now_us, _microseconds(self._limit_s)))
+
+
+def _microseconds(seconds: float) -> int:
+    duration_us = round(seconds * MICROSECONDS)
+    if duration_us < 0:
+        raise ValueError("sleep length must be non-negative")
+    return duration_us

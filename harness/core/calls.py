@@ -1,0 +1,120 @@
+"""Calls: what crosses a seam from the agent towards the world.
+
+A request stands in the history in a form that does not grow with the run: a model request names
+the call that it continues (`after`), how many of that call's messages it keeps, and the digests
+of the rest. `Call` is the same request as a script or a fault sees it, with values in place of
+digests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from harness.core.messages import Json, Message, ToolSpec
+
+Seam = Literal["model", "tool", "inbox", "outbox", "store"]
+Purpose = Literal["main", "compact", "aux"]
+InboundKind = Literal["message", "cancel", "disconnect"]
+OutboundKind = Literal["partial", "final", "notice", "error", "heartbeat", "compaction"]
+
+
+class ModelRequest(msgspec.Struct, frozen=True, tag="model", omit_defaults=True):
+    """A request to the model. `system` and `tools` are digests of values in the history.
+
+    The messages are the first `keep` of the call `after`, then `messages` (digests).
+    """
+
+    model: str
+    messages: tuple[str, ...]
+    after: str = ""
+    keep: int = 0
+    system: str = ""
+    tools: str = ""
+    tools_offered: bool = False
+    max_tokens: int | None = None
+    stream: bool = False
+    headers: dict[str, str] = {}
+
+
+class ToolRequest(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
+    """The agent runs a tool: `id` is the model's id for the call."""
+
+    id: str
+    name: str
+    input: Json = None
+
+
+class InboxRequest(msgspec.Struct, frozen=True, tag="inbox", omit_defaults=True):
+    """The agent asks for the next inbound message, which ends the turn of the one before.
+
+    `poll`: it only looks, in the middle of a turn, whether the user has cancelled.
+    """
+
+    poll: bool = False
+
+
+class OutboxRequest(msgspec.Struct, frozen=True, tag="outbox", omit_defaults=True):
+    """The agent says something to the user. `status` is its own word for how the turn went."""
+
+    kind: OutboundKind
+    text: str
+    in_reply_to: str = ""
+    status: str = ""
+
+
+class StoreRequest(msgspec.Struct, frozen=True, tag="store", omit_defaults=True):
+    """A write of the session store."""
+
+    operation: str
+    rows: tuple[str, ...] = ()
+
+
+Request: TypeAlias = ModelRequest | ToolRequest | InboxRequest | OutboxRequest | StoreRequest
+
+
+class Inbound(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A message of the user, a cancel or a disconnect, as the agent gets it."""
+
+    id: str
+    session: str = "main"
+    text: str = ""
+    kind: InboundKind = "message"
+    at_ms: int = 0
+
+
+class Received(msgspec.Struct, frozen=True):
+    """A model request as the door got it: bytes, and what stands around them.
+
+    `timeout_ms` is how long the client waits for one read, None when it does not say.
+    """
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    at_ms: int
+    session: str = ""
+    timeout_ms: int | None = None
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A call as a script or a fault sees it.
+
+    `n` counts the calls of this session on this seam from 1. For a model call `messages`, `system`
+    and `tools` are the whole request.
+    """
+
+    key: str
+    seam: Seam
+    n: int
+    session: str
+    turn: int
+    at_ms: int
+    request: Request
+    purpose: Purpose = "main"
+    messages: Sequence[Message] = ()
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    timeout_ms: int | None = None

@@ -1,0 +1,37 @@
+"""Randomness, drawn by name.
+
+Every draw has its own generator, keyed by the run's seed, the name of what draws (a fault, an id)
+and the key of the call. So adding a fault never moves the draws of another one, and a seed means
+the same on every machine and under every `PYTHONHASHSEED`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+
+
+class Draws:
+    """The draws of one run."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def _key(self, names: tuple[str, ...]) -> bytes:
+        text = "\x1f".join((str(self.seed), *names))
+        return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+    def random(self, *names: str) -> random.Random:
+        """A generator of its own for `names`: the same names, the same draws."""
+        return random.Random(int.from_bytes(self._key(names), "big"))
+
+    def identifier(self, prefix: str, *names: str) -> str:
+        """An id in the shape that providers use: the prefix and 24 letters or digits."""
+        number = int.from_bytes(self._key((prefix, *names)), "big")
+        letters = []
+        for _ in range(22):
+            number, index = divmod(number, len(_ALPHABET))
+            letters.append(_ALPHABET[index])
+        return f"{prefix}01{''.join(letters)}"

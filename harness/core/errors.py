@@ -1,0 +1,42 @@
+"""Errors, split by whose fault they are.
+
+`InputError` is the user's: a bad file, flag or name; it says what, where and what to do, and
+becomes exit status 2. `HarnessError` is ours. What an agent under test does wrong is never an
+exception here: it is data in the history.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HarnessError(Exception):
+    """The harness itself cannot go on; never the agent's fault (exit status 3)."""
+
+
+class InputError(Exception):
+    """A file, flag or name that the user gave cannot be used (exit status 2).
+
+    `place` is where: a file with line and key, a flag, a name. The text is one line.
+    """
+
+    def __init__(self, what: str, place: str = "") -> None:
+        self.what, self.place = what, place
+        super().__init__(f"{place}: {what}" if place else what)
+
+
+class RunStopped(BaseException):
+    """Ends a Python target from inside a seam, past everything that catches `Exception`.
+
+    Raised when a target goes on calling after a limit was answered, and on real time running out.
+    """
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message for a mistyped `name`: the nearest known one, or all of them."""
+    choices = sorted(known)
+    close = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return "known: " + ", ".join(choices) if choices else "none is known"

@@ -1,0 +1,172 @@
+"""The history: the ordered events of one run, and the only state there is.
+
+Script, fault and check are functions of it. It is JSON Lines on disk; a value (a message, a system
+text, a tool list) is written once, before the first event that names its digest. Events are made
+here and nowhere else, and only the transition, the runner and the readers of recordings call these
+constructors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from harness.core.events import (
+    Answered,
+    AnyEvent,
+    Called,
+    Effected,
+    Ended,
+    Killed,
+    Noted,
+    Started,
+    Stored,
+    Valued,
+)
+from harness.core.messages import Json, Message, digest
+from harness.core.past import Past
+
+
+class History:
+    """The events of one run, in order, with the values they name.
+
+    `sink` is handed each event as it is made, for worlds in which the file must be written before
+    a step is carried out.
+    """
+
+    def __init__(self, sink: Callable[[AnyEvent], None] | None = None) -> None:
+        self.events: list[AnyEvent] = []
+        self.messages: dict[str, Message] = {}
+        self.values: dict[str, Json] = {}
+        self.past = Past()
+        self._sink = sink
+
+    def _append(self, event: AnyEvent) -> None:
+        self.events.append(event)
+        if self._sink is not None:
+            self._sink(event)
+
+    @property
+    def _next(self) -> int:
+        return len(self.events) + 1
+
+    def take(self, event: AnyEvent) -> None:
+        """Append an event that was made elsewhere: a line of a history file."""
+        self._append(event)
+        match event:
+            case Noted():
+                self.messages[event.digest] = event.value
+            case Valued():
+                self.values[event.digest] = event.value
+            case Called():
+                self.past.see_called(
+                    event.key, event.seam, event.session, event.request, event.purpose
+                )
+            case Answered():
+                self.past.see_answered(event)
+
+    def note(self, message: Message, at_ms: int = 0) -> str:
+        """Keep a message under its digest, and return the digest."""
+        name = digest(message)
+        if name not in self.messages:
+            self.messages[name] = message
+            self._append(Noted(n=self._next, at_ms=at_ms, digest=name, value=message))
+        return name
+
+    def value(self, value: Json, at_ms: int = 0) -> str:
+        """Keep another value under its digest, and return the digest; "" for an empty one."""
+        if not value:
+            return ""
+        name = digest(value)
+        if name not in self.values:
+            self.values[name] = value
+            self._append(Valued(n=self._next, at_ms=at_ms, digest=name, value=value))
+        return name
+
+    def started(self, **fields: Json) -> Started:
+        """A run or a further attempt begins."""
+        event = Started(n=self._next, **fields)
+        self._append(event)
+        return event
+
+    def called(self, **fields: Json) -> Called:
+        """A call crossed a seam."""
+        event = Called(n=self._next, **fields)
+        self._append(event)
+        self.past.see_called(event.key, event.seam, event.session, event.request, event.purpose)
+        return event
+
+    def answered(self, **fields: Json) -> Answered:
+        """A call was answered."""
+        event = Answered(n=self._next, **fields)
+        self._append(event)
+        self.past.see_answered(event)
+        return event
+
+    def effect(self, **fields: Json) -> Effected:
+        """The outside world changed."""
+        event = Effected(n=self._next, **fields)
+        self._append(event)
+        return event
+
+    def stored(self, **fields: Json) -> Stored:
+        """The store changed."""
+        event = Stored(n=self._next, **fields)
+        self._append(event)
+        return event
+
+    def killed(self, **fields: Json) -> Killed:
+        """The target was killed."""
+        event = Killed(n=self._next, **fields)
+        self._append(event)
+        return event
+
+    def ended(self, **fields: Json) -> Ended:
+        """The target ended."""
+        event = Ended(n=self._next, **fields)
+        self._append(event)
+        return event
+
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+
+def encode(events: Iterable[AnyEvent]) -> bytes:
+    """Events as JSON Lines."""
+    return b"".join(_encoder.encode(event) + b"\n" for event in events)
+
+
+def decode(lines: bytes) -> History:
+    """A history from its JSON Lines.
+
+    Raises msgspec.DecodeError or msgspec.ValidationError for a line that is no event; the message
+    begins with `line N: `.
+    """
+    history = History()
+    for number, line in enumerate(lines.split(b"\n"), start=1):
+        if line.strip():
+            history.take(_decode_line(line, number))
+    return history
+
+
+def _decode_line(line: bytes, number: int) -> AnyEvent:
+    try:
+        return _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise msgspec.ValidationError(f"line {number}: {error}") from None
+    except msgspec.DecodeError as error:
+        raise msgspec.DecodeError(f"line {number}: {error}") from None
+
+
+_UNSTABLE = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}
+
+
+def canonical(history: History) -> bytes:
+    """The history without what may differ between doors and worlds: time, door, versions."""
+    kept = [
+        msgspec.structs.replace(e, **{k: v for k, v in _UNSTABLE.items() if hasattr(e, k)})
+        for e in history.events
+    ]
+    return encode(kept)

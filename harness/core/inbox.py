@@ -1,0 +1,69 @@
+"""Which inbound message is due: a function of the scenario, the past and the time.
+
+Messages come in the order of the file. One that waits for a time or a call that has not come yet
+does not hold up the ones behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from harness.core.calls import Inbound
+from harness.core.errors import InputError
+from harness.core.past import Past
+from harness.core.scenario import After, AtMs, InboxItem
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """An inbound message and what it waits for."""
+
+    inbound: Inbound
+    ms: int | None = None
+    after: str | None = None
+    idle: bool = True
+
+
+def entries(items: Sequence[InboxItem]) -> tuple[Entry, ...]:
+    """The inbox of a scenario, with ids (`m1`, `m2`, …) where the file gives none.
+
+    Raises InputError for a `when` that is neither `{ms: N}` nor `{after: KEY}`.
+    """
+    return tuple(_entry(item, number) for number, item in enumerate(items, start=1))
+
+
+def _entry(item: InboxItem, number: int) -> Entry:
+    inbound = Inbound(item.id or f"m{number}", item.session, item.text, item.kind)
+    if isinstance(item.when, str):
+        return Entry(inbound, idle=item.when == "idle")
+    try:
+        if "after" in item.when:
+            after = msgspec.convert(item.when, type=After).after
+            return Entry(inbound, after=after, idle=False)
+        return Entry(inbound, ms=msgspec.convert(item.when, type=AtMs).ms, idle=False)
+    except msgspec.ValidationError as error:
+        raise InputError(f"inbox message {inbound.id}: when: {error}") from None
+
+
+def due(inbox: Sequence[Entry], past: Past, now_ms: int, busy: bool) -> Entry | None:
+    """The first message that can be delivered now."""
+    return next((e for e in pending(inbox, past) if _is_due(e, past, now_ms, busy)), None)
+
+
+def next_ms(inbox: Sequence[Entry], past: Past) -> int | None:
+    """When the next timed message comes, None if none is pending."""
+    return min((e.ms for e in pending(inbox, past) if e.ms is not None), default=None)
+
+
+def pending(inbox: Sequence[Entry], past: Past) -> Iterator[Entry]:
+    """What was not delivered yet."""
+    return (e for e in inbox if e.inbound.id not in past.delivered)
+
+
+def _is_due(entry: Entry, past: Past, now_ms: int, busy: bool) -> bool:
+    if entry.ms is not None:
+        return now_ms >= entry.ms
+    if entry.after is not None:
+        return entry.after in past.answered
+    return not busy if entry.idle else True

@@ -1,0 +1,155 @@
+"""Messages without a wire: a role and blocks.
+
+Every provider says the same few things in another way. This file is the one vocabulary that the
+script, the history, the checks and the readers share; only `wires/` knows how a provider spells
+it. A block that we do not know is kept as `Opaque` with all its fields, so that a message read
+and written again says the same. `cache_control` is a transport hint, not content: wires leave it
+out, so that a message keeps its digest when the cache mark moves on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Json: TypeAlias = Any
+"""Any JSON value, as msgspec decodes it."""
+
+Role: TypeAlias = str
+"""`user`, `assistant`, `system`, or what a recording really says."""
+
+Side = Literal["user", "assistant", "tool", "system"]
+
+
+class Text(msgspec.Struct, frozen=True, tag="text", omit_defaults=True):
+    """Visible text. `extra` holds what else the wire said of it (citations)."""
+
+    text: str
+    extra: dict[str, Json] = {}
+
+
+class Thinking(msgspec.Struct, frozen=True, tag="thinking", omit_defaults=True):
+    """A model's reasoning; `redacted` holds the opaque data of a redacted block."""
+
+    text: str = ""
+    signature: str = ""
+    redacted: str = ""
+
+
+class ToolUse(msgspec.Struct, frozen=True, tag="tool_use", omit_defaults=True):
+    """A call that the model asks for. `input` is what the wire said, be it an object or not."""
+
+    id: str
+    name: str
+    input: Json = None
+    extra: dict[str, Json] = {}
+
+
+class ToolResult(msgspec.Struct, frozen=True, tag="tool_result", omit_defaults=True):
+    """The answer to the call `id`: text, or blocks."""
+
+    id: str
+    content: str | tuple[Text | Opaque, ...] = ""
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The readable part of the content."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(block.text for block in self.content if isinstance(block, Text))
+
+
+class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
+    """A block of a `kind` that we do not interpret, with its whole wire `value`."""
+
+    kind: str
+    value: dict[str, Json]
+
+
+Block: TypeAlias = Text | Thinking | ToolUse | ToolResult | Opaque
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message: who says what."""
+
+    role: Role
+    blocks: tuple[Block, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All text blocks, joined by newlines."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def tool_uses(self) -> tuple[ToolUse, ...]:
+        """The calls of this message, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, ToolUse))
+
+    @property
+    def tool_results(self) -> tuple[ToolResult, ...]:
+        """The results of this message, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, ToolResult))
+
+
+class ToolSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool as it is offered to the model: a JSON Schema for its input."""
+
+    name: str
+    description: str = ""
+    input_schema: dict[str, Json] = {}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names that a call must give; empty when the tool can be called with `{}`."""
+        names = self.input_schema.get("required")
+        return tuple(names) if isinstance(names, (list, tuple)) else ()
+
+
+_encode_canonical = msgspec.json.Encoder(order="sorted").encode
+
+
+def canonical(value: Json) -> str:
+    """`value` as JSON with sorted keys: equal values give equal text."""
+    return _encode_canonical(value).decode()
+
+
+def digest(value: Json) -> str:
+    """The name of a value: 20 hexadecimal digits over its canonical JSON."""
+    return hashlib.blake2b(_encode_canonical(value), digest_size=10).hexdigest()
+
+
+def user(text: str) -> Message:
+    """A user message of one text."""
+    return Message("user", (Text(text),))
+
+
+def assistant(*blocks: Block | str) -> Message:
+    """An assistant message; a string is a text block."""
+    return Message("assistant", tuple(Text(b) if isinstance(b, str) else b for b in blocks))
+
+
+def results(*blocks: ToolResult) -> Message:
+    """A user message that answers tool calls."""
+    return Message("user", blocks)
+
+
+def side(message: Message) -> Side:
+    """Whose turn a message belongs to.
+
+    Tool results count as the user's when they stand in a user message (Anthropic); a message of
+    role `tool` or `function` (OpenAI) is a side of its own.
+    """
+    return _SIDES.get(message.role, "user")
+
+
+_SIDES: dict[str, Side] = {
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "system": "system",
+    "developer": "system",
+}

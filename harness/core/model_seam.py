@@ -1,0 +1,191 @@
+"""The model seam of the transition: from a request's bytes to the bytes of its answer.
+
+What only this file knows: which request a request continues, what it is for, and in which order
+limits, the dialect, the script, the faults and the wire have their say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+
+from harness.core.arming import ArmedFault, bend_all
+from harness.core.calls import Call, ModelRequest, Purpose, Received
+from harness.core.draws import Draws
+from harness.core.history import History
+from harness.core.messages import Message
+from harness.core.plans import (
+    Answer,
+    ApiError,
+    Plan,
+    Recorded,
+    Reply,
+    Send,
+    Step,
+    Value,
+    until_timeout,
+)
+from harness.core.ports import Reader, Reading, Script, Wire
+from harness.core.scenario import Scenario
+from harness.core.seams import STOP, limit_hit, over_limit, record_answer
+
+_KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
+
+
+class ModelSeam:
+    """Reads, scripts, bends and writes the model's side of one run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        wire: Wire,
+        script: Script,
+        history: History,
+        draws: Draws,
+        faults: Sequence[ArmedFault],
+    ) -> None:
+        self.scenario, self.wire, self.script, self.history = scenario, wire, script, history
+        self.draws, self.faults = draws, faults
+        self._readers: dict[tuple[str, str], Reader] = {}
+        self._last_key: dict[tuple[str, str], str] = {}
+        self._named: dict[str, tuple[object, str]] = {}
+        self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
+
+    def read(self, received: Received, session: str) -> tuple[ModelRequest, Reading]:
+        """The request as it stands in the history, and as the wire reads it."""
+        lane = (session, received.headers.get("x-harness-purpose", "main"))
+        if lane not in self._readers:
+            window = self.scenario.window_tokens
+            self._readers[lane] = self.wire.reader(self.scenario.dialect, window)
+        reading = self._readers[lane].read(received.body)
+        after = self._last_key.get(lane, "") if reading.keep else ""
+        self._last_key[lane] = f"{session}/model#{self._next(session)}"
+        return self._request(reading, after, received), reading
+
+    def _next(self, session: str) -> int:
+        return self.history.past.next_index(session, "model")
+
+    def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
+        note, at_ms = self.history.note, received.at_ms
+        return ModelRequest(
+            model=reading.model,
+            messages=tuple(note(m, at_ms) for m in reading.added),
+            after=after,
+            keep=reading.keep,
+            system=self._digest("system", reading.system, at_ms),
+            tools=self._digest("tools", reading.tools, at_ms),
+            tools_offered=reading.tools_offered,
+            max_tokens=reading.max_tokens,
+            stream=reading.stream,
+            headers={k: received.headers[k] for k in _KEPT_HEADERS if k in received.headers},
+        )
+
+    def _digest(self, slot: str, value: object, at_ms: int) -> str:
+        """The digest of a system text or tool list, worked out once while it stays the same."""
+        seen = self._named.get(slot)
+        if seen is None or (seen[0] is not value and seen[0] != value):
+            name = self.history.value(msgspec.to_builtins(value), at_ms)
+            seen = self._named[slot] = (value, name)
+        return seen[1]
+
+    def complete(self, call: Call, received: Received, reading: Reading) -> Call:
+        """The call as scripts and faults see it: with values in place of digests."""
+        stated = received.headers.get("x-harness-purpose", "main")
+        return msgspec.structs.replace(
+            call,
+            purpose=self._purpose(stated, reading.messages),
+            messages=reading.messages,
+            system=reading.system,
+            tools=reading.tools,
+            timeout_ms=received.timeout_ms,
+        )
+
+    def _purpose(self, stated: str, messages: Sequence[Message]) -> Purpose:
+        """What the request is for: by its header, else by the last user text, else main."""
+        if stated in ("compact", "aux"):
+            return cast(Purpose, stated)
+        if not self._purposes:
+            return "main"
+        text = next((m.text for m in reversed(messages) if m.role == "user"), "")
+        return next((name for pattern, name in self._purposes if pattern.search(text)), "main")
+
+    def fields(self, received: Received, reading: Reading) -> dict[str, Any]:
+        """What the called event says beside the request."""
+        retry = received.headers.get("x-stainless-retry-count", "0")
+        return {
+            "sdk_retry": int(retry) if retry.isdigit() else 0,
+            "refused": tuple(v.rule for v in reading.violations),
+            "bytes": len(received.body),
+            "tokens": reading.tokens,
+        }
+
+    def answer(self, call: Call, reading: Reading) -> Plan:
+        """The plan for a call, recorded."""
+        value, turn, error = self._value(call, reading)
+        if value is None:
+            return record_answer(self.history, call, (STOP,), error=error)
+        plan, by_value = self._bend("value", call, (Answer(value),))
+        said = next((s.value for s in plan if isinstance(s, Answer)), None)
+        plan, by_bytes = self._bend("bytes", call, self._written(plan, reading, call.key))
+        plan = until_timeout(plan, call.timeout_ms)
+        return record_answer(
+            self.history,
+            call,
+            plan,
+            turn=turn,
+            error=error,
+            said=self._parsed(said, plan),
+            faults=by_value + by_bytes,
+        )
+
+    def _bend(self, stage: Any, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+        return bend_all(self.faults, stage, call, self.history, self.draws, plan)
+
+    def _value(
+        self, call: Call, reading: Reading
+    ) -> tuple[Reply | ApiError | Recorded | None, int | None, str]:
+        """What is answered, the script's turn, and the code of a refusal; None stops the run."""
+        limit = limit_hit(self.scenario.limits, self.history, call)
+        if limit:
+            error = over_limit(limit, self.scenario.limits, self.history)
+            return error, None, f"limit.{limit}"
+        if reading.violations:
+            first = reading.violations[0]
+            return first.error, None, first.rule
+        played = self.script.reply(call, self.history.past)
+        if played is None:
+            return self._exhausted(), None, "script.exhausted"
+        value, turn = played
+        assert isinstance(value, (Reply, ApiError, Recorded)), value
+        return value, turn, ""
+
+    def _exhausted(self) -> ApiError:
+        plays = self.history.past.plays.items()
+        turns = sum(1 for (lane, _), times in plays if lane == "model" and times)
+        text = f"loop-harness: the script has ended after {turns} turns"
+        return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})
+
+    def _written(self, plan: Plan, reading: Reading, key: str) -> Plan:
+        """The plan with each value written by the wire."""
+        steps: list[Step] = []
+        for step in plan:
+            if isinstance(step, Answer):
+                assert isinstance(step.value, (Reply, ApiError, Recorded))
+                steps.extend(self.wire.write(step.value, reading, key, self.draws))
+            else:
+                steps.append(step)
+        return tuple(steps)
+
+    def _parsed(self, said: Value | None, plan: Plan) -> Reply | ApiError | None:
+        """What was said, as values: a recorded answer is read back from its bytes."""
+        if not isinstance(said, Recorded):
+            return said if isinstance(said, (Reply, ApiError)) else None
+        sent = b"".join(s.data for s in plan if isinstance(s, Send))
+        parsed = self.wire.parse(sent, said.headers.get("content-type", ""))
+        if parsed.error is not None:
+            return msgspec.structs.replace(parsed.error, status=said.status)
+        blocks = parsed.message.blocks if parsed.message else ()
+        return Reply(blocks, parsed.stop, parsed.usage)

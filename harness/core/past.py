@@ -1,0 +1,129 @@
+"""What has happened so far, as running counters.
+
+A script or a fault asks about the past on every call; folding the history anew each time would
+make a long run quadratic. So the history keeps these counters as events are appended, and hands
+them out as `past`. Everything here follows from the events alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Protocol
+
+from harness.core.calls import InboxRequest, OutboxRequest, Purpose, Request, Seam, ToolRequest
+from harness.core.messages import Json
+
+
+class AnsweredLike(Protocol):
+    """The fields of an answered event that the counters follow."""
+
+    @property
+    def key(self) -> str:
+        """The call's key."""
+        ...
+
+    @property
+    def seam(self) -> Seam:
+        """The call's seam."""
+        ...
+
+    @property
+    def script_turn(self) -> int | None:
+        """The turn that was played."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether it left the door whole."""
+        ...
+
+    @property
+    def error(self) -> str:
+        """The code of what was refused."""
+        ...
+
+    @property
+    def value(self) -> Json:
+        """The inbound message, on the inbox."""
+        ...
+
+
+class Past:
+    """Running counters over the events of one history; read it, never write it."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.session_calls: Counter[tuple[str, str]] = Counter()
+        self.tool_calls: Counter[str] = Counter()
+        self.crossed: set[str] = set()
+        self.answered: set[str] = set()
+        self.plays: Counter[tuple[str, int]] = Counter()
+        self.last_played: dict[str, int] = {}
+        self.delivered: set[str] = set()
+        self.limit_answers = 0
+        self._last_delivered = ""
+        self._turns: Counter[str] = Counter()
+        self._open: dict[str, str] = {}
+        self._lanes: dict[str, tuple[str, str]] = {}
+
+    def next_index(self, session: str, seam: Seam) -> int:
+        """The number that the next call of `session` on `seam` gets; the first is 1."""
+        return self.session_calls[session, seam] + 1
+
+    def turn(self, session: str) -> int:
+        """The number of the session's turn, 0 before its first inbound message."""
+        return self._turns[session]
+
+    def is_open(self, session: str) -> bool:
+        """Whether an inbound message of the session is being worked on."""
+        return session in self._open
+
+    @property
+    def open_sessions(self) -> tuple[str, ...]:
+        """The sessions with an open turn, in the order in which their turns began."""
+        return tuple(self._open)
+
+    def open_inbound(self, session: str) -> str:
+        """The id of the inbound message that the session works on; "" when it is idle."""
+        return self._open.get(session, "")
+
+    def see_called(
+        self, key: str, seam: Seam, session: str, request: Request, purpose: Purpose = "main"
+    ) -> None:
+        """Count a call; the history calls this as it appends the event."""
+        self.calls[seam] += 1
+        self.session_calls[session, seam] += 1
+        lane = f"model:{purpose}" if seam == "model" else str(seam)
+        if isinstance(request, ToolRequest):
+            self.tool_calls[request.name] += 1
+            self.crossed.add(request.id)
+            lane = f"tool:{request.name}"
+        self._lanes[key] = (lane, f"{seam}#{self.calls[seam]}")
+        if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
+            self._open.pop(session, None)
+        if isinstance(request, InboxRequest) and not request.poll:
+            self._open.pop(self._last_delivered, None)
+
+    def see_answered(self, answered: AnsweredLike) -> None:
+        """Count an answer; a script turn counts as played when it left the door whole."""
+        seam = answered.seam
+        lane, ordinal = self._lanes.pop(answered.key, (seam, ""))
+        self.answered.update((answered.key, ordinal))
+        if seam == "inbox" and answered.value:
+            self._see_delivered(answered.value)
+        if answered.error.startswith("limit."):
+            self.limit_answers += 1
+        if answered.script_turn is None:
+            return
+        self.last_played[lane] = answered.script_turn
+        if answered.complete:
+            self.plays["model" if seam == "model" else lane, answered.script_turn] += 1
+
+    def _see_delivered(self, inbound: Json) -> None:
+        """An inbound message opens its session's next turn; a cancel opens none."""
+        self.delivered.add(inbound["id"])
+        if inbound.get("kind", "message") == "message":
+            session = inbound.get("session", "main")
+            self._turns[session] += 1
+            self._open[session] = inbound["id"]
+            self._last_delivered = session

@@ -1,0 +1,179 @@
+"""Plans: how an answer is carried out, step by step.
+
+A script gives a value, a fault bends the plan, a wire turns the value into bytes, a door carries
+the steps out. The eight steps are all that a door must be able to do; whatever happens to an
+agent is one of them, so it can be recorded, drawn, shrunk and played again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from harness.core.calls import Inbound
+from harness.core.messages import Block, Json
+
+
+class Reply(msgspec.Struct, frozen=True, tag="reply", omit_defaults=True):
+    """What the model says. `usage` overrides the counted one, key by key."""
+
+    blocks: tuple[Block, ...] = ()
+    stop: str | None = "end_turn"
+    usage: dict[str, Json] = {}
+
+
+class ApiError(msgspec.Struct, frozen=True, tag="api_error", omit_defaults=True):
+    """An error of the provider; the wire puts it into its own words."""
+
+    status: int
+    type: str
+    message: str
+    headers: dict[str, str] = {}
+
+
+class Recorded(msgspec.Struct, frozen=True, tag="recorded"):
+    """An answer of a cassette: sent as it was, parsed only for the history.
+
+    `complete` is False for a stream whose terminal event was not recorded.
+    """
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class ToolAnswer(msgspec.Struct, frozen=True, tag="tool_answer", omit_defaults=True):
+    """What a tool returns: text or blocks, or an error text with `is_error`."""
+
+    content: Json = ""
+    is_error: bool = False
+
+
+class Delivered(msgspec.Struct, frozen=True, tag="delivered"):
+    """What the inbox gives: a message, or None when there are no more."""
+
+    inbound: Inbound | None
+
+
+class Accepted(msgspec.Struct, frozen=True, tag="accepted"):
+    """The outbox took the text."""
+
+
+Value: TypeAlias = Reply | ApiError | Recorded | ToolAnswer | Delivered | Accepted
+
+
+class Head(msgspec.Struct, frozen=True):
+    """Status and headers of an HTTP answer."""
+
+    status: int
+    headers: dict[str, str]
+
+
+class Answer(msgspec.Struct, frozen=True, tag="answer"):
+    """A value that the wire has not written yet, or that needs no wire (tools, inbox)."""
+
+    value: Value
+
+
+class Send(msgspec.Struct, frozen=True, tag="send"):
+    """Bytes of the body; the first one carries the head."""
+
+    data: bytes
+    head: Head | None = None
+
+
+class Wait(msgspec.Struct, frozen=True, tag="wait"):
+    """Nothing happens for `ms` milliseconds."""
+
+    ms: int
+
+
+class Close(msgspec.Struct, frozen=True, tag="close"):
+    """The connection ends here: in order, or by a reset."""
+
+    reset: bool = False
+
+
+class Raise(msgspec.Struct, frozen=True, tag="raise"):
+    """The seam fails: `timeout` and `connect` (model), `stop` (the run is over), a tool's error."""
+
+    error: str
+    message: str = ""
+
+
+class Effect(msgspec.Struct, frozen=True, tag="effect"):
+    """The outside world changes: what a tool does, with its idempotency key if it has one."""
+
+    name: str
+    key: str = ""
+
+
+class Jump(msgspec.Struct, frozen=True, tag="jump"):
+    """The wall clock jumps; the monotonic one does not."""
+
+    wall_ms: int
+
+
+class Kill(msgspec.Struct, frozen=True, tag="kill"):
+    """The target is ended with SIGKILL here."""
+
+
+Step: TypeAlias = Answer | Send | Wait | Close | Raise | Effect | Jump | Kill
+Plan: TypeAlias = tuple[Step, ...]
+
+Outcome = Literal["ok", "error", "timeout", "cancelled"]
+
+
+def is_whole(plan: Plan) -> bool:
+    """Whether everything the plan has to say leaves the door."""
+    return not any(isinstance(step, (Close, Raise, Kill)) for step in plan)
+
+
+def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
+    """The plan as a client lives through it that gives up after `timeout_ms` of silence."""
+    if timeout_ms is None or not any(isinstance(s, Wait) for s in plan):
+        return plan
+    lived: list[Step] = []
+    silent_ms = 0
+    for step in plan:
+        silent_ms = silent_ms + step.ms if isinstance(step, Wait) else 0
+        if isinstance(step, Wait) and silent_ms > timeout_ms:
+            lived += [Wait(step.ms - (silent_ms - timeout_ms)), Raise("timeout")]
+            return tuple(lived)
+        lived.append(step)
+    return tuple(lived)
+
+
+def summary(plan: Plan) -> tuple[str, ...]:
+    """The plan in words for the history: runs of sends are one line with their size."""
+    lines: list[str] = []
+    sends = size_bytes = 0
+    for step in (*plan, None):
+        if isinstance(step, Send):
+            sends, size_bytes = sends + 1, size_bytes + len(step.data)
+            continue
+        if sends:
+            lines.append(f"send {sends} ({size_bytes} bytes)")
+            sends = size_bytes = 0
+        if step is not None:
+            lines.append(_words(step))
+    return tuple(lines)
+
+
+def _words(step: Step) -> str:
+    match step:
+        case Wait(ms):
+            return f"wait {ms} ms"
+        case Close(reset):
+            return "reset" if reset else "close"
+        case Raise(error):
+            return f"raise {error}"
+        case Effect(name):
+            return f"effect {name}"
+        case Jump(wall_ms):
+            return f"jump {wall_ms} ms"
+        case Kill():
+            return "kill"
+        case _:
+            return "answer"

@@ -1,0 +1,154 @@
+"""The ports: the few shapes by which parts meet, and by which users extend us.
+
+Each is a function or has one to three methods. An extension is named by its import path; nothing
+registers itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from harness.core.calls import Call, Seam
+from harness.core.draws import Draws
+from harness.core.events import StoredRow
+from harness.core.history import History
+from harness.core.messages import Message, ToolSpec
+from harness.core.past import Past
+from harness.core.plans import ApiError, Plan, Recorded, Reply, Send, Value
+from harness.core.verdict import Finding
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """A rule that a request breaks, with the answer that the provider gives for it."""
+
+    rule: str
+    error: ApiError
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A request as a wire reads it.
+
+    The first `keep` messages are those of the same reader's last reading; `added` are the rest,
+    `messages` all of them. `violations` are what the dialect refuses, first one first; `tokens` is
+    the size of the prompt.
+    """
+
+    model: str
+    messages: Sequence[Message]
+    keep: int
+    added: tuple[Message, ...]
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    tools_offered: bool = False
+    max_tokens: int | None = None
+    stream: bool = False
+    tokens: int = 0
+    violations: tuple[Violation, ...] = ()
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """An answer's body as a wire reads it; `complete` once its terminal event has come."""
+
+    message: Message | None
+    stop: str | None = None
+    usage: dict[str, Any] = {}
+    complete: bool = True
+    error: ApiError | None = None
+
+
+class Reader(Protocol):
+    """Reads the requests of one session in order; it may remember the last one, nothing else."""
+
+    def read(self, body: bytes) -> Reading:
+        """A request's bytes as values. What is no request at all comes back as a violation."""
+        ...
+
+
+class Wire(Protocol):
+    """A provider's API: bytes to values and back, and what its dialects refuse."""
+
+    name: str
+
+    def paths(self) -> tuple[str, ...]:
+        """The endpoint paths that the wire answers."""
+        ...
+
+    def reader(self, dialect: str, window_tokens: int | None) -> Reader:
+        """A reader for one session in one dialect."""
+        ...
+
+    def write(
+        self, value: Reply | ApiError | Recorded, reading: Reading, key: str, draws: Draws
+    ) -> tuple[Send, ...]:
+        """A value as the bytes of an answer: one send for each event of a stream."""
+        ...
+
+    def parse(self, body: bytes, content_type: str) -> Parsed:
+        """An answer's body (JSON, or a whole stream) as values."""
+        ...
+
+    def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
+        """What the dialect refuses in a list of messages: the same rules, for recordings."""
+        ...
+
+
+class Script(Protocol):
+    """What the fake model, the tools and the user say."""
+
+    def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
+        """The answer to a call and the index of its turn, or None past the end."""
+        ...
+
+    def unplayed(self, past: Past) -> Iterable[str]:
+        """What was owed and never played, in words."""
+        ...
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """When a fault is asked: the call, the past, and draws of its own."""
+
+    call: Call
+    past: Past
+    draws: Draws
+    firing: int
+
+
+FaultFunction = Callable[..., Plan]
+"""`(moment, plan, **settings) -> plan`; returning the plan unchanged is the identity."""
+
+
+CheckFunction = Callable[..., Iterator[Finding]]
+"""`(history, **settings) -> findings`."""
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def needs(*seams: Seam) -> Callable[[_F], _F]:
+    """Names the seams a check needs; without them it is not applicable."""
+
+    def mark(function: _F) -> _F:
+        function.__dict__["needs"] = seams
+        return function
+
+    return mark
+
+
+class Store(Protocol):
+    """Where an agent keeps its session, as the harness reads it."""
+
+    name: str
+
+    def read(self) -> Sequence[tuple[StoredRow, Message]]:
+        """All active rows in order, with their messages."""
+        ...
+
+
+class Judge(Protocol):
+    """What turns a history into findings; `harness.runner.judge` is ours."""
+
+    def __call__(self, history: History) -> tuple[Finding, ...]:
+        """The findings."""
+        ...

@@ -1,0 +1,201 @@
+"""A scenario: inbox, script, faults, checks, limits and expectation, as data.
+
+These structs are the file format's schema: msgspec decodes into them strictly, and the printed
+JSON Schema comes from them. How YAML becomes plain values, with lines for errors, is `load`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+
+from harness.core.calls import InboundKind, Purpose
+from harness.core.messages import Json
+from harness.core.verdict import OutcomeWord
+
+Times: TypeAlias = Annotated[int, msgspec.Meta(ge=1)] | Literal["forever"]
+WireName = Literal["anthropic", "openai-chat", "openai-responses"]
+
+
+class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all that is read from a file: unknown keys are errors."""
+
+
+class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn of the fake model.
+
+    `say`, `think` and `use` (with `input`) are the short form of one text, thinking and tool call;
+    `blocks` gives them in full. A conditional turn (`when`) is played only while its condition
+    holds, and then ends a running `times`: `refused`, a result came without its call crossing the
+    tool seam; `ended`, no tools are offered any more.
+    """
+
+    say: str | None = None
+    think: str | None = None
+    use: str | None = None
+    input: Json = msgspec.UNSET
+    blocks: tuple[dict[str, Json], ...] = ()
+    stop: str | None = None
+    usage: dict[str, int] = {}
+    times: Times = 1
+    optional: bool = False
+    when: Literal["refused", "ended"] | None = None
+    purpose: Purpose = msgspec.field(default="main", name="for")
+
+
+class CassetteScript(Strict, frozen=True, kw_only=True):
+    """A recording played strictly: its path, from the scenario file's folder or the root."""
+
+    cassette: str
+
+
+class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn of a scripted tool: exactly one of the outcomes, `effect` beside any of them.
+
+    `ok` is text or content blocks; `error` an error that the tool reports; `raise` an exception
+    out of the tool; `hang` seconds (true: for ever); `bytes` so many bytes of output.
+    """
+
+    ok: Json = msgspec.UNSET
+    error: str | None = None
+    raises: str | None = msgspec.field(default=None, name="raise")
+    hang: bool | float = False
+    bytes: int | None = None
+    effect: str | None = None
+    key: str = ""
+    times: Times = 1
+
+
+class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool as offered, and what it answers; without a script it says `ok` for ever."""
+
+    description: str = ""
+    input_schema: dict[str, Json] = {"type": "object", "properties": {}}
+    script: tuple[ToolTurn, ...] = ()
+
+
+class AtMs(Strict, frozen=True, kw_only=True):
+    """At a time of the run's clock."""
+
+    ms: int
+
+
+class After(Strict, frozen=True, kw_only=True):
+    """After a call was answered, named by its key: `model#3`, or `SESSION/model#3`."""
+
+    after: str
+
+
+InboxWhen: TypeAlias = Literal["start", "idle"] | AtMs | After
+
+
+class InboxItem(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """An inbound message. `idle` (default): once no turn is open; `start`: at once."""
+
+    id: str = ""
+    text: str = ""
+    kind: InboundKind = "message"
+    session: str = "main"
+    when: Literal["start", "idle"] | dict[str, Json] = "idle"
+
+
+class FaultSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An armed fault: its kind (`layer.name`), the knobs, and its own settings."""
+
+    kind: str
+    on: str = "model"
+    when: Json = 1
+    often: Times | Literal["once"] = "once"
+    then: Literal["ok", "same", "escalate"] = "ok"
+    must_fire: bool = True
+    settings: dict[str, Json] = {}
+
+
+class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """Every loop has a named limit; hitting one is a finding."""
+
+    model_calls: int = 50
+    tool_calls: int = 100
+    outbox_calls: int = 1000
+    virtual_s: float = 86400.0
+    real_s: float = 30.0
+    restarts: int = 3
+
+
+class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """How often something may happen."""
+
+    min: int = 0
+    max: int | None = None
+
+
+class ExpectCalls(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """Bounds of the calls on a seam; of tools, one by one."""
+
+    model: Bounds | None = None
+    tool: dict[str, Bounds] = {}
+
+
+class Waits(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A schedule of waits in seconds, each within `tolerance` of its own length."""
+
+    schedule: tuple[float, ...] = ()
+    tolerance: float = 0.0
+
+
+class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What a correct agent does in this scenario."""
+
+    outcome: OutcomeWord | None = None
+    must: tuple[str, ...] = ()
+    calls: ExpectCalls = ExpectCalls()
+    waits_s: tuple[float, ...] | Waits | None = None
+    known: tuple[str, ...] = ()
+
+
+class SeedMessage(Strict, frozen=True, kw_only=True):
+    """A stored message: its role, and text or blocks."""
+
+    role: Literal["user", "assistant"]
+    content: str | tuple[dict[str, Json], ...]
+
+
+class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What is stored before the first message: messages, or a file in a format."""
+
+    messages: tuple[SeedMessage, ...] = ()
+    format: Literal["jsonl", "claude_code", "hermes"] | None = None
+    file: str | None = None
+
+
+class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """One variant of a scenario, on one wire, streamed or not."""
+
+    name: str
+    title: str = ""
+    story: str = ""
+    source: tuple[str, ...] = ()
+    wire: WireName = "anthropic"
+    dialect: str = ""
+    stream: bool = False
+    window_tokens: int | None = None
+    seed: int = 0
+    session: Session = Session()
+    tools: dict[str, ToolScript] = {}
+    inbox: tuple[InboxItem, ...] = ()
+    script: tuple[Turn, ...] | CassetteScript = ()
+    faults: tuple[FaultSpec, ...] = ()
+    limits: Limits = Limits()
+    checks: dict[str, dict[str, Json]] = {}
+    purposes: dict[str, Purpose] = {}
+    expect: Expect = Expect()
+    variant: str = ""
+    folder: str = ""
+
+    @property
+    def run_name(self) -> str:
+        """NAME[/VARIANT][@WIRE][+stream]."""
+        variant = f"/{self.variant}" if self.variant else ""
+        wire = f"@{self.wire}" if self.wire != "anthropic" else ""
+        return f"{self.name}{variant}{wire}{'+stream' if self.stream else ''}"

@@ -1,0 +1,187 @@
+"""The script: what the fake model, the tools and the user say, as a function of the past.
+
+A turn is played when its answer left the door whole; refused, cut or replaced by an error it comes
+again on the next call. The script itself keeps nothing: which turn is due follows from the counters
+of the past.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from harness.core.calls import Call, ModelRequest
+from harness.core.draws import Draws
+from harness.core.errors import InputError
+from harness.core.messages import (
+    Block,
+    Json,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from harness.core.past import Past
+from harness.core.plans import Reply, ToolAnswer, Value
+from harness.core.scenario import Times, ToolScript, ToolTurn, Turn
+
+FOREVER = 1 << 62
+_T = TypeVar("_T", Turn, ToolTurn)
+
+
+def count(times: Times) -> int:
+    """`times` as a number."""
+    return FOREVER if times == "forever" else times
+
+
+class TurnScript:
+    """The scripted model: turns in order, one lane for each purpose."""
+
+    def __init__(self, turns: Sequence[Turn], draws: Draws) -> None:
+        self._draws = draws
+        self._lanes: dict[str, list[tuple[int, Turn]]] = {}
+        for index, turn in enumerate(turns):
+            self._lanes.setdefault(turn.purpose, []).append((index, turn))
+
+    def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
+        """The reply that is due, or None past the end."""
+        lane = self._lanes.get(call.purpose, [])
+        due = _due(lane, call, past)
+        if due is None:
+            return None
+        index, turn = due
+        return model_reply(turn, self._draws, call.key), index
+
+    def unplayed(self, past: Past) -> Iterator[str]:
+        """Turns that are owed (unconditional, not optional) and were never played."""
+        for lane in self._lanes.values():
+            for index, turn in lane:
+                owed = turn.when is None and not turn.optional
+                if owed and not past.plays["model", index]:
+                    yield f"script turn {index + 1} ({describe(turn)})"
+
+
+def _due(lane: list[tuple[int, Turn]], call: Call, past: Past) -> tuple[int, Turn] | None:
+    """The turn that is due: a conditional one that holds ends the running one before it."""
+    start = _position(lane, past)
+    for place in range(start, len(lane)):
+        index, turn = lane[place]
+        if past.plays["model", index] >= count(turn.times) or not _holds(turn, call, past):
+            continue
+        for later in range(place + 1, len(lane)):
+            conditional = lane[later][1].when is not None
+            if not conditional:
+                break
+            if _holds(lane[later][1], call, past):
+                return lane[later]
+        return index, turn
+    return None
+
+
+def _position(lane: list[tuple[int, Turn]], past: Past) -> int:
+    """Where in the lane to look from: the place of the turn that was answered last."""
+    last = past.last_played.get(f"model:{lane[0][1].purpose}" if lane else "", -1)
+    low, high = 0, len(lane)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if lane[middle][0] < last else (low, middle)
+    return low
+
+
+def _holds(turn: Turn, call: Call, past: Past) -> bool:
+    if turn.when is None:
+        return True
+    if turn.when == "ended":
+        return isinstance(call.request, ModelRequest) and not call.request.tools_offered
+    last = call.messages[-1] if call.messages else None
+    return last is not None and any(r.id not in past.crossed for r in last.tool_results)
+
+
+def model_reply(turn: Turn, draws: Draws, key: str) -> Reply:
+    """The reply of a turn; ids that the file does not give are drawn from the call's key."""
+    blocks = [*_short_form(turn), *(block_from(dict(b)) for b in turn.blocks)]
+    named = tuple(
+        msgspec.structs.replace(b, id=draws.identifier("toolu_", key, str(i)))
+        if isinstance(b, ToolUse) and not b.id
+        else b
+        for i, b in enumerate(blocks)
+    )
+    calls_tools = any(isinstance(b, ToolUse) for b in named)
+    stop = turn.stop or ("tool_use" if calls_tools else "end_turn")
+    return Reply(named, None if stop == "null" else stop, dict(turn.usage))
+
+
+def _short_form(turn: Turn) -> Iterator[Block]:
+    if turn.think is not None:
+        yield Thinking(turn.think, signature="c2lnbmVk")
+    if turn.say is not None:
+        yield Text(turn.say)
+    if turn.use is not None:
+        yield ToolUse("", turn.use, {} if turn.input is msgspec.UNSET else turn.input)
+
+
+def block_from(fields: dict[str, Json]) -> Block:
+    """A block of a scenario file: `type` and the fields of the core block, or kept as opaque.
+
+    Raises InputError for a known type with wrong fields.
+    """
+    kind = fields.get("type")
+    if kind == "tool_use":
+        fields = {"id": "", "input": {}, **fields}
+    try:
+        if kind in _KNOWN:
+            return msgspec.convert(fields, type=_KNOWN[kind])
+    except msgspec.ValidationError as error:
+        raise InputError(f"block of type {kind!r}: {error}") from None
+    if not isinstance(kind, str):
+        raise InputError(f"a block needs a `type`: {fields!r}")
+    return Opaque(kind, fields)
+
+
+_KNOWN: dict[Json, type[Text | Thinking | ToolUse | ToolResult]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "tool_use": ToolUse,
+    "tool_result": ToolResult,
+}
+
+
+def describe(turn: Turn) -> str:
+    """A turn in a few words, for messages."""
+    if turn.use is not None:
+        return f"use {turn.use}"
+    if turn.say is not None:
+        return f"say {turn.say[:40]!r}"
+    return f"{len(turn.blocks)} blocks"
+
+
+class ToolScripts:
+    """The scripted tools; past its end a tool says so as an error."""
+
+    def __init__(self, tools: Mapping[str, ToolScript]) -> None:
+        self._tools = tools
+
+    def due(self, name: str, past: Past) -> tuple[ToolTurn, int] | None:
+        """The tool's turn that is due and its index, or None past the end."""
+        lane = f"tool:{name}"
+        turns = self._tools[name].script or (ToolTurn(ok="ok", times="forever"),)
+        for index in range(max(past.last_played.get(lane, 0), 0), len(turns)):
+            if past.plays[lane, index] < count(turns[index].times):
+                return turns[index], index
+        return None
+
+    def known(self, name: str) -> bool:
+        """Whether the scenario has this tool."""
+        return name in self._tools
+
+
+def tool_answer(turn: ToolTurn) -> ToolAnswer:
+    """What a tool's turn says; a turn that raises or hangs says nothing."""
+    if turn.error is not None:
+        return ToolAnswer(turn.error, is_error=True)
+    if turn.bytes is not None:
+        return ToolAnswer("x" * turn.bytes)
+    return ToolAnswer("ok" if turn.ok is msgspec.UNSET else turn.ok)

@@ -1,0 +1,153 @@
+"""The transition: one call in, one plan out, and the events that tell of it.
+
+Both doors and both worlds call this and nothing else, so a scenario means the same everywhere. The
+order is fixed: read the request, record what changed on disk and the call; over a limit or refused
+by the dialect is answered in the wire's own words; else the script speaks, value faults bend, the
+wire writes, byte faults bend; the answer is recorded before a step of it is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.core import inbox
+from harness.core.arming import ArmedFault, Stage, bend_all
+from harness.core.calls import (
+    Call,
+    Inbound,
+    InboxRequest,
+    OutboxRequest,
+    Received,
+    Request,
+    Seam,
+    ToolRequest,
+)
+from harness.core.draws import Draws
+from harness.core.history import History
+from harness.core.model_seam import ModelSeam
+from harness.core.plans import Accepted, Answer, Delivered, Plan
+from harness.core.ports import Script, Wire
+from harness.core.scenario import Scenario
+from harness.core.script import ToolScripts
+from harness.core.seams import STOP, answer_tool, limit_hit, record_answer
+
+
+class Transition:
+    """One run's state: its history, and what reads, scripts, bends and writes.
+
+    `look` is called before each call and records what changed in the session store; it does its
+    own IO outside of this room and may be left out. `at_ms` comes with every call. Calls must not
+    overlap: a door that serves several connections holds a lock.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        wire: Wire,
+        script: Script,
+        history: History,
+        *,
+        faults: Sequence[ArmedFault] = (),
+        look: Callable[[int], None] | None = None,
+    ) -> None:
+        self.scenario, self.history, self.faults = scenario, history, tuple(faults)
+        self.script, self.draws = script, Draws(scenario.seed)
+        self.tools = ToolScripts(scenario.tools)
+        self.inbox = inbox.entries(scenario.inbox)
+        self._look = look
+        self._cancelled: dict[str, int] = {}
+        self._model = ModelSeam(scenario, wire, script, history, self.draws, self.faults)
+
+    def model(self, received: Received) -> Plan:
+        """Answer a model request."""
+        session = received.session or self._session()
+        request, reading = self._model.read(received, session)
+        call = self._call("model", session, received.at_ms, request)
+        call = self._model.complete(call, received, reading)
+        self._record(call, **self._model.fields(received, reading))
+        return self._model.answer(call, reading)
+
+    def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
+        """Run a scripted tool."""
+        call = self._call("tool", session or self._session(), at_ms, request)
+        self._record(call)
+        plan, turn, error = answer_tool(self.scenario, self.tools, self.history, call)
+        plan, by_value = self._bend("value", call, plan)
+        plan, by_bytes = self._bend("bytes", call, plan)
+        return record_answer(
+            self.history, call, plan, turn=turn, error=error, faults=by_value + by_bytes
+        )
+
+    def next_inbound(self, at_ms: int) -> Plan:
+        """Give the agent its next message, after a wait if none is due yet, or the end."""
+        past = self.history.past
+        entry = inbox.due(self.inbox, past, at_ms, busy=False)
+        when_ms = at_ms
+        if entry is None and (timed := inbox.next_ms(self.inbox, past)) is not None:
+            when_ms = timed
+            entry = inbox.due(self.inbox, past, when_ms, busy=False)
+        return self._deliver(entry.inbound if entry else None, at_ms, when_ms)
+
+    def _deliver(self, inbound: Inbound | None, at_ms: int, when_ms: int) -> Plan:
+        call = self._call("inbox", inbound.session if inbound else "", at_ms, InboxRequest())
+        self._record(call)
+        if inbound is not None:
+            inbound = msgspec.structs.replace(inbound, at_ms=when_ms)
+        plan, faults = self._bend("value", call, (Answer(Delivered(inbound)),))
+        return record_answer(self.history, call, plan, faults=faults, wait_ms=when_ms - at_ms)
+
+    def cancelled(self, session: str, at_ms: int) -> bool:
+        """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
+        past = self.history.past
+        if self._cancelled.get(session) == past.turn(session):
+            return True
+        entry = inbox.due(self.inbox, past, at_ms, busy=True)
+        if entry is None or entry.inbound.kind == "message" or entry.inbound.session != session:
+            return False
+        self._cancelled[session] = past.turn(session)
+        call = self._call("inbox", session, at_ms, InboxRequest(poll=True))
+        self._record(call)
+        record_answer(self.history, call, (Answer(Delivered(entry.inbound)),))
+        return True
+
+    def outbox(self, request: OutboxRequest, at_ms: int, session: str = "") -> Plan:
+        """Take what the agent says to the user."""
+        call = self._call("outbox", session or self._session(), at_ms, request)
+        self._record(call)
+        limit = limit_hit(self.scenario.limits, self.history, call)
+        plan: Plan = (STOP,) if limit else (Answer(Accepted()),)
+        plan, faults = self._bend("value", call, plan)
+        error = f"limit.{limit}" if limit else ""
+        return record_answer(self.history, call, plan, error=error, faults=faults)
+
+    def _session(self) -> str:
+        """The session that is worked on: the open one that began last, else `main`."""
+        sessions = self.history.past.open_sessions
+        return sessions[-1] if sessions else "main"
+
+    def _call(self, seam: Seam, session: str, at_ms: int, request: Request) -> Call:
+        past = self.history.past
+        n = past.next_index(session, seam)
+        key = f"{session or 'main'}/{seam}#{n}"
+        return Call(key, seam, n, session, past.turn(session), at_ms, request)
+
+    def _record(self, call: Call, **fields: Any) -> None:
+        """Record what changed on disk, then the call."""
+        if self._look is not None:
+            self._look(call.at_ms)
+        self.history.called(
+            at_ms=call.at_ms,
+            session=call.session,
+            turn=call.turn,
+            key=call.key,
+            seam=call.seam,
+            request=call.request,
+            purpose=call.purpose,
+            **fields,
+        )
+
+    def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+        return bend_all(self.faults, stage, call, self.history, self.draws, plan)

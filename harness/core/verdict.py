@@ -1,0 +1,60 @@
+"""The verdict: fail > unknown > pass, the worst wins.
+
+A finding is one broken rule with the events that prove it. A check whose seam the target or the
+recording has not got is not applicable: listed, not counted. A run in which no check applied, or
+in which a check crashed, is unknown: a broken harness is never green, and never the agent's fault.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+VerdictWord = Literal["pass", "unknown", "fail"]
+OutcomeWord = Literal["completed", "failed_truthfully", "limit", "cancelled", "none"]
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A broken rule: `code` is `check.rule`, `events` number the events that prove it."""
+
+    code: str
+    message: str
+    events: tuple[int, ...] = ()
+
+    @property
+    def check(self) -> str:
+        """The check that found it."""
+        return self.code.partition(".")[0]
+
+
+class NotApplicable(msgspec.Struct, frozen=True):
+    """A check that could not be asked, and why."""
+
+    check: str
+    reason: str
+
+
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the checks say of one history.
+
+    `known` are findings that the scenario declares as known defects: reported, not failing.
+    `doubts` are the reasons for `unknown`.
+    """
+
+    verdict: VerdictWord
+    outcome: OutcomeWord = "none"
+    findings: tuple[Finding, ...] = ()
+    known: tuple[Finding, ...] = ()
+    doubts: tuple[str, ...] = ()
+    not_applicable: tuple[NotApplicable, ...] = ()
+    passed: tuple[str, ...] = ()
+
+
+def worst(*words: VerdictWord) -> VerdictWord:
+    """The worst of some verdicts; `unknown` of none."""
+    order: tuple[VerdictWord, ...] = ("fail", "unknown", "pass")
+    return next((word for word in order if word in words), "unknown")
+
+
+EXIT_STATUS: dict[VerdictWord, int] = {"pass": 0, "fail": 1, "unknown": 3}

@@ -1,0 +1,65 @@
+"""The validator's memory: the states of one session's last request, one for each message.
+
+Call ids stand in one map for the whole request, not in every state; going back takes out the ids
+of the dropped messages, so the work follows what changed, never the length of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.core.messages import Message
+from harness.core.ports import Violation
+from harness.wires.anthropic.rules import rules_of
+from harness.wires.anthropic.validator import State, finish, step
+
+_EMPTY = State()
+
+
+class Fold:
+    """The fold of the rules over a list of messages that grows at its end."""
+
+    def __init__(self, dialect: str) -> None:
+        self.active = rules_of(dialect)
+        self._states: list[State] = []
+        self._first: dict[str, int] = {}
+
+    def rewind(self, keep: int) -> None:
+        """Forget all but the first `keep` messages."""
+        while len(self._states) > keep:
+            state = self._states.pop()
+            for id_ in state.ids:
+                if self._first.get(id_) == len(self._states):
+                    del self._first[id_]
+
+    def extend(self, messages: Sequence[Message]) -> None:
+        """Take in the messages that follow."""
+        for message in messages:
+            index = len(self._states)
+            state = step(self._state, index, message, self._first.keys(), self.active)
+            self._states.append(state)
+            for id_ in state.ids:
+                self._first.setdefault(id_, index)
+
+    def finish(self, last: Message | None) -> tuple[Violation, ...]:
+        """The violations of the list, if it ends here with the message `last`."""
+        return finish(self._state, last, self.active)
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all messages."""
+        return self._state.size_bytes
+
+    @property
+    def _state(self) -> State:
+        return self._states[-1] if self._states else _EMPTY
+
+
+def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
+    """What the dialect refuses in a request of these messages, first one first.
+
+    The list is a request: one that ends with the assistant is a prefill.
+    """
+    fold = Fold(dialect)
+    fold.extend(messages)
+    return fold.finish(messages[-1] if messages else None)

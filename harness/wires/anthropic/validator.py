@@ -1,0 +1,199 @@
+"""What a list of messages breaks, as a fold: one small step for each message.
+
+The state after each message is an immutable value, so a request that extends the last one costs
+only its new messages, and one that shares a part goes back to the state at that part. Neighbours
+of one role count as one turn, as in the API. A turn's calls stay open until the user turn after
+it has ended, hence V4 comes when the next assistant message arrives, or at the end of the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+
+import msgspec
+
+from harness.core.messages import Message, Opaque, Text, ToolResult, ToolUse
+from harness.core.ports import Violation
+from harness.wires.anthropic.rules import violation
+from harness.wires.anthropic.tokens import size_bytes
+
+
+class State(msgspec.Struct, frozen=True):
+    """What the messages so far leave open.
+
+    `role` is that of the current turn; `calls` are the (id, message index) of the last assistant
+    turn, `answered` those with a result; `late`: the user turn holds something beside results;
+    `hollow` is the index of an assistant message without content, -1 when the last one had some;
+    `ids` are the call ids of this message; `size_bytes` is cumulative, and so are `violations`.
+    """
+
+    role: str = ""
+    calls: tuple[tuple[str, int], ...] = ()
+    answered: frozenset[str] = frozenset()
+    late: bool = False
+    hollow: int = -1
+    ids: tuple[str, ...] = ()
+    size_bytes: int = 0
+    violations: tuple[Violation, ...] = ()
+
+
+def step(
+    state: State, index: int, message: Message, seen: Collection[str], active: frozenset[str]
+) -> State:
+    """The state after one more message; `seen` holds the call ids of all messages before it."""
+    found = [*_role(state, index, message), *_content(state, index, message)]
+    ids = tuple(b.id for b in message.blocks if isinstance(b, ToolUse))
+    if ids and message.role == "assistant":
+        found += _calls(index, message, seen)
+    turn = _enter(state, message.role)
+    if message.role == "user":
+        turn, wrong = _answers(turn, index, message)
+        found += wrong
+    elif ids and message.role == "assistant":
+        turn = msgspec.structs.replace(turn, calls=turn.calls + tuple((i, index) for i in ids))
+    new = tuple(v for v in found if v.rule in active)
+    return msgspec.structs.replace(
+        turn,
+        hollow=index if message.role == "assistant" and not message.blocks else -1,
+        ids=ids,
+        size_bytes=state.size_bytes + size_bytes(message),
+        violations=state.violations + new if new else state.violations,
+    )
+
+
+def finish(
+    state: State, last: Message | None, active: frozenset[str]
+) -> tuple[Violation, ...]:
+    """All violations of a list that ends here with the message `last`."""
+    found = [violation("V36")] if last is None else [*_unanswered(state), *_prefill(last)]
+    return state.violations + tuple(v for v in found if v.rule in active)
+
+
+def window(
+    tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
+) -> tuple[Violation, ...]:
+    """What breaks the window: the prompt alone (V23), or the prompt and the reply (V24)."""
+    if tokens > window_tokens:
+        return (violation("V23", tokens=tokens, window=window_tokens),)
+    if "V24" in active and max_tokens is not None and tokens + max_tokens > window_tokens:
+        return (violation("V24", tokens=tokens, max_tokens=max_tokens, window=window_tokens),)
+    return ()
+
+
+def _role(state: State, index: int, message: Message) -> Iterator[Violation]:
+    role = message.role
+    if role not in ("user", "assistant", "system"):
+        yield violation("V2b", n=index)
+    elif role == "system":
+        yield violation("V2", n=index)
+        if state.role != "user":
+            yield violation("V2a", n=index)
+    elif role == state.role:
+        yield violation("V1", role=role)
+    elif role == "assistant" and not state.role and not _is_compaction(message):
+        yield violation("V33")
+    if role == "assistant" and state.role == "user":
+        yield from _unanswered(state)
+
+
+def _is_compaction(message: Message) -> bool:
+    """A signed summary comes first in the list, as the server gave it."""
+    first = message.blocks[0] if message.blocks else None
+    return isinstance(first, Opaque) and first.kind == "compaction"
+
+
+def _content(state: State, index: int, message: Message) -> Iterator[Violation]:
+    if state.hollow >= 0:
+        yield violation("V11", n=state.hollow)
+    if not message.blocks and message.role != "assistant":
+        yield violation("V11", n=index)
+    texts = [block.text for block in message.blocks if isinstance(block, Text)]
+    if "" in texts:
+        yield violation("V9")
+    if any(text and not text.strip() for text in texts):
+        yield violation("V10")
+    for m, block in enumerate(message.blocks):
+        if isinstance(block, ToolUse) and message.role != "assistant":
+            yield violation("V34", n=index, kind="tool_use", role="assistant")
+        elif isinstance(block, ToolResult) and message.role != "user":
+            yield violation("V34", n=index, kind="tool_result", role="user")
+        elif isinstance(block, Opaque) and block.kind in _NEEDED:
+            yield violation("V32", path=f"messages.{index}.content.{m}.{_missing(block)}")
+
+
+_NEEDED = {
+    "": ("type",),
+    "text": ("text",),
+    "tool_use": ("id", "name"),
+    "tool_result": ("tool_use_id",),
+}
+"""Fields without which a block of a known kind cannot be read and is kept as `Opaque`."""
+
+
+def _missing(block: Opaque) -> str:
+    names = _NEEDED[block.kind]
+    name = next((n for n in names if not isinstance(block.value.get(n), str)), "content")
+    return f"{block.kind}.{name}" if block.kind else name
+
+
+def _calls(index: int, message: Message, seen: Collection[str]) -> Iterator[Violation]:
+    own: set[str] = set()
+    for m, block in enumerate(message.blocks):
+        if not isinstance(block, ToolUse):
+            continue
+        if block.id in seen or block.id in own:
+            yield violation("V6", n=index, m=m)
+        own.add(block.id)
+        if not isinstance(block.input, dict):
+            yield violation("V31", n=index, m=m)
+
+
+def _enter(state: State, role: str) -> State:
+    """The state as a message of `role` finds it: in the same turn, or at the start of one."""
+    if role == state.role or role not in ("user", "assistant"):
+        return state
+    if role == "assistant":
+        return State(role)
+    return State(role, calls=state.calls)
+
+
+def _answers(state: State, index: int, message: Message) -> tuple[State, list[Violation]]:
+    """Results against the calls of the turn before (V5, V7), and before all else (V8)."""
+    calls, answered, late = dict(state.calls), set(state.answered), state.late
+    found: list[Violation] = []
+    after: list[tuple[str, int]] = []
+    for m, block in enumerate(message.blocks):
+        if not isinstance(block, ToolResult):
+            late = True
+        elif block.id not in calls:
+            found.append(violation("V5", n=index, m=m, ids=block.id))
+        elif block.id in answered:
+            found.append(violation("V7", n=index, m=m, ids=block.id))
+        else:
+            answered.add(block.id)
+            if late:
+                after.append((block.id, calls[block.id]))
+    found += _grouped("V8", after)
+    return State(state.role, state.calls, frozenset(answered), late), found
+
+
+def _unanswered(state: State) -> list[Violation]:
+    missing = {call: n for call, n in state.calls if call not in state.answered}
+    return _grouped("V4", list(missing.items()))
+
+
+def _grouped(rule: str, calls: list[tuple[str, int]]) -> list[Violation]:
+    """One violation for each message that holds such calls, as the API words it."""
+    groups = groupby(calls, key=lambda call: call[1])
+    return [violation(rule, n=n, ids=", ".join(id_ for id_, _ in group)) for n, group in groups]
+
+
+def _prefill(last: Message) -> Iterator[Violation]:
+    """A list that ends with the assistant; open calls are V4, a pause of the server is none."""
+    end = last.blocks[-1] if last.blocks else None
+    if last.role != "assistant" or last.tool_uses or isinstance(end, Opaque):
+        return
+    if isinstance(end, Text) and end.text != end.text.rstrip():
+        yield violation("V13")
+    yield violation("V14")

@@ -1,0 +1,1 @@
+"""The tests: a folder for each room of `harness`, and the rules of the tree itself."""

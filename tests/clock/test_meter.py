@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from harness.clock import RealWaitMeter, VirtualClock, virtual_time
+
+
+class Machine:
+    """The two clocks of the machine, moved by hand."""
+
+    def __init__(self) -> None:
+        self.wall = self.processor = 100.0
+
+    def wait(self, seconds: float) -> None:
+        self.wall += seconds
+
+    def compute(self, seconds: float) -> None:
+        self.wall += seconds
+        self.processor += seconds
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine()
+    monkeypatch.setattr(time, "perf_counter", lambda: machine.wall)
+    monkeypatch.setattr(time, "process_time", lambda: machine.processor)
+    return machine
+
+
+def test_computing_is_no_waiting(machine: Machine) -> None:
+    with RealWaitMeter() as meter:
+        machine.compute(20)
+        machine.wait(0.5)
+    assert meter.waited_s == pytest.approx(0.5)
+    assert not meter.exceeded
+
+
+def test_waiting_in_doors_is_not_counted(machine: Machine) -> None:
+    with RealWaitMeter() as meter:
+        with meter.door():
+            machine.wait(10)
+            machine.compute(3)
+            with meter.door():
+                machine.wait(5)
+        machine.wait(1.5)
+    assert meter.waited_s == pytest.approx(1.5)
+    assert meter.exceeded
+
+
+def test_a_door_that_raises_is_left(machine: Machine) -> None:
+    with RealWaitMeter() as meter:
+        with pytest.raises(ConnectionError):
+            _break_in_a_door(meter, machine)
+        machine.wait(2)
+    assert meter.waited_s == pytest.approx(2)
+
+
+def _break_in_a_door(meter: RealWaitMeter, machine: Machine) -> None:
+    with meter.door():
+        machine.wait(10)
+        raise ConnectionError
+
+
+def test_what_comes_after_the_run_is_not_counted(machine: Machine) -> None:
+    with RealWaitMeter() as meter:
+        machine.wait(1)
+    machine.wait(50)
+    assert meter.waited_s == pytest.approx(1)
+
+
+def test_virtual_waits_are_no_real_ones() -> None:
+    with RealWaitMeter() as meter, virtual_time(VirtualClock()):
+        time.sleep(86_400)
+    assert meter.waited_s < 3600

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import math
+import threading
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.clock import RealClock, VirtualClock, Wait
+from harness.core.errors import RunStopped
+
+
+@given(st.lists(st.integers(0, 10**9)))
+def test_sleeps_add_up_without_rounding(microseconds: list[int]) -> None:
+    clock = VirtualClock()
+    for duration in microseconds:
+        clock.sleep(duration / 1_000_000)
+    assert clock.now_us() == sum(microseconds)
+    assert [wait.seconds for wait in clock.waits] == [us / 1_000_000 for us in microseconds if us]
+
+
+def test_a_wait_says_when_it_began_how_long_it_was_and_whose_it_was() -> None:
+    clock = VirtualClock(start_ms=500)
+    clock.sleep(0.1)
+    clock.sleep(2, source="door")
+    assert clock.waits == [Wait(500, 0.1, "sleep"), Wait(600, 2.0, "door")]
+    assert clock.now_ms() == 2600
+
+
+def test_advance_lets_time_pass_without_a_record() -> None:
+    clock = VirtualClock()
+    clock.advance(1.5)
+    assert (clock.now_ms(), clock.waits) == (1500, [])
+
+
+def test_a_jump_moves_the_wall_clock_alone() -> None:
+    clock = VirtualClock(epoch_s=1_000_000)
+    clock.sleep(1)
+    before = clock.monotonic(), clock.now_ms()
+    clock.jump(-3_600_000)
+    assert (clock.monotonic(), clock.now_ms()) == before
+    assert clock.time() == 1_000_000 + 1 - 3600
+    assert clock.time_ns() == (1_000_000 + 1 - 3600) * 10**9
+
+
+@pytest.mark.parametrize(
+    ("seconds", "error"), [(-1, ValueError), (math.nan, ValueError), (math.inf, OverflowError)]
+)
+def test_what_time_sleep_refuses_is_refused(seconds: float, error: type[Exception]) -> None:
+    clock = VirtualClock()
+    with pytest.raises(error):
+        clock.sleep(seconds)
+    assert clock.now_ms() == 0
+
+
+def test_a_wait_past_the_limit_stops_the_run_at_the_limit() -> None:
+    clock = VirtualClock(limit_s=100)
+    clock.sleep(60)
+    with pytest.raises(RunStopped, match=r"limits\.virtual_s"):
+        clock.sleep(60)
+    assert clock.now_ms() == 100_000
+    assert clock.waits[-1] == Wait(60_000, 40.0, "sleep")
+
+
+def test_threads_lose_no_time() -> None:
+    clock = VirtualClock()
+    threads = [threading.Thread(target=_sleep_often, args=(clock,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert clock.now_ms() == 4 * 50 * 10
+    assert len(clock.waits) == 4 * 50
+
+
+def _sleep_often(clock: VirtualClock) -> None:
+    for _ in range(50):
+        clock.sleep(0.01)
+
+
+def test_waits_are_the_same_byte_for_byte_in_two_runs() -> None:
+    def waits() -> bytes:
+        clock = VirtualClock()
+        for attempt in range(10):
+            clock.sleep(0.1 * 1.7**attempt)
+        return msgspec.json.encode(clock.waits)
+
+    assert waits() == waits()
+
+
+def test_real_time_counts_from_where_it_is_told() -> None:
+    clock = RealClock(start_ms=5000)
+    first, began = clock.now_ms(), clock.monotonic()
+    clock.sleep(0)
+    assert 5000 <= first <= clock.now_ms()
+    assert began <= clock.monotonic()

@@ -1,0 +1,34 @@
+"""Options that all tests share: how hard Hypothesis tries, and where node is.
+
+`HYPOTHESIS_PROFILE` names the profile; without it CI is derandomized, so that a red build is red
+again, and a developer's machine is not.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile(
+    "fuzz",
+    deadline=None,
+    max_examples=5000,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
+)
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    """The path of node; without one a test is skipped, but fails where `CI` is set."""
+    path = shutil.which("node")
+    if path is None and os.environ.get("CI"):
+        pytest.fail("node is missing: install node 18 or later")
+    return path or pytest.skip("node is not installed")

@@ -1,0 +1,174 @@
+"""Every rule of the architecture can fail: small wrong trees, and the lines they must give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import architecture_rules as rules
+from tests import architecture_tables as table
+from tests import event_rules
+from tests import shape_rules as shape
+
+Rule = Callable[[Iterable[rules.Module]], Iterator[str]]
+
+HISTORY = (
+    "class Event: ...\nclass Called(Event): ...\n"
+    "class History:\n    def called(self, **f): return Called(**f)\n    def read(self): ...\n"
+)
+LONG = "def f():\n" + "    pass\n" * 40
+DOCUMENTED = '"""A module."""\n\n\ndef f():\n    """Long."""\n' + "    pass\n" * 39
+
+
+def write(tmp_path: Path, files: dict[str, str]) -> list[rules.Module]:
+    """A package `harness` of these files."""
+    root = tmp_path / "harness"
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return rules.modules(root)
+
+
+WRONG: list[tuple[Rule, dict[str, str], list[str]]] = [
+    (rules.pure_rooms, {"core/a.py": "import os"}, ["core/a.py:1 pure room imports os"]),
+    (rules.pure_rooms, {"core/a.py": "from pathlib import Path"}, ["imports pathlib.Path"]),
+    (rules.pure_rooms, {"core/a.py": "import random"}, ["a.py:1 pure room imports random"]),
+    (rules.pure_rooms, {"wires/a.py": "\nfrom time import time"}, ["a.py:2 pure room imports"]),
+    (rules.pure_rooms, {"checks/a.py": "import logging as l"}, ["pure room imports logging"]),
+    (rules.pure_rooms, {"faults/h/a.py": "def f():\n import uuid"}, ["a.py:2 pure room imports"]),
+    (rules.pure_rooms, {"agent/guards.py": "import socket"}, ["pure room imports socket"]),
+    (rules.pure_rooms, {"wires/a.py": "from http import client"}, ["imports http.client"]),
+    (rules.pure_rooms, {"incidents/a.py": "x = open('f')"}, ["a.py:1 pure room calls open()"]),
+    (rules.pure_rooms, {"core/a.py": "x = hash('f')"}, ["a.py:1 pure room calls hash()"]),
+    (rules.pure_rooms, {"core/a.py": "x = datetime.now()"}, ["reads the clock: .now()"]),
+    (rules.floors, {"core/a.py": "from harness.runner import run"}, ["core may not import"]),
+    (rules.floors, {"checks/a.py": "import harness.wires.sse"}, ["checks may not import"]),
+    (rules.floors, {"stores/a.py": "def f():\n from harness import doors"}, ["a.py:2 stores may"]),
+    (rules.floors, {"core/a.py": "if TYPE_CHECKING:\n import harness.cli"}, ["a.py:2 core may"]),
+    (rules.floors, {"core/a.py": "from ..clock import Clock"}, ["core may not import harness.cl"]),
+    (rules.floors, {"core/__init__.py": "from .. import load"}, ["core may not import harness.l"]),
+    (rules.floors, {"cli/a.py": "from harness import play"}, ["cli may not import harness.play"]),
+    (rules.floors, {"utils.py": ""}, ["utils.py:1 room utils has no floor"]),
+    (
+        rules.cycles,
+        {"core/a.py": "from harness.core.b import x", "core/b.py": "from harness.core import a"},
+        ["cycle of modules: core."],
+    ),
+    (
+        rules.cycles,
+        {"doors/a.py": "import harness.targets.b", "targets/c.py": "def f(): import harness.doors"},
+        ["cycle of rooms: "],
+    ),
+    (rules.packages, {"runner.py": "import yaml"}, ["runner.py:1 yaml is not imported here"]),
+    (rules.packages, {"core/a.py": "from numpy.linalg import norm"}, ["numpy is not imported"]),
+    (
+        event_rules.events,
+        {"core/history.py": HISTORY, "core/transition.py": "history.Called(n=1)"},
+        ["transition.py:1 builds the event Called"],
+    ),
+    (
+        event_rules.events,
+        {
+            "core/history.py": HISTORY,
+            "incidents/a.py": "from harness.core.history import Called as C\nC(n=1)",
+        },
+        ["incidents/a.py:2 builds the event C"],
+    ),
+    (
+        event_rules.events,
+        {"core/history.py": HISTORY, "checks/a.py": "self._history.called(n=1)"},
+        ["a.py:1 only EVENT_MAKERS call history.called()"],
+    ),
+    (
+        event_rules.events,
+        {"core/history.py": HISTORY, "doors/a.py": "log.called(at_ms=1)"},
+        ["a.py:1 only EVENT_MAKERS call history.called()"],
+    ),
+    (shape.sizes, {"cli/a.py": "x = 1\n" * 251}, ["a.py:251 file has 251 lines"]),
+    (shape.sizes, {"cli/a.py": LONG}, ["a.py:1 f has 41 lines"]),
+    (shape.docstrings, {"cli/__init__.py": ""}, ["__init__.py:1 module has no docstring"]),
+    (shape.docstrings, {"a.py": "'A.'\ndef f(): ..."}, ["a.py:2 f has no docstring"]),
+    (shape.docstrings, {"a.py": "'A.'\nclass A:\n 'A.'\n def f(): ..."}, ["a.py:4 A.f has no"]),
+    (shape.shared_state, {"a.py": "def f(x=[]): ..."}, ["a.py:1 mutable default argument"]),
+    (shape.shared_state, {"a.py": "f = lambda *, x=dict(): x"}, ["a.py:1 mutable default"]),
+    (shape.shared_state, {"a.py": "CHECKS: dict[str, int] = {}"}, ["a.py:1 empty container"]),
+    (shape.shared_state, {"a.py": "SEEN = set()"}, ["a.py:1 empty container"]),
+    (shape.shared_state, {"a.py": "def f():\n global x, y"}, ["a.py:2 global x, y"]),
+    (shape.loopback, {"a.py": "HOST = '0.0.0.0'"}, ["a.py:1 names the wildcard address"]),
+    (shape.loopback, {"a.py": "s.bind(('', 80))"}, ["a.py:1 binds every interface"]),
+    (shape.environment, {"a.py": "os.environ['A']"}, ["a.py:1 reads os.environ"]),
+    (shape.environment, {"doors/a.py": "from os import getenv"}, ["a.py:1 imports os.getenv"]),
+]
+
+
+@pytest.mark.parametrize(("rule", "files", "lines"), WRONG)
+def test_wrong_trees_are_reported(
+    rule: Rule, files: dict[str, str], lines: list[str], tmp_path: Path
+) -> None:
+    found = list(rule(write(tmp_path, files)))
+    assert len(found) == len(lines), found
+    for line, wanted in zip(found, lines, strict=True):
+        assert wanted in line
+
+
+RIGHT: list[tuple[Rule, dict[str, str]]] = [
+    (rules.pure_rooms, {"core/a.py": "from pathlib import PurePath"}),
+    (rules.pure_rooms, {"core/draws.py": "import random", "core/a.py": "import re, hashlib"}),
+    (rules.pure_rooms, {"doors/a.py": "import os, time\nopen('x')", "agent/loop.py": "import os"}),
+    (
+        rules.floors,
+        {"core/a.py": "from harness.core.b import c", "doors/a.py": "import harness.load"},
+    ),
+    (rules.floors, {"doors/a.py": "import harness.targets", "__init__.py": "import harness.cli"}),
+    (
+        rules.cycles,
+        {"core/a.py": "def f(): import harness.core.b", "core/b.py": "import harness.core.a"},
+    ),
+    (rules.cycles, {"core/__init__.py": "from harness.core.a import x", "core/a.py": "x = 1"}),
+    (
+        rules.packages,
+        {"load.py": "import yaml", "agent/a.py": "import anthropic", "a.py": "import os"},
+    ),
+    (rules.packages, {"core/a.py": "import msgspec", "doors/mounted.py": "import respx"}),
+    (
+        event_rules.events,
+        {"core/history.py": HISTORY, "core/transition.py": "self.history.called(n=1)"},
+    ),
+    (
+        event_rules.events,
+        {"core/history.py": HISTORY, "checks/a.py": "history.read(); past.called(1)"},
+    ),
+    (
+        event_rules.events,
+        {"core/history.py": HISTORY, "clock.py": "from threading import Event\nEvent()"},
+    ),
+    (shape.sizes, {"a.py": "x = 1\n" * 250, "b.py": DOCUMENTED}),
+    (shape.docstrings, {"a.py": DOCUMENTED + "def _private(): ...\n"}),
+    (shape.shared_state, {"a.py": "class A:\n x: list[int] = []\nTABLE = {'a': 1}\nNONE = ()"}),
+    (shape.loopback, {"a.py": "s.bind(('127.0.0.1', 0)); node.split('::')"}),
+    (
+        shape.environment,
+        {"cli/a.py": "os.environ", "targets/a.py": "os.environ", "a.py": "os.path"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "files"), RIGHT)
+def test_right_trees_are_silent(rule: Rule, files: dict[str, str], tmp_path: Path) -> None:
+    assert list(rule(write(tmp_path, files))) == []
+
+
+def test_a_face_that_loads_a_heavy_package_is_reported(tmp_path: Path) -> None:
+    write(tmp_path, {"__init__.py": "import msgspec"})
+    found = list(shape.heavy_imports(tmp_path, "harness", frozenset()))
+    assert any("import harness loads msgspec" in line for line in found)
+    assert list(shape.heavy_imports(tmp_path, "harness", table.HEAVY)) == []
+
+
+def test_a_face_that_cannot_be_imported_is_reported(tmp_path: Path) -> None:
+    write(tmp_path, {"__init__.py": "import no_such_module"})
+    (found,) = shape.heavy_imports(tmp_path, "harness", frozenset())
+    assert "import harness fails: ModuleNotFoundError" in found
