@@ -25,7 +25,7 @@ $(READY): pyproject.toml constraints.txt
 setup: $(READY) ## make .venv with everything that the other targets need
 
 demo: $(READY) ## the reference agent passes every scenario, every mutant fails one
-	$(RUN) examples/demo.py
+	$(RUN) -m examples.demo
 
 test: $(READY) ## the tests that need only Python
 	$(RUN) -m pytest -n auto -m "not real"

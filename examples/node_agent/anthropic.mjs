@@ -13,13 +13,13 @@ const OVERFLOW = new RegExp(
     "input tokens exceed|input is too long|content length exceeds|exceed context limit",
   "i",
 );
-const TRANSIENT_TYPES = new Set(["overloaded_error", "api_error", "rate_limit_error", "timeout_error"]);
+const TRANSIENT = /^(overloaded|api|rate_limit|timeout)_error$/;
 
 /** Why there is no reply. `overflow`: too long; `attempts`: how often it may be tried in all. */
 export class ModelError extends Error {
-  constructor(message, { status = 0, type = "", overflow = false, attempts = 1, retryAfterS } = {}) {
+  constructor(message, facts = {}) {
     super(message);
-    Object.assign(this, { status, type, overflow, attempts, retryAfterS });
+    Object.assign(this, { status: 0, type: "", overflow: false, attempts: 1 }, facts);
   }
 }
 
@@ -51,11 +51,12 @@ async function errorOfResponse(response) {
 }
 
 function errorOfStream(error) {
-  if (error instanceof BrokenStream) return new ModelError(error.message, { attempts: ATTEMPTS.cut });
+  const { message } = error;
+  if (error instanceof BrokenStream) return new ModelError(message, { attempts: ATTEMPTS.cut });
   if (!(error instanceof StreamError)) return error;
-  const attempts = TRANSIENT_TYPES.has(error.type) ? ATTEMPTS.transient : ATTEMPTS.never;
-  const overflow = error.type === "request_too_large" || OVERFLOW.test(error.message);
-  return new ModelError(error.message, { status: 200, type: error.type, overflow, attempts });
+  const attempts = TRANSIENT.test(error.type) ? ATTEMPTS.transient : ATTEMPTS.never;
+  const overflow = error.type === "request_too_large" || OVERFLOW.test(message);
+  return new ModelError(message, { status: 200, type: error.type, overflow, attempts });
 }
 
 async function readReply(response, stream) {
@@ -77,7 +78,7 @@ function send(body, purpose) {
   return fetch(address, { method: "POST", headers, body: encode(body), signal });
 }
 
-/** Posts one request; gives `{blocks, stop, unreadable}` (ids of calls whose input is no object). */
+/** Posts one request: `{blocks, stop, unreadable}`, the last as ids of calls not to be run. */
 export async function postMessages(body, purpose = "main") {
   const response = await send(body, purpose).catch((cause) => {
     throw new ModelError(`no connection: ${cause.message}`, { attempts: ATTEMPTS.transient });

@@ -29,7 +29,12 @@ const FROM_WIRE = {
   text: ({ text }) => ({ type: "text", text }),
   thinking: ({ thinking, signature }) => ({ type: "thinking", text: thinking, signature }),
   redacted_thinking: ({ data }) => ({ type: "thinking", redacted: data }),
-  tool_use: ({ id, name, input }) => ({ type: "tool_use", id, name, input: isObject(input) ? input : {} }),
+  tool_use: ({ id, name, input }) => ({
+    type: "tool_use",
+    id,
+    name,
+    input: isObject(input) ? input : {},
+  }),
 };
 
 function fromWire(block) {

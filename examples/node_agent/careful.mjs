@@ -17,7 +17,12 @@ const END_OF_TOOLS =
   "No more tools can be used for this message: answer the user now, in plain words, and say what " +
   "could not be done.";
 
-const STATUS_OF_STOP = { end_turn: "ok", stop_sequence: "ok", max_tokens: "truncated", refusal: "refusal" };
+const STATUS_OF_STOP = {
+  end_turn: "ok",
+  stop_sequence: "ok",
+  max_tokens: "truncated",
+  refusal: "refusal",
+}; // anything else is "failed"
 
 const final = (text, status) => ({ kind: "final", text, status });
 const failure = (text) => ({ kind: "error", text, status: "failed" });
@@ -34,7 +39,7 @@ async function perform(turn, call, isWhole) {
   return callTool(call);
 }
 
-/** Answers every call of a reply, in order and durably; gives the reason to end the turn, if any. */
+/** Answers every call of a reply, in order; gives the reason to end the turn, if there is one. */
 async function runCalls(turn, { blocks, stop, unreadable }) {
   const calls = callsOf(blocks);
   turn.guards.startMessage(calls);
@@ -90,7 +95,8 @@ async function runTurn(turn) {
 function textAndStatus({ blocks, stop }) {
   const text = textOf(blocks).trim();
   const status = STATUS_OF_STOP[stop] ?? "failed";
-  return text ? [textOf(blocks), status] : [`The model stopped without an answer (${stop}).`, "failed"];
+  if (text === "") return [`The model stopped without an answer (${stop}).`, "failed"];
+  return [textOf(blocks), status];
 }
 
 /** Errors become a reply: silence would leave the user, and the history, without an answer. */

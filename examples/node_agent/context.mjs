@@ -39,7 +39,9 @@ function turnsOf(rows) {
   return turns;
 }
 
-const lineOf = ({ role, blocks }) => `${role}: ${encode(blocks)}`;
+const isThought = ({ type }) => type === "thinking";
+
+const lineOf = ({ role, blocks }) => `${role}: ${encode(blocks.filter((b) => !isThought(b)))}`;
 
 /** The newest whole turns that fit, as plain text: nothing in it can be paired wrongly. */
 export function transcript(rows, room) {
@@ -50,7 +52,7 @@ export function transcript(rows, room) {
 
 function noteOfCalls(rows) {
   const count = rows.flatMap(({ blocks }) => blocks.filter(isResult)).length;
-  const note = `(${count} tool calls were already answered for this message; they are left out here.)`;
+  const note = `(${count} tool calls were already answered for this message; left out here.)`;
   return count === 0 ? [] : [textBlock(note)];
 }
 
@@ -69,7 +71,8 @@ export class Context {
 
   #rows() {
     const from = this.#droppedUpTo;
-    return from === null ? this.#summarised(this.#summary) : [this.#inboundAlone(), ...this.#slice(from)];
+    if (from === null) return this.#summarised(this.#summary);
+    return [this.#inboundAlone(), ...this.#slice(from)];
   }
 
   #slice(from, to) {

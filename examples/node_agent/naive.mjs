@@ -33,7 +33,7 @@ async function send(body, purpose) {
   }
 }
 
-/** A summary of everything, asked with everything: too long again, and nobody looks at the result. */
+/** A summary of everything, asked with everything: too long again, and nobody looks at it. */
 async function compact(rows, options) {
   const request = [...rows, { role: "user", blocks: [textBlock("Summarise this conversation.")] }];
   const reply = await send(requestBody(options, onWire(request)), "compact").catch(() => null);
@@ -70,7 +70,8 @@ async function runTurn(turn, options) {
 /** Answers one inbound message. */
 export async function answer({ session, id, text }, options) {
   const inbound = { role: "user", blocks: [textBlock(text ?? "")] };
-  const turn = { rows: [...load("seed.jsonl"), ...load("session.jsonl"), inbound], added: [inbound] };
+  const rows = [...load("seed.jsonl"), ...load("session.jsonl"), inbound];
+  const turn = { rows, added: [inbound] };
   const reply = await runTurn(turn, options).catch((error) => `Sorry: ${error.message}`);
   await deliver({ session, in_reply_to: id, kind: "final", text: reply, status: "ok" });
   for (const row of turn.added) {

@@ -5,7 +5,7 @@ const SWITCH = { true: true, false: false };
 
 function readSwitch(given, name) {
   const value = SWITCH[String(given[name] ?? false)];
-  if (value === undefined) throw new Error(`option ${name}: want true or false, got ${given[name]}`);
+  if (value === undefined) throw new Error(`option ${name}: true or false, not ${given[name]}`);
   return value;
 }
 

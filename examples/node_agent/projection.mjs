@@ -18,9 +18,10 @@ function isBlank(block) {
 function withoutBlanks(block) {
   if (!isResult(block)) return block;
   const { content = "" } = block;
-  if (typeof content === "string") return content.trim() ? block : { ...block, content: "(no output)" };
-  const kept = content.filter((part) => !isBlank(part));
-  return { ...block, content: kept.length > 0 ? kept : "(no output)" };
+  const isText = typeof content === "string";
+  const kept = isText ? content : content.filter((part) => !isBlank(part));
+  const hasOutput = isText ? kept.trim() !== "" : kept.length > 0;
+  return { ...block, content: hasOutput ? kept : "(no output)" };
 }
 
 const isThought = ({ type }) => type === "thinking";

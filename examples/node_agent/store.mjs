@@ -66,7 +66,7 @@ export class Store {
     this.receiptsPath = `${base}.delivered.jsonl`;
     this.summaryPath = `${base}.summary.json`;
     [this.path, this.receiptsPath].forEach(dropTornTail);
-    this.rows = [...readLines(join(folder, "seed.jsonl")), ...readLines(this.path)];
+    this.rows = [join(folder, "seed.jsonl"), this.path].flatMap(readLines);
   }
 
   append(row) {

@@ -21,6 +21,8 @@ from typing import TypeVar, TypeVarTuple, Unpack
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+_AFTER_ALL_JOBS = 2**62
+
 
 class Job:
     """One function that was handed to an executor. It is over when it has run and its future too.
@@ -47,7 +49,7 @@ class Parked:
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._jobs: dict[int, Job] = {}
-        self._asleep: list[tuple[int, int, int, threading.Event]] = []
+        self._asleep: list[tuple[int, int, int, threading.Event]] = []  # until, order, thread
         self._open = True
         self.owner: int | None = None
 
@@ -109,8 +111,12 @@ class Parked:
         return True
 
     def _order(self, thread: int) -> int:
-        numbers = [job.number for job in list(self._jobs.values()) if job.thread == thread]
-        return max(numbers, default=next(self._numbers))
+        """Jobs by their numbers; other threads after them, in the order of their start."""
+        for job in list(self._jobs.values()):
+            if job.thread == thread:
+                return job.number
+        started = [other.ident for other in threading.enumerate()]
+        return _AFTER_ALL_JOBS + (started.index(thread) if thread in started else len(started))
 
     def next_us(self) -> int | None:
         """The moment at which the first sleeper is to wake."""

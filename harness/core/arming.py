@@ -36,6 +36,11 @@ class ArmedFault:
         self._limit = _limit(spec)
         self.fired = 0
 
+    @property
+    def silent(self) -> bool:
+        """Whether the fault was owed and never fired."""
+        return self.spec.must_fire and not self.fired
+
     def bend(self, call: Call, past: Past, draws: Draws, plan: Plan) -> Plan:
         """The plan as this fault leaves it."""
         if self.fired >= self._limit or not self._hits(call, past, draws):
@@ -47,12 +52,19 @@ class ArmedFault:
         return bent
 
     def _hits(self, call: Call, past: Past, draws: Draws) -> bool:
-        if call.seam != self._seam and call.purpose != self._seam:
-            return False
-        if self._tool and getattr(call.request, "name", "") != self._tool:
-            return False
-        ordinal = past.tool_calls[self._tool] if self._tool else past.calls[call.seam]
-        return _matches(self.spec.when, ordinal, call.key, self.spec.kind, draws, self._limit)
+        ordinal = self._ordinal(call, past)
+        kind = self.spec.kind
+        return ordinal > 0 and _matches(self.spec.when, ordinal, call.key, kind, draws, self._limit)
+
+    def _ordinal(self, call: Call, past: Past) -> int:
+        """The number of the call among those that `on` names; 0 when it is none of them."""
+        if self._tool:
+            mine = call.seam == "tool" and getattr(call.request, "name", "") == self._tool
+            return past.tool_calls[self._tool] if mine else 0
+        if self._seam in ("main", "compact", "aux"):
+            mine = call.seam == "model" and call.purpose == self._seam
+            return past.purpose_calls[self._seam] if mine else 0
+        return past.calls[call.seam] if call.seam == self._seam else 0
 
 
 def _limit(spec: FaultSpec) -> int:

@@ -26,6 +26,8 @@ from harness.core.events import (
 )
 from harness.core.messages import Json, Message, digest
 from harness.core.past import Past
+from harness.core.trace import Trace
+from harness.core.tracing import trace
 
 
 class History:
@@ -41,6 +43,14 @@ class History:
         self.values: dict[str, Json] = {}
         self.past = Past()
         self._sink = sink
+        self._trace: tuple[int, Trace] = (-1, Trace())
+
+    @property
+    def trace(self) -> Trace:
+        """The events as exchanges, executions and turns, read once while no event is added."""
+        if self._trace[0] != len(self.events):
+            self._trace = (len(self.events), trace(self))
+        return self._trace[1]
 
     def _append(self, event: AnyEvent) -> None:
         self.events.append(event)

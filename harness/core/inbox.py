@@ -6,6 +6,7 @@ does not hold up the ones behind it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -17,9 +18,10 @@ from harness.core.scenario import After, AtMs, InboxItem
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """An inbound message and what it waits for."""
+    """An inbound message and what it waits for; `delivery` counts from 1 how often its id came."""
 
     inbound: Inbound
+    delivery: int = 1
     ms: int | None = None
     after: str | None = None
     idle: bool = True
@@ -30,7 +32,12 @@ def entries(items: Sequence[InboxItem]) -> tuple[Entry, ...]:
 
     Raises InputError for a `when` that is neither `{ms: N}` nor `{after: KEY}`.
     """
-    return tuple(_entry(item, number) for number, item in enumerate(items, start=1))
+    made = [_entry(item, number) for number, item in enumerate(items, start=1)]
+    seen: Counter[str] = Counter()
+    for place, entry in enumerate(made):
+        seen[entry.inbound.id] += 1
+        made[place] = msgspec.structs.replace(entry, delivery=seen[entry.inbound.id])
+    return tuple(made)
 
 
 def _entry(item: InboxItem, number: int) -> Entry:
@@ -58,7 +65,7 @@ def next_ms(inbox: Sequence[Entry], past: Past) -> int | None:
 
 def pending(inbox: Sequence[Entry], past: Past) -> Iterator[Entry]:
     """What was not delivered yet."""
-    return (e for e in inbox if e.inbound.id not in past.delivered)
+    return (e for e in inbox if past.delivered[e.inbound.id] < e.delivery)
 
 
 def _is_due(entry: Entry, past: Past, now_ms: int, busy: bool) -> bool:

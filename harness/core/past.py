@@ -55,11 +55,12 @@ class Past:
         self.calls: Counter[str] = Counter()
         self.session_calls: Counter[tuple[str, str]] = Counter()
         self.tool_calls: Counter[str] = Counter()
+        self.purpose_calls: Counter[str] = Counter()
         self.crossed: set[str] = set()
         self.answered: set[str] = set()
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
-        self.delivered: set[str] = set()
+        self.delivered: Counter[str] = Counter()
         self.limit_answers = 0
         self._last_delivered = ""
         self._turns: Counter[str] = Counter()
@@ -92,6 +93,8 @@ class Past:
     ) -> None:
         """Count a call; the history calls this as it appends the event."""
         self.calls[seam] += 1
+        if seam == "model":
+            self.purpose_calls[purpose] += 1
         self.session_calls[session, seam] += 1
         lane = f"model:{purpose}" if seam == "model" else str(seam)
         if isinstance(request, ToolRequest):
@@ -121,7 +124,7 @@ class Past:
 
     def _see_delivered(self, inbound: Json) -> None:
         """An inbound message opens its session's next turn; a cancel opens none."""
-        self.delivered.add(inbound["id"])
+        self.delivered[inbound["id"]] += 1
         if inbound.get("kind", "message") == "message":
             session = inbound.get("session", "main")
             self._turns[session] += 1

@@ -15,7 +15,7 @@ from harness.core.calls import Inbound
 from harness.core.messages import Block, Json
 
 
-class Reply(msgspec.Struct, frozen=True, tag="reply", omit_defaults=True):
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the model says. `usage` overrides the counted one, key by key."""
 
     blocks: tuple[Block, ...] = ()
@@ -23,7 +23,7 @@ class Reply(msgspec.Struct, frozen=True, tag="reply", omit_defaults=True):
     usage: dict[str, Json] = {}
 
 
-class ApiError(msgspec.Struct, frozen=True, tag="api_error", omit_defaults=True):
+class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):
     """An error of the provider; the wire puts it into its own words."""
 
     status: int
@@ -32,7 +32,7 @@ class ApiError(msgspec.Struct, frozen=True, tag="api_error", omit_defaults=True)
     headers: dict[str, str] = {}
 
 
-class Recorded(msgspec.Struct, frozen=True, tag="recorded"):
+class Recorded(msgspec.Struct, frozen=True):
     """An answer of a cassette: sent as it was, parsed only for the history.
 
     `complete` is False for a stream whose terminal event was not recorded.
@@ -43,20 +43,20 @@ class Recorded(msgspec.Struct, frozen=True, tag="recorded"):
     body: bytes
 
 
-class ToolAnswer(msgspec.Struct, frozen=True, tag="tool_answer", omit_defaults=True):
+class ToolAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a tool returns: text or blocks, or an error text with `is_error`."""
 
     content: Json = ""
     is_error: bool = False
 
 
-class Delivered(msgspec.Struct, frozen=True, tag="delivered"):
+class Delivered(msgspec.Struct, frozen=True):
     """What the inbox gives: a message, or None when there are no more."""
 
     inbound: Inbound | None
 
 
-class Accepted(msgspec.Struct, frozen=True, tag="accepted"):
+class Accepted(msgspec.Struct, frozen=True):
     """The outbox took the text."""
 
 

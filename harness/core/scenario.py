@@ -67,11 +67,16 @@ class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     times: Times = 1
 
 
+def _no_arguments() -> dict[str, Json]:
+    """The schema of a tool that takes nothing."""
+    return {"type": "object", "properties": {}}
+
+
 class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """A tool as offered, and what it answers; without a script it says `ok` for ever."""
 
     description: str = ""
-    input_schema: dict[str, Json] = {"type": "object", "properties": {}}
+    input_schema: dict[str, Json] = msgspec.field(default_factory=_no_arguments)
     script: tuple[ToolTurn, ...] = ()
 
 

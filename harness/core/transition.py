@@ -38,9 +38,9 @@ from harness.core.seams import STOP, answer_tool, limit_hit, record_answer
 class Transition:
     """One run's state: its history, and what reads, scripts, bends and writes.
 
-    `look` is called before each call and records what changed in the session store; it does its
-    own IO outside of this room and may be left out. `at_ms` comes with every call. Calls must not
-    overlap: a door that serves several connections holds a lock.
+    `look` is called before each call and records what changed in the session store; whoever knows
+    the store sets it, and does its IO there. `at_ms` comes with every call. Calls must not overlap:
+    a door that serves several connections holds a lock. `paths` are the model's endpoints.
     """
 
     def __init__(
@@ -51,13 +51,12 @@ class Transition:
         history: History,
         *,
         faults: Sequence[ArmedFault] = (),
-        look: Callable[[int], None] | None = None,
     ) -> None:
         self.scenario, self.history, self.faults = scenario, history, tuple(faults)
-        self.script, self.draws = script, Draws(scenario.seed)
+        self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
         self.tools = ToolScripts(scenario.tools)
         self.inbox = inbox.entries(scenario.inbox)
-        self._look = look
+        self.look: Callable[[int], None] = _unseen
         self._cancelled: dict[str, int] = {}
         self._model = ModelSeam(scenario, wire, script, history, self.draws, self.faults)
 
@@ -130,14 +129,13 @@ class Transition:
 
     def _call(self, seam: Seam, session: str, at_ms: int, request: Request) -> Call:
         past = self.history.past
-        n = past.next_index(session, seam)
+        n = past.calls[seam] + 1 if seam == "inbox" else past.next_index(session, seam)
         key = f"{session or 'main'}/{seam}#{n}"
         return Call(key, seam, n, session, past.turn(session), at_ms, request)
 
     def _record(self, call: Call, **fields: Any) -> None:
         """Record what changed on disk, then the call."""
-        if self._look is not None:
-            self._look(call.at_ms)
+        self.look(call.at_ms)
         self.history.called(
             at_ms=call.at_ms,
             session=call.session,
@@ -151,3 +149,7 @@ class Transition:
 
     def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
         return bend_all(self.faults, stage, call, self.history, self.draws, plan)
+
+
+def _unseen(at_ms: int) -> None:
+    """A run whose store the harness cannot read."""

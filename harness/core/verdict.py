@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-VerdictWord = Literal["pass", "unknown", "fail"]
+VerdictWord = Literal["pass", "unknown", "fail", "not_applicable"]
 OutcomeWord = Literal["completed", "failed_truthfully", "limit", "cancelled", "none"]
 
 

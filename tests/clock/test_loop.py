@@ -211,6 +211,25 @@ def test_tools_that_sleep_in_threads_sleep_side_by_side_and_wake_in_order(
     assert _woken_tools(threads) == woken
 
 
+def test_tools_that_wake_at_one_moment_wake_in_the_order_of_their_calls() -> None:
+    woken: list[int] = []
+
+    def tool(number: int) -> None:
+        time.sleep(1)
+        woken.append(number)
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(anyio.to_thread.run_sync, tool, number)
+
+    clock = VirtualClock()
+    with virtual_time(clock):
+        run_async(main, clock)
+    assert woken == list(range(8))
+    assert clock.waits == [Wait(0, 1.0, "sleep")]
+
+
 @pytest.mark.parametrize(
     "in_thread",
     [asyncio.to_thread, lambda tool: anyio.to_thread.run_sync(tool, abandon_on_cancel=True)],

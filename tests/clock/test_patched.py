@@ -71,9 +71,14 @@ def test_the_functions_tell_and_pass_virtual_time() -> None:
 def test_the_real_functions_are_back_after_an_exception() -> None:
     before = {name: getattr(time, name) for name in NAMES}
     during: dict[str, Any] = {}
-    with pytest.raises(KeyError), virtual_time(VirtualClock()):
-        during.update((name, getattr(time, name)) for name in NAMES)
-        raise KeyError
+
+    def run() -> None:
+        with virtual_time(VirtualClock()):
+            during.update((name, getattr(time, name)) for name in NAMES)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        run()
     assert [name for name in NAMES if during[name] is before[name]] == ["perf_counter"]
     assert {name: getattr(time, name) for name in NAMES} == before
     assert (time.sleep, time.monotonic) == (real_sleep, real_monotonic)

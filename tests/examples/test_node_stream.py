@@ -63,7 +63,8 @@ def test_only_message_stop_makes_a_reply_whole(node: str) -> None:
 
 
 def test_unreadable_tool_input_has_no_value(node: str) -> None:
-    stream = [e for e in events(message()) if not json.dumps(e).count("lines")]
+    stream = events(message())
+    del stream[-4]  # the second half of the tool's input
     seen = read(node, sse(stream))
     assert len(seen) == 7
     assert all("input" not in reply["content"][1] for reply in seen)

@@ -13,6 +13,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +84,31 @@ def sides(request: dict[str, Any]) -> list[str]:
     return [message["role"] for message in request["messages"]]
 
 
+def results_of(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tool results in the last message of a request."""
+    return [b for b in request["messages"][-1]["content"] if b["type"] == "tool_result"]
+
+
+def text_row(role: str, text: str) -> dict[str, Any]:
+    """A stored row of plain text."""
+    return {"role": role, "blocks": [{"type": "text", "text": text}]}
+
+
+def assert_paired(request: dict[str, Any]) -> None:
+    """Sides alternate, user first and last; each call has its one result in the next message."""
+    assert sides(request) == ["user", "assistant"] * (len(request["messages"]) // 2) + ["user"]
+    for before, after in pairwise(request["messages"]):
+        calls = [b["id"] for b in before["content"] if b["type"] == "tool_use"]
+        results = [b["tool_use_id"] for b in after["content"] if b["type"] == "tool_result"]
+        assert calls == results
+
+
 class World:
     """What the agent meets, and what it did there."""
 
     def __init__(self, folder: Path) -> None:
         self.session_dir = folder
-        self.script: list[dict[str, Any] | Reply] = []
+        self.script: list[Any] = []  # replies and errors, in order
         self.tools: list[dict[str, Any]] = []
         self.tool: Callable[[str, Any], tuple[int, dict[str, Any]]] = lambda name, given: (
             200,
@@ -101,10 +121,11 @@ class World:
         self.calls: list[tuple[str, Any]] = []
         self.outbox: list[dict[str, Any]] = []
         self.outbox_refusals = 0
+        self.asked = threading.Event()
         self.rows_at_delivery: list[list[dict[str, Any]]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self) -> None:
         self._server.shutdown()
@@ -114,6 +135,11 @@ class World:
         """Offers a tool whose schema requires these parameters."""
         schema = {"type": "object", "properties": {}, "required": list(required)}
         self.tools.append({"name": name, "description": name, "input_schema": schema})
+
+    def seed(self, *rows: dict[str, Any]) -> None:
+        """Lays down the session to begin with."""
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (self.session_dir / "seed.jsonl").write_text(lines)
 
     def write(self, text: str, id: str = "m1") -> None:
         """The user writes a message."""
@@ -167,6 +193,7 @@ class World:
     def _get(self, path: str) -> tuple[int, Any]:
         if path == "/tools":
             return 200, self.tools
+        self.asked.set()
         turn = self.inbox.pop(0) if self.inbox else 204
         return (turn, None) if isinstance(turn, int) else (200, turn)
 
@@ -185,7 +212,7 @@ class World:
         status, result = self.tool(name, value["input"])
         return status, {}, json.dumps(result).encode()
 
-    def _handler(world) -> type[BaseHTTPRequestHandler]:  # noqa: N805
+    def _handler(world) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 status, value = world._get(self.path)

@@ -9,7 +9,6 @@ those of a tool_result are dropped, because the core has no place for them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from harness.core.messages import (
     Block,
@@ -76,16 +75,16 @@ def _text(value: dict[str, Json]) -> Block | None:
 
 def _thinking(value: dict[str, Json]) -> Block | None:
     text, signature = value.get("thinking"), value.get("signature", "")
-    known = isinstance(text, str) and isinstance(signature, str)
-    if not known or _rest(value, _THINKING_FIELDS):
+    if not (isinstance(text, str) and isinstance(signature, str)):
         return None
-    return Thinking(text, signature)
+    return None if _rest(value, _THINKING_FIELDS) else Thinking(text, signature)
 
 
 def _redacted_thinking(value: dict[str, Json]) -> Block | None:
     data = value.get("data")
-    known = isinstance(data, str) and data and not _rest(value, _REDACTED_FIELDS)
-    return Thinking(redacted=data) if known else None
+    if not (isinstance(data, str) and data):
+        return None
+    return None if _rest(value, _REDACTED_FIELDS) else Thinking(redacted=data)
 
 
 def _tool_use(value: dict[str, Json]) -> Block | None:
@@ -145,8 +144,8 @@ def block_to(block: Block) -> dict[str, Json]:
             return {"type": "tool_use", "id": id_, "name": name, "input": input_, **extra}
         case ToolResult():
             return _result_to(block)
-        case _:
-            return cast(Opaque, block).value
+        case Opaque(value=value):
+            return value
 
 
 def _result_to(block: ToolResult) -> dict[str, Json]:

@@ -188,7 +188,11 @@ RULES: dict[str, Rule] = {rule.id: rule for rule in _TABLE}
 
 
 def rules_of(dialect: str) -> frozenset[str]:
-    """The ids of the rules that are on; InputError, with the nearest name, for no dialect."""
+    """The ids of the rules that are on in a dialect; "" is the default one.
+
+    Raises InputError, with the nearest name, when there is no such dialect.
+    """
+    dialect = dialect or DEFAULT_DIALECT
     if dialect not in ALL:
         hint = nearest(dialect, DIALECTS)
         raise InputError(f"no dialect of anthropic is named {dialect!r}; {hint}", "dialect")

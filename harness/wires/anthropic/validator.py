@@ -62,9 +62,7 @@ def step(
     )
 
 
-def finish(
-    state: State, last: Message | None, active: frozenset[str]
-) -> tuple[Violation, ...]:
+def finish(state: State, last: Message | None, active: frozenset[str]) -> tuple[Violation, ...]:
     """All violations of a list that ends here with the message `last`."""
     found = [violation("V36")] if last is None else [*_unanswered(state), *_prefill(last)]
     return state.violations + tuple(v for v in found if v.rule in active)

@@ -1,0 +1,260 @@
+"""What a model call costs through our doors, as ratios to the same call without us.
+
+In process the yardstick is the SDK on a bare `MockTransport` that answers the very bytes that our
+wire writes; over loopback it is the SDK against the smallest server that a socket allows. Both
+sides of a ratio are measured in turn, call by call, in rounds of one run, and the median of the
+rounds' ratios is what counts: a machine that is busy for a while is busy for both.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import anthropic
+import httpx2
+import msgspec
+
+from harness.clock import RealClock
+from harness.core.draws import Draws
+from harness.core.history import History
+from harness.core.plans import Head, Send
+from harness.core.scenario import Limits, Scenario, Turn
+from harness.core.script import TurnScript
+from harness.core.transition import Transition
+from harness.doors.door import Door
+from harness.doors.loopback import Loopback
+from harness.doors.transport import Transport
+from harness.wires.anthropic.wire import AnthropicWire
+
+IN_PROCESS_MOST, LOOPBACK_MOST = 1.15, 1.35
+SIZES = (1, 31, 299)
+ROUNDS, CALLS = 9, 30
+TEXT = "The quick brown fox jumps over the lazy dog. " * 4
+TURN = Turn(say=TEXT, times="forever")
+
+Messages = list[dict[str, Any]]
+Call = Callable[[Messages], None]
+Requests = Callable[[int], Iterator[Messages]]
+
+
+class Ratio(msgspec.Struct, frozen=True):
+    """One measurement: what was compared, the median ratio, and how much it may be."""
+
+    name: str
+    ratio: float
+    bare_us: float
+    most: float
+
+    def __str__(self) -> str:
+        verdict = "ok" if self.ratio <= self.most else "TOO SLOW"
+        measured = f"{self.ratio:5.2f} (<= {self.most}) of {self.bare_us:6.0f} us"
+        return f"{self.name:46} {measured}  {verdict}"
+
+
+def door() -> Door:
+    """A door to a scenario that says one thing for ever."""
+    scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
+    script = TurnScript((TURN,), Draws(0))
+    return Door(Transition(scenario, AnthropicWire(), script, History()), RealClock())
+
+
+def canned(stream: bool) -> tuple[Head, bytes]:
+    """Head and body of the answer that the door gives to a request."""
+    request = {"model": "m", "max_tokens": 1000, "messages": conversation(1), "stream": stream}
+    plan = door().model("POST", "/v1/messages", {}, msgspec.json.encode(request))
+    sends = [step for step in plan if isinstance(step, Send)]
+    assert sends[0].head is not None
+    return sends[0].head, b"".join(send.data for send in sends)
+
+
+def conversation(length: int, last: int = 0) -> Messages:
+    """So many messages, the user's first; `last` tells the last one from that of other calls."""
+    return [
+        {"role": "assistant" if n % 2 else "user", "content": f"{n}: {TEXT}"}
+        for n in range(length - 1)
+    ] + [{"role": "user", "content": f"{last}: {TEXT}"}]
+
+
+def same_length(length: int) -> Requests:
+    """Requests of one length that differ in their last message."""
+    return lambda calls: (conversation(length, n) for n in range(calls))
+
+
+def growing(calls: int) -> Iterator[Messages]:
+    """Requests that each extend the last one by an answer and a new message."""
+    messages = conversation(1)
+    for n in range(calls):
+        yield messages
+        messages = [
+            *messages,
+            {"role": "assistant", "content": TEXT},
+            {"role": "user", "content": f"{n}: {TEXT}"},
+        ]
+
+
+def caller(stream: bool, **settings: Any) -> Call:
+    """One model call, as an agent makes it."""
+    settings = {"api_key": "x", "base_url": "http://bench.invalid"} | settings
+    client: Any = anthropic.Anthropic(max_retries=0, **settings)
+
+    def plain(messages: Messages) -> None:
+        client.messages.create(model="m", max_tokens=1000, messages=messages)
+
+    def streamed(messages: Messages) -> None:
+        with client.messages.stream(model="m", max_tokens=1000, messages=messages) as events:
+            events.get_final_message()
+
+    return streamed if stream else plain
+
+
+def on_transport(stream: bool, transport: Any) -> Call:
+    """The call on a transport in this process."""
+    return caller(stream, http_client=httpx2.Client(transport=transport))
+
+
+def bare_transport(stream: bool) -> Any:
+    """The library's own `MockTransport` with the door's answer."""
+    head, body = canned(stream)
+    return httpx2.MockTransport(
+        lambda request: httpx2.Response(head.status, headers=head.headers, content=body)
+    )
+
+
+def serve(listener: socket.socket, answer: bytes) -> None:
+    """The smallest server: read a request by its content length, send the answer, again."""
+    while True:
+        connection, _ = listener.accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        threading.Thread(target=_converse, args=(connection, answer), daemon=True).start()
+
+
+def _converse(connection: socket.socket, answer: bytes) -> None:
+    data = b""
+    while chunk := connection.recv(1 << 16):
+        data += chunk
+        head, found, rest = data.partition(b"\r\n\r\n")
+        if found:
+            length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+            while len(rest) < length:
+                rest += connection.recv(1 << 16)
+            data = rest[length:]
+            connection.sendall(answer)
+
+
+def http(head: Head, body: bytes) -> bytes:
+    """An answer as bytes on the wire."""
+    lines = [f"HTTP/1.1 {head.status} OK", f"content-length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in head.headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+@contextmanager
+def bare_server(stream: bool, process: bool) -> Iterator[str]:
+    """The address of the smallest server, in a thread or a process of its own."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    arguments = (listener, http(*canned(stream)))
+    context = multiprocessing.get_context("fork")
+    run: Any = context.Process if process else threading.Thread
+    server = run(target=serve, args=arguments, daemon=True)
+    server.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    if process:
+        server.terminate()
+
+
+def _our_server(ready: Any) -> None:
+    with Loopback(door()) as urls:
+        ready.send(urls.model_url)
+        ready.recv()
+
+
+@contextmanager
+def our_server(process: bool) -> Iterator[str]:
+    """The address of our loopback door, in threads or a process of its own."""
+    if not process:
+        with Loopback(door()) as urls:
+            yield urls.model_url
+        return
+    ours, theirs = multiprocessing.Pipe()
+    context = multiprocessing.get_context("fork")
+    server = context.Process(target=_our_server, args=(theirs,), daemon=True)
+    server.start()
+    yield ours.recv()
+    ours.send(None)
+    server.join(5)
+
+
+def compare(
+    name: str, bare: Callable[[], Call], ours: Callable[[], Call], requests: Requests, most: float
+) -> Ratio:
+    """The median over rounds of (our time / bare time), each round with fresh clients."""
+    ratios, bares = [], []
+    for _ in range(ROUNDS):
+        calls = [*requests(CALLS)]
+        both = (bare(), ours())
+        spent = [0.0, 0.0]
+        gc.collect()
+        for turn, messages in enumerate(calls):
+            for which in (0, 1) if turn % 2 else (1, 0):
+                began = time.perf_counter()
+                both[which](messages)
+                if turn:
+                    spent[which] += time.perf_counter() - began
+        ratios.append(spent[1] / spent[0])
+        bares.append(spent[0] / (len(calls) - 1) * 1e6)
+    return Ratio(name, statistics.median(ratios), statistics.median(bares), most)
+
+
+def in_process() -> Iterator[Ratio]:
+    """The in-process door, plain and streamed."""
+    for stream in (False, True):
+        kind = "streamed" if stream else "plain"
+        cases: list[tuple[str, Requests]] = [(f"{n} messages", same_length(n)) for n in SIZES]
+        for case, requests in [*cases, ("growing to 299 messages", lambda _: growing(150))]:
+            yield compare(
+                f"in process, {kind}, {case}",
+                lambda: on_transport(stream, bare_transport(stream)),  # noqa: B023
+                lambda: on_transport(stream, Transport(door())),  # noqa: B023
+                requests,
+                IN_PROCESS_MOST,
+            )
+
+
+def loopback() -> Iterator[Ratio]:
+    """The loopback door, plain and streamed, beside the client and in a process of its own."""
+    for process in (False, True):
+        for stream in (False, True):
+            place, kind = ("process", "thread")[not process], ("plain", "streamed")[stream]
+            for length in SIZES:
+                with ExitStack() as servers:
+                    bare_url = servers.enter_context(bare_server(stream, process))
+                    our_url = servers.enter_context(our_server(process))
+                    yield compare(
+                        f"loopback, {place}, {kind}, {length} messages",
+                        lambda: caller(stream, base_url=bare_url),  # noqa: B023
+                        lambda: caller(stream, base_url=our_url),  # noqa: B023
+                        same_length(length),
+                        LOOPBACK_MOST,
+                    )
+
+
+def main() -> int:
+    """Print every ratio; 1 when one is over its bound."""
+    over = 0
+    for ratio in [*in_process(), *loopback()]:
+        print(ratio, flush=True)
+        over += ratio.ratio > ratio.most
+    return int(over > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Putting the agent together: the standard parts, and any of them replaced.
+
+A part is a small object or a function, so that a wrong one can be handed in to see what breaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from harness.agent.compaction import Compaction, compact
+from harness.agent.gateway import Gateway
+from harness.agent.guards import Guard, Watch, standard_guards
+from harness.agent.loop import Loop
+from harness.agent.model import MAX_TOKENS, MODEL, AnthropicModel, Model
+from harness.agent.overflow import Escalation, Overflow
+from harness.agent.policy import Policy
+from harness.agent.projection import Projection, project
+from harness.agent.toolbox import Toolbox
+from harness.agent.transcript import RowTranscript, Transcript
+from harness.core.brief import Brief
+from harness.core.calls import Inbound
+from harness.core.errors import nearest
+from harness.core.messages import Message, ToolSpec
+from harness.stores.rows import SessionStore
+
+NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], Transcript]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the agent is made of. `guards`, `overflow` and `transcript` are made anew for each
+    turn, `gateway` once for a run; the rest is used as it is."""
+
+    model: Model
+    tools: Toolbox
+    store: SessionStore
+    guards: Callable[[Sequence[ToolSpec]], Sequence[Guard]] = standard_guards
+    overflow: Callable[[Compaction], Overflow] = Escalation
+    compaction: Compaction = compact
+    projection: Projection = project
+    transcript: NewTranscript = RowTranscript
+    gateway: Callable[..., Gateway] = Gateway
+    policy: Policy = Policy()
+
+    def loop(self, brief: Brief, inbound: Inbound, transcript: Transcript) -> Loop:
+        """A fresh loop for one message."""
+        session = inbound.session
+        say = partial(brief.send, kind="partial", session=session, in_reply_to=inbound.id)
+        return Loop(
+            transcript,
+            self.model,
+            self.tools,
+            Watch(self.guards(self.tools.specs)),
+            self.overflow(self.compaction),
+            self.policy,
+            is_cancelled=partial(brief.cancelled, session),
+            show=say if is_on(brief, "partial") else None,
+        )
+
+
+def build(brief: Brief, **parts: Any) -> Gateway:
+    """The agent for a brief, with some parts replaced; `.run()` serves the inbox.
+
+    Raises TypeError for a part that does not exist.
+    """
+    names = [field.name for field in fields(Parts)]
+    for name in parts:
+        if name not in names:
+            raise TypeError(f"the agent has no part {name!r}; {nearest(name, names)}")
+    made: dict[str, Any] = {n: make(brief) for n, make in _STANDARD.items() if n not in parts}
+    whole = Parts(**made, **parts)
+    return whole.gateway(
+        brief,
+        whole.store,
+        lambda session: whole.transcript(whole.store, session, whole.projection),
+        partial(whole.loop, brief),
+        whole.policy.max_attempts,
+    )
+
+
+def standard_model(brief: Brief) -> Model:
+    """The SDK's client of the brief, with the options `stream`, `model` and `max_tokens`."""
+    return AnthropicModel(
+        brief.anthropic(),
+        is_on(brief, "stream"),
+        str(brief.options.get("model", MODEL)),
+        int(brief.options.get("max_tokens", MAX_TOKENS)),
+    )
+
+
+def standard_tools(brief: Brief) -> Toolbox:
+    """The tools of the brief."""
+    return Toolbox(brief.tools)
+
+
+def standard_store(brief: Brief) -> SessionStore:
+    """The brief's store, else a SQLite file in the session folder.
+
+    A file of our own begins with the messages of `seed.jsonl`, if the folder has one.
+    """
+    if brief.store is not None:
+        given: SessionStore = brief.store
+        return given
+    from harness.stores.sqlite import SqliteStore
+
+    store, seed = (
+        SqliteStore(brief.session_dir / "session.db"),
+        Path(brief.session_dir / "seed.jsonl"),
+    )
+    if seed.exists() and not store.read():
+        lines = seed.read_bytes().split(b"\n")
+        store.seed("main", [msgspec.json.decode(x, type=Message) for x in lines if x.strip()])
+    return store
+
+
+def is_on(brief: Brief, option: str) -> bool:
+    """Whether an option is set: true, or the word for it."""
+    return str(brief.options.get(option, "")).lower() in ("true", "1", "yes", "on")
+
+
+_STANDARD: dict[str, Callable[[Brief], Any]] = {
+    "model": standard_model,
+    "tools": standard_tools,
+    "store": standard_store,
+}

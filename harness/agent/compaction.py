@@ -1,0 +1,93 @@
+"""A shorter history: a summary of the past, and the end of the conversation word for word.
+
+The request for the summary is one message of plain text, cut to fit; it offers no tools. The last
+assistant turn and all that follows it are kept as they are (its thinking is signed), and so is the
+last thing the user said. A summary that is empty, cut off, no summary, or saves too little is
+refused: then the history stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from harness.agent.failures import ModelFailure
+from harness.agent.model import Answer, Query
+from harness.agent.window import BYTES_PER_TOKEN, clip, estimate_tokens, is_said
+from harness.core.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
+
+SAVING = 0.8
+"""A compacted history has at most this share of the tokens, or it is not worth the loss."""
+
+_SYSTEM = "You summarise conversations between a user and an assistant."
+_TASK = (
+    "Summarise the conversation below so that the assistant can go on with it: what the user "
+    "wants, what was done and found out, what failed, what is open. Answer with the summary only."
+)
+_LEAD = "Summary of the conversation so far:\n"
+_BLOCK_CHARACTERS = 2_000
+
+
+class Compacted(msgspec.Struct, frozen=True):
+    """The summary, and how many of the last messages stay."""
+
+    summary: Message
+    keep: int
+
+
+Ask: TypeAlias = Callable[[Query], Answer]
+Compaction: TypeAlias = Callable[[Sequence[Message], int, Ask], Compacted | None]
+
+
+def compact(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
+    """A compacted history, or None when there is nothing to compact or the summary is refused."""
+    cut = _last_turn(messages)
+    said = max((i for i, m in enumerate(messages) if is_said(m)), default=0)
+    past = [m for i, m in enumerate(messages[:cut]) if i != said]
+    if not past:
+        return None
+    told = "\n".join(line for message in past for line in _lines(message))
+    task = f"{_TASK}\n\n{clip(told, budget_tokens * BYTES_PER_TOKEN // 2)}"
+    try:
+        answer = ask(Query((user(task),), purpose="compact", system=_SYSTEM))
+    except ModelFailure:
+        return None
+    kept_words = messages[said].blocks if said < cut else ()
+    summary = Message("user", (Text(_LEAD + answer.message.text.strip()), *kept_words))
+    compacted = Compacted(summary, len(messages) - cut)
+    return compacted if _is_good(answer, told, compacted, messages) else None
+
+
+def _last_turn(messages: Sequence[Message]) -> int:
+    """Where the last assistant turn begins; 0 when there is none."""
+    last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=0)
+    while last > 0 and messages[last - 1].role == "assistant":
+        last -= 1
+    return last
+
+
+def _is_good(answer: Answer, told: str, compacted: Compacted, messages: Sequence[Message]) -> bool:
+    text = answer.message.text.strip()
+    whole = answer.stop in ("end_turn", "stop_sequence") and not answer.message.tool_uses
+    after = estimate_tokens([compacted.summary, *messages[-compacted.keep :]])
+    saves = after <= SAVING * estimate_tokens(messages)
+    return bool(text) and whole and text != told.strip() and saves
+
+
+def _lines(message: Message) -> list[str]:
+    return [
+        f"{message.role}: {clip(text, _BLOCK_CHARACTERS)}" for text in map(_line, message.blocks)
+    ]
+
+
+def _line(block: Block) -> str:
+    match block:
+        case Text(text):
+            return text
+        case ToolUse(name=name, input=given):
+            return f"called {name} with {canonical(given)}"
+        case ToolResult(is_error=is_error):
+            return f"{'error' if is_error else 'result'} of a tool: {block.text}"
+    return "(something that is not text)"

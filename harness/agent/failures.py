@@ -1,0 +1,99 @@
+"""Every way in which a model call fails, as one exception of four kinds. Pure.
+
+What surfaces from the SDK is a mixture: its own errors by status, errors of the HTTP library while
+a stream is read (the SDK does not wrap those), and bare JSONDecodeError, AssertionError or
+IndexError when the bytes are odd. Errors are told apart by structure; text is looked at only inside
+an error, never in what a model, a tool or a user said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+FailureKind: TypeAlias = Literal["overflow", "transient", "permanent", "broken_stream"]
+
+OVERFLOW_PHRASES = (
+    "prompt is too long",
+    "request too large",
+    "maximum context length",
+    "context_length_exceeded",
+    "input tokens exceed",
+    "input is too long",
+    "content length exceeds",
+)
+
+
+class ModelFailure(Exception):
+    """A model call brought no answer that can be used. `text` is what the provider said.
+
+    overflow: the request does not fit the model's window. transient: the SDK's own retries are
+    used up. permanent: the same request would fail again. broken_stream: the answer did not arrive
+    whole.
+    """
+
+    def __init__(self, kind: FailureKind, text: str) -> None:
+        self.kind: FailureKind = kind
+        self.text = text
+        super().__init__(f"{kind}: {text}")
+
+
+def classify(error: BaseException) -> FailureKind | None:
+    """The kind of an error that a model call raised; None for one that is no failure of the call
+    (a mistake in the program), which must surface."""
+    status = getattr(error, "status_code", None)
+    if status == 413 or (status in (None, 200, 400) and mentions_overflow(error)):
+        return "overflow"
+    if isinstance(status, int):
+        return _by_status(status, getattr(error, "type", None))
+    names = (base.__name__ for base in type(error).__mro__)
+    return next((_BY_CLASS[name] for name in names if name in _BY_CLASS), None)
+
+
+def mentions_overflow(error: BaseException) -> bool:
+    """Whether an error, or one that it came from, says that the prompt is too long."""
+    texts = (str(link).lower() for link in _chain(error))
+    return any(phrase in text for text in texts for phrase in OVERFLOW_PHRASES)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and all that it came from, by cause and by context; cycles end."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        link = waiting.pop(0)
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            yield link
+            waiting += (link.__cause__, link.__context__)
+
+
+def _by_status(status: int, type: str | None) -> FailureKind:
+    if status == 200:  # an error event in a stream that had begun well
+        return "permanent" if type in _REQUEST_ERRORS else "broken_stream"
+    return "transient" if status in (408, 409, 429) or status >= 500 else "permanent"
+
+
+_REQUEST_ERRORS = frozenset(
+    {
+        "authentication_error",
+        "billing_error",
+        "invalid_request_error",
+        "not_found_error",
+        "permission_error",
+        "request_too_large",
+    }
+)
+
+_BY_CLASS: dict[str, FailureKind] = {
+    "APIConnectionError": "transient",
+    "APIError": "permanent",
+    "HTTPError": "broken_stream",  # the base of what httpx and httpx2 raise in the middle of a body
+    "StreamError": "broken_stream",
+    "JSONDecodeError": "broken_stream",
+    "UnicodeDecodeError": "broken_stream",
+    "UnicodeEncodeError": "permanent",
+    "AssertionError": "broken_stream",
+    "IndexError": "broken_stream",
+    "ValueError": "broken_stream",
+}

@@ -1,0 +1,157 @@
+"""The model, asked through the real `anthropic` SDK, and the only file that knows it.
+
+Two things the SDK does not do. It takes a stream that simply ends for a complete answer, so here
+an answer counts only when its terminal event came. And it repairs the arguments of a call that was
+cut off, so here they are kept as they were streamed and read strictly; what is no JSON object is
+handed on as `{"__unparsedToolInput": text}`, which nothing runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from harness.agent.blocks import read_block, write_message
+from harness.agent.failures import ModelFailure, classify
+from harness.agent.guards.empty_input import UNPARSED
+from harness.agent.text import clean, clean_json
+from harness.core.calls import Purpose
+from harness.core.messages import Block, Message, ToolSpec, ToolUse
+
+MODEL = "claude-sonnet-5"
+MAX_TOKENS = 4096
+SYSTEM = (
+    "You are a helpful assistant. Use the tools you are given. When something failed, say so; "
+    "never claim that a failed action was done."
+)
+
+
+class Query(msgspec.Struct, frozen=True):
+    """One request. Tools that are withdrawn stay listed, for the history has calls of them and the
+    prompt's beginning must not change; the model may not use them."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    tools_withdrawn: bool = False
+    purpose: Purpose = "main"
+    system: str = SYSTEM
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A whole answer: the assistant message, and why the model stopped."""
+
+    message: Message
+    stop: str
+
+
+class Model(Protocol):
+    """Answers queries. `show` is given text as it arrives.
+
+    Raises ModelFailure.
+    """
+
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+        """The model's answer."""
+        ...
+
+
+class AnthropicModel:
+    """A model behind an `anthropic.Anthropic` client, streamed or not."""
+
+    def __init__(
+        self, client: Any, stream: bool, model: str = MODEL, max_tokens: int = MAX_TOKENS
+    ) -> None:
+        self._client, self._stream = client, stream
+        self._settings = {"model": model, "max_tokens": max_tokens}
+
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+        """The model's answer.
+
+        Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
+        """
+        ask = self._streamed if self._stream else self._plain
+        try:
+            return ask(self._params(query), show)
+        except ModelFailure:
+            raise
+        except Exception as error:
+            kind = classify(error)
+            if kind is None:
+                raise
+            raise ModelFailure(kind, str(error) or type(error).__name__) from error
+
+    def _params(self, query: Query) -> dict[str, Any]:
+        tools = [msgspec.to_builtins(tool) for tool in query.tools]
+        return {
+            **self._settings,
+            "system": query.system,
+            "messages": [write_message(message) for message in query.messages],
+            **({"tools": tools} if tools else {}),
+            **({"tool_choice": {"type": "none"}} if tools and query.tools_withdrawn else {}),
+            "extra_headers": {"x-harness-purpose": query.purpose},
+        }
+
+    def _plain(self, params: dict[str, Any], show: Callable[[str], None] | None) -> Answer:
+        message = self._client.messages.create(**params)
+        if getattr(message, "content", None) is None or message.stop_reason is None:
+            raise _unusable(message)
+        blocks = [read_block(block.to_dict()) for block in message.content]
+        answer = _answer(blocks, message.stop_reason)
+        if show is not None and answer.message.text:
+            show(answer.message.text)
+        return answer
+
+    def _streamed(self, params: dict[str, Any], show: Callable[[str], None] | None) -> Answer:
+        inputs: dict[int, str] = {}
+        complete = False
+        with self._client.messages.stream(**params) as stream:
+            for event in stream:
+                complete = complete or event.type == "message_stop"
+                if event.type == "content_block_delta":
+                    _take_delta(event, inputs, show)
+            message = stream.get_final_message()
+        if not complete or message.stop_reason is None:
+            raise ModelFailure("broken_stream", "the answer ended before it was complete")
+        blocks = [read_block(block.to_dict()) for block in message.content]
+        return _answer(_as_streamed(blocks, inputs), message.stop_reason)
+
+
+def _take_delta(event: Any, inputs: dict[int, str], show: Callable[[str], None] | None) -> None:
+    if event.delta.type == "input_json_delta":
+        inputs[event.index] = inputs.get(event.index, "") + event.delta.partial_json
+    elif event.delta.type == "text_delta" and show is not None:
+        show(clean(event.delta.text))
+
+
+def _as_streamed(blocks: list[Block], inputs: dict[int, str]) -> list[Block]:
+    """The blocks with their calls' arguments read from the text that was streamed."""
+    for index, text in inputs.items():
+        block = blocks[index]
+        if isinstance(block, ToolUse) and text:
+            blocks[index] = msgspec.structs.replace(block, input=_arguments(text))
+    return blocks
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {UNPARSED: text}
+    return value if isinstance(value, dict) else {UNPARSED: text}
+
+
+def _answer(blocks: Sequence[Block], stop: str) -> Answer:
+    """The answer, without the halves of characters that nothing could store."""
+    message = Message("assistant", tuple(blocks))
+    plain = clean_json(msgspec.to_builtins(message))
+    return Answer(msgspec.convert(plain, type=Message), stop)
+
+
+def _unusable(message: Any) -> ModelFailure:
+    """A 200 that holds no message: a page of HTML (a str), or an error in a success's clothes."""
+    text = str(message if isinstance(message, str) else message.to_dict())[:500]
+    kind = classify(ValueError(text)) or "broken_stream"
+    return ModelFailure(kind, text)

@@ -1,0 +1,113 @@
+"""How a turn ended, and what the user is told: never better than it was. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from harness.agent.failures import ModelFailure
+from harness.core.calls import OutboundKind
+from harness.core.messages import Message, Text, ToolUse, assistant
+
+Status = Literal["ok", "failed", "refused", "truncated", "cancelled"]
+
+EXHAUSTED = "all_attempts_exhausted"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The end of a turn: `message` is stored as its reply, and its text is delivered."""
+
+    status: Status
+    message: Message
+    kind: OutboundKind = "final"
+
+    @property
+    def text(self) -> str:
+        """What the user reads."""
+        return self.message.text
+
+
+def answered(message: Message, stop: str) -> Outcome | None:
+    """The outcome of an answer without calls; None when it says nothing and another is needed."""
+    if stop == "refusal":
+        return Outcome("refused", _or(_words(message), "The model declined to answer this."))
+    if stop == "max_tokens":
+        cut = Text("[The answer was cut off at the length limit.]")
+        return Outcome("truncated", Message("assistant", (*message.blocks, cut)))
+    if stop == "tool_use" or not message.text.strip():
+        return None
+    return Outcome("ok", message)
+
+
+def concluded(message: Message | None, reason: str) -> Outcome:
+    """The outcome of a turn that was ended: the model's last words, else our own."""
+    said = _words(message) if message is not None else Message("assistant")
+    return Outcome("failed", _or(said, f"I could not finish this: {reason}"))
+
+
+def failed(text: str) -> Outcome:
+    """A turn that failed, in our own words."""
+    return Outcome("failed", assistant(text), "error")
+
+
+def gave_up(failure: ModelFailure) -> Outcome:
+    """The outcome of a model call that failed for good."""
+    return failed(_FAILURES[failure.kind].format(text=failure.text[:500]))
+
+
+def broke(error: Exception) -> Outcome:
+    """A turn in which the agent itself failed."""
+    return failed(f"Something went wrong on our side, and this was not finished: {_named(error)}")
+
+
+def unstored(what: str, error: Exception) -> Outcome:
+    """Something that could not be written, and so does not count as done."""
+    return failed(f"{what} could not be stored, so it was dropped: {_named(error)}")
+
+
+def restored(text: str, status: str, kind: str) -> Outcome:
+    """The outcome of a turn as a former run stored it.
+
+    Raises msgspec.ValidationError for words that no outcome has.
+    """
+    fields = {"status": status, "message": assistant(text), "kind": kind}
+    return msgspec.convert(fields, type=Outcome)
+
+
+def cancelled() -> Outcome:
+    """The outcome of a turn that the user took back: a notice, and no answer."""
+    return Outcome(
+        "cancelled", assistant("The turn was cancelled before it was finished."), "notice"
+    )
+
+
+NO_ANSWER = (
+    "The model gave no answer, also when it was asked again. Nothing was decided or promised."
+)
+PARKED = (
+    "This message was interrupted twice while it was worked on, so it was not tried again. "
+    "What had been started may be done in part."
+)
+BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
+
+_FAILURES = {
+    "overflow": "The conversation is too long for the model, also after it was made shorter. "
+    f"Please start a new one, or send less at once. ({EXHAUSTED})",
+    "transient": "The model could not be reached, also after several attempts: {text}",
+    "permanent": "The model refused the request, so this was not done: {text}",
+    "broken_stream": "The model's answer broke off and was not used: {text}",
+}
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _or(message: Message, text: str) -> Message:
+    return message if message.text.strip() else assistant(text)
+
+
+def _words(message: Message) -> Message:
+    """The message without calls, which nobody will answer any more."""
+    return Message("assistant", tuple(b for b in message.blocks if not isinstance(b, ToolUse)))

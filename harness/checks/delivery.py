@@ -1,0 +1,122 @@
+"""Whether messages arrive: each inbound one in one turn, each turn with one reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.outcome import claimed
+from harness.checks.rows import inbound_rows, squeeze
+from harness.core.exchanges import Exchange
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.trace import Trace, Turn
+from harness.core.verdict import Finding
+
+_ORDERLY = frozenset({"next", "returned"})
+"""How a turn settles when nothing excuses a missing reply."""
+
+
+@needs("inbox", "model")
+def inbound_exactly_once(history: History) -> Iterator[Finding]:
+    """Each inbound message is the newest user text of its own turn's first request, and of no other.
+
+    `lost`: the model never gets it, nothing answers it, or it is not stored. `twice`: it starts a
+    second turn, comes again as new after it was answered, or is stored again. `order`: it stands
+    in its request, but behind something older. Source: invariant 29.
+    """
+    trace = history.trace
+    started: dict[str, Turn] = {}
+    answered: list[Turn] = []
+    for turn in trace.turns.values():
+        if turn.delivery is None or not turn.text.strip():
+            continue
+        first = started.setdefault(turn.delivery.inbound.id, turn)
+        if first is not turn and turn.main and not first.interrupted_n:
+            text = f"the message {turn.delivery.inbound.id} starts a second turn"
+            yield Finding("inbound_exactly_once.twice", text, (first.opened_n, turn.main[0].n))
+        yield from _in_request(turn, answered)
+        yield from _in_store(trace, turn)
+        if turn.endings:
+            answered.append(turn)
+
+
+def _in_request(turn: Turn, answered: list[Turn]) -> Iterator[Finding]:
+    assert turn.delivery is not None
+    name, opened = turn.delivery.inbound.id, turn.delivery.n
+    if not turn.main:
+        if turn.settled_by in _ORDERLY and not (turn.sendings or _stopped(turn)):
+            text = f"nothing is done about the message {name}"
+            yield Finding("inbound_exactly_once.lost", text, (opened, turn.settled_n))
+        return
+    first = turn.main[0]
+    newest = "\n\n".join(message.text for message in first.node.newest())
+    if squeeze(turn.text) not in squeeze(newest):
+        rule, text = _misplaced(turn.text, first)
+        text = f"{first.called.key}: the message {name} {text}"
+        yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n))
+    for earlier in _again(turn, newest, answered):
+        text = f"{first.called.key}: the message of turn {earlier.number} comes again as new, "
+        text += "although it was answered"
+        events = (earlier.opened_n, earlier.endings[0].n, first.n)
+        yield Finding("inbound_exactly_once.twice", text, events)
+
+
+def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
+    if any(squeeze(text) in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
+        return "order", "stands in the request, but not as its newest user text"
+    return "lost", "is not in the first request of its turn"
+
+
+def _again(turn: Turn, newest: str, answered: list[Turn]) -> Iterator[Turn]:
+    """Earlier turns of the session, answered, whose text is a paragraph of the newest user text."""
+    paragraphs = f"\n\n{newest}\n\n"
+    for earlier in answered:
+        other = earlier.session == turn.session and earlier.text.strip() not in turn.text
+        if other and f"\n\n{earlier.text.strip()}\n\n" in paragraphs:
+            yield earlier
+
+
+def _in_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    if "store" not in trace.seams or not turn.settled_n or not turn.endings:
+        return
+    assert turn.delivery is not None
+    rows = {placed.row.id: placed.n for placed in inbound_rows(trace, turn)}
+    events = (turn.delivery.n, *rows.values(), turn.settled_n)
+    if not rows:
+        text = f"the message {turn.delivery.inbound.id} is not stored"
+        yield Finding("inbound_exactly_once.lost", text, events)
+    elif len(rows) > 1 and not any(c.turn is turn for c in trace.compactions):
+        text = f"the message {turn.delivery.inbound.id} is stored {len(rows)} times"
+        yield Finding("inbound_exactly_once.twice", text, events)
+
+
+def _stopped(turn: Turn) -> bool:
+    """Whether something from outside excuses that a turn has no end."""
+    return bool(turn.cancelled_n or turn.interrupted_n or turn.limits)
+
+
+@needs("inbox", "outbox")
+def outbound_once(history: History) -> Iterator[Finding]:
+    """A turn ends with exactly one final or error, and says no more once it is cancelled.
+
+    `missing`: it ends without one. `twice`: with several. `after_cancel`: a success is reported
+    after the cancel; a notice, an error or the status `cancelled` is none. What the outbox did not
+    take may be sent again. Source: invariant 30.
+    """
+    for turn in history.trace.turns.values():
+        if turn.delivery is None:
+            continue
+        where = f"turn {turn.number} of {turn.session}"
+        endings = turn.endings
+        if len(endings) > 1:
+            same = endings[0].request.text == endings[1].request.text
+            text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
+            yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
+        if not endings and turn.settled_by in _ORDERLY and turn.text.strip() and not _stopped(turn):
+            text = f"{where} ends without a reply"
+            yield Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
+        for sending in turn.sendings:
+            late = 0 < turn.cancelled_n < sending.n and sending.request.kind == "final"
+            if late and claimed(sending) != "cancelled":
+                text = f"{where} was cancelled, and a final follows"
+                yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))

@@ -1,0 +1,140 @@
+"""Whether a turn stops when it makes no progress, and only then.
+
+No progress is the same thing again with the same result, K times; polling, whose results change,
+is progress. Calls that a model asks for in one message were decided at once: identical ones count
+once, unless there are more than K of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks import stuck
+from harness.core.calls import ToolRequest
+from harness.core.events import Answered, Called
+from harness.core.exchanges import Ask, answer_failed, answer_text
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.runs import (
+    CallMade,
+    ResultMade,
+    same_call_runs,
+    same_fail_runs_explicit,
+)
+from harness.core.trace import Trace, Turn
+from harness.core.verdict import Finding
+
+MAX_BOUND = 50
+"""From so many calls in a turn on, a stop is the bound's, not the breaker's."""
+
+
+@needs("tool")
+def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]:
+    """After `repeats` equal steps in a turn the next one differs, or the turn ends.
+
+    `same_call`: equal tool, input and result. `same_failure`: one tool, one error, whatever the
+    input. `cycle`: two to four calls in a circle with equal results. `empty_input`: messages that
+    call a tool without what its schema requires, and a further one is run. `refusals`: the agent
+    answers the same call itself more than twice as often, and the turn goes on. Over a recording,
+    in which nobody could stop, `same_call` and `same_failure` are the runs of the counts. Source:
+    invariant 11.
+    """
+    trace = history.trace
+    if trace.world == "recording":
+        yield from _recorded(history, repeats)
+        return
+    for turn in trace.turns.values():
+        yield from stuck.same_calls(turn, repeats)
+        yield from stuck.same_failures(turn, repeats)
+        yield from stuck.cycles_of_calls(turn, repeats)
+        yield from stuck.empty_inputs(trace, turn, repeats)
+        yield from stuck.refusals(trace, turn, repeats)
+
+
+def _recorded(history: History, repeats: int) -> Iterator[Finding]:
+    calls: list[CallMade] = []
+    results: list[ResultMade] = []
+    called_n: list[int] = []
+    answered_n: list[int] = []
+    names: dict[str, str] = {}
+    for event in history.events:
+        if isinstance(event, Called) and isinstance(event.request, ToolRequest):
+            calls.append(CallMade(event.request.name, event.request.input))
+            called_n.append(event.n)
+            names[event.key] = event.request.name
+        elif isinstance(event, Answered) and event.seam == "tool":
+            name = names.get(event.key, "")
+            results.append(ResultMade(answer_failed(event), answer_text(event), name))
+            answered_n.append(event.n)
+    for run in same_call_runs(calls, repeats):
+        text = f"{run.name} is called {run.length} times in a row with the same input"
+        events = tuple(called_n[run.start : run.start + run.length])
+        yield Finding("no_progress_stop.same_call", text, events)
+    for run in same_fail_runs_explicit(results, repeats):
+        text = f"{run.name or 'a tool'} fails {run.length} times in a row in the same way"
+        events = tuple(answered_n[run.start : run.start + run.length])
+        yield Finding("no_progress_stop.same_failure", text, events)
+
+
+@needs("model", "tool")
+def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]:
+    """A turn that makes progress is not stopped: nothing was equal `repeats` times before.
+
+    `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
+    no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
+    kill, a failed answer of the model, and anything that repeats excuse the stop. Source:
+    invariant 12.
+    """
+    trace = history.trace
+    if trace.world == "recording":
+        return
+    for turn in trace.turns.values():
+        for rule, n, text in _stops(trace, turn):
+            if not _excused(trace, turn, n, repeats):
+                yield Finding(f"no_false_stop.{rule}", text, (n,))
+                break
+
+
+def _stops(trace: Trace, turn: Turn) -> list[tuple[str, int, str]]:
+    """Where the agent may have stopped the turn, in order: rule, event and text."""
+    found = [
+        ("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats")
+        for a in turn.asks
+        if a.refused and _is_valid(trace, a)
+    ]
+    offered = False
+    for exchange in turn.main:
+        if offered and not exchange.request.tools_offered:
+            text = f"{exchange.called.key} no longer offers tools although nothing repeats"
+            found.append(("withdrawn", exchange.n, text))
+        offered = exchange.request.tools_offered
+    found += [("ended", n, "the turn ends in the middle of a tool call") for n in _endings(turn)]
+    return sorted(found, key=lambda stop: stop[1])
+
+
+def _is_valid(trace: Trace, ask: Ask) -> bool:
+    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input."""
+    if ask.use.name not in trace.settings.get("tools", {}) or not ask.exchange.succeeded:
+        return False
+    required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
+    given = ask.use.input if isinstance(ask.use.input, dict) else None
+    return stuck.calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
+
+
+def _endings(turn: Turn) -> Iterator[int]:
+    """The finals before which the last answer asked for a tool, and no tool had just failed."""
+    for ending in turn.endings:
+        before = [e for e in turn.main if e.n < ending.n]
+        runs = [e for e in turn.executions if e.n < ending.n]
+        unasked = bool(before) and before[-1].succeeded and stuck.calls_tools(before[-1])
+        if unasked and not (runs and runs[-1].failed):
+            yield ending.n
+
+
+def _excused(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
+    marks = (turn.cancelled_n, turn.interrupted_n, *(a.n for a in turn.limits))
+    if any(0 < mark < n for mark in marks) or len(turn.asks) >= MAX_BOUND:
+        return True
+    if any(e.answered and e.answered.n < n and not e.succeeded for e in turn.exchanges):
+        return True
+    return stuck.repeats_before(trace, turn, n, repeats)

@@ -1,0 +1,70 @@
+"""Whether what is stored is what was lived: nothing lost, changed, doubled; and stored in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.rows import finished_turns, inbound_rows, reply_rows
+from harness.checks.rewritten import doubled, replaced
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.trace import Trace, Turn
+from harness.core.verdict import Finding
+
+
+@needs("store", "inbox", "outbox")
+def reload_equivalence(history: History) -> Iterator[Finding]:
+    """The stored rows are the live messages: each once, unchanged, in order.
+
+    `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
+    that was delivered. `order`: the reply stands before it. `duplicate`: a row again. `gone`,
+    `changed`: rows vanish or say something else without a compaction; an answer may grow. Source:
+    invariant 27.
+    """
+    trace = history.trace
+    yield from replaced(trace)
+    yield from doubled(trace)
+    for turn in finished_turns(trace):
+        yield from _lost(trace, turn)
+
+
+def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    where = f"turn {turn.number} of {turn.session}"
+    inbound = inbound_rows(trace, turn)
+    if not inbound:
+        text = f"{where}: the inbound message is not stored"
+        yield Finding("reload_equivalence.lost_inbound", text, (turn.opened_n, turn.settled_n))
+    for ending in turn.endings:
+        if not ending.request.text.strip():
+            continue
+        replies = reply_rows(trace, turn, ending.request.text)
+        if not replies and ending.request.kind == "final":
+            text = f"{where}: the reply was delivered and is not stored"
+            yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
+        elif replies and inbound and replies[-1].place < inbound[0].place:
+            text = f"{where}: the reply is stored before the message that it answers"
+            yield Finding("reload_equivalence.order", text, (replies[-1].n, inbound[0].n))
+
+
+@needs("store", "inbox", "model", "outbox")
+def durable_first(history: History) -> Iterator[Finding]:
+    """What others rely on is stored first.
+
+    `inbound`: a message is stored before the first request that the model gets for it. `reply`: a
+    final is stored before it is delivered. Source: invariant 26.
+    """
+    trace = history.trace
+    for turn in trace.turns.values():
+        if turn.delivery is None or not turn.text.strip():
+            continue
+        where = f"turn {turn.number} of {turn.session}"
+        if turn.main and not any(p.n < turn.main[0].n for p in inbound_rows(trace, turn)):
+            text = f"{where}: the model is asked before the inbound message is stored"
+            yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
+        for sending in turn.sendings:
+            said = sending.request
+            if said.kind != "final" or not said.text.strip():
+                continue
+            if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
+                text = f"{where}: the reply is delivered before it is stored"
+                yield Finding("durable_first.reply", text, (sending.n,))

@@ -1,0 +1,119 @@
+"""Whether a turn gets on: bounded, not sending again what must fail again, compacting to effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from harness.core.exchanges import Exchange
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.trace import Compaction, Turn
+from harness.core.verdict import Finding
+
+_TRUNCATED = frozenset({"max_tokens", "length"})
+_FINAL_STOPS = frozenset({"refusal", "content_filter", "model_context_window_exceeded"})
+
+
+@needs("model", "inbox")
+def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
+    """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
+
+    Source: invariant 10.
+    """
+    for turn in history.trace.turns.values():
+        requests = [e for e in turn.main if not e.called.sdk_retry]
+        if len(requests) > max_requests:
+            text = f"turn {turn.number} of {turn.session} makes more than {max_requests} requests"
+            yield Finding("bounded_turn.requests", text, (requests[max_requests].n,))
+
+
+@needs("model")
+def no_blind_resend(history: History, *, truncated: int = 1) -> Iterator[Finding]:
+    """What failed for good is not sent again unchanged in the same turn.
+
+    For good: a 4xx other than 408, 409 and 429, a refusal, a full context. A truncated answer may
+    be asked for again `truncated` times. Retries by the SDK are the provider's wish. Source:
+    invariant 13.
+    """
+    for turn in history.trace.turns.values():
+        failed: dict[tuple[object, ...], Exchange] = {}
+        cut: dict[tuple[object, ...], int] = {}
+        for exchange in turn.exchanges:
+            earlier = failed.get(exchange.content)
+            if earlier is not None and not exchange.called.sdk_retry:
+                text = f"{exchange.called.key} asks again what {_how(earlier)} in "
+                text += f"{earlier.called.key}, unchanged"
+                yield Finding("no_blind_resend.same_request", text, (earlier.n, exchange.n))
+            if _fails_for_good(exchange):
+                failed[exchange.content] = exchange
+            elif exchange.stop in _TRUNCATED:
+                cut[exchange.content] = cut.get(exchange.content, 0) + 1
+                if cut[exchange.content] > truncated:
+                    failed[exchange.content] = exchange
+
+
+def _fails_for_good(exchange: Exchange) -> bool:
+    if exchange.stop in _FINAL_STOPS:
+        return True
+    return (exchange.status or 0) >= 400 and not exchange.transient
+
+
+def _how(exchange: Exchange) -> str:
+    """A failure in a few words."""
+    if exchange.stop in _FINAL_STOPS or exchange.stop in _TRUNCATED:
+        return f"stopped with {exchange.stop}"
+    return f"was answered {exchange.status}"
+
+
+@needs("model")
+def compaction_progress(
+    history: History, *, ratio: float = 0.8, most: int = 2
+) -> Iterator[Finding]:
+    """A compaction makes the prompt smaller, or it is not tried again in that turn.
+
+    `repeated`: tried again after one that failed, or after which the prompt was still refused.
+    `ratio`: tried again although the last one left more than `ratio` of the prompt. `too_many`:
+    more than `most` without a successful main answer between them. Source: invariant 16.
+    """
+    in_turns: dict[int, list[Compaction]] = {}
+    for compaction in history.trace.compactions:
+        in_turns.setdefault(id(compaction.turn), []).append(compaction)
+    for compactions in in_turns.values():
+        for first, second in pairwise(compactions):
+            yield from _again(first, second, ratio)
+        yield from _too_many(compactions[0].turn, compactions, most)
+
+
+def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Finding]:
+    after = first.after
+    events = (first.n, *((after.n,) if after else ()), second.n)
+    fits = _shrinks(first, ratio)
+    if first.failed or (after is not None and not after.succeeded and not after.transient):
+        what = "failed" if first.failed else "was not enough"
+        text = f"the compaction at event {first.n} {what}, and is tried again in the same turn"
+        yield Finding("compaction_progress.repeated", text, events)
+    elif not fits:
+        text = f"the compaction at event {first.n} leaves more than {ratio:.0%} of the prompt, "
+        text += "and is tried again in the same turn"
+        yield Finding("compaction_progress.ratio", text, events)
+
+
+def _shrinks(compaction: Compaction, ratio: float) -> bool:
+    """Whether the request after it is small enough; True where sizes are not known."""
+    before, after = compaction.before, compaction.after
+    if before is None or after is None or not before.size or not after.size:
+        return True
+    return after.size <= ratio * before.size
+
+
+def _too_many(turn: Turn, compactions: list[Compaction], most: int) -> Iterator[Finding]:
+    successes = [e.n for e in turn.main if e.succeeded]
+    streak: list[int] = []
+    for compaction in compactions:
+        if streak and any(streak[-1] < n < compaction.n for n in successes):
+            streak = []
+        streak.append(compaction.n)
+        if len(streak) == most + 1:
+            text = f"more than {most} compactions without a successful answer between them"
+            yield Finding("compaction_progress.too_many", text, tuple(streak))

@@ -1,0 +1,97 @@
+"""Whether what goes to the model is valid: the dialect's rules, and alternation, our own law.
+
+The rules of a dialect are applied where the request is read; the ids of those it breaks stand in
+the event, and `valid_request` reports them. Alternation is asked of every dialect, for a list that
+a lenient provider merges is refused by the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.rows import finished_turns
+from harness.core.history import History
+from harness.core.message_tree import Node
+from harness.core.messages import side
+from harness.core.ports import needs
+from harness.core.trace import Trace, Turn
+from harness.core.verdict import Finding
+
+WINDOW_RULES = frozenset({"V23", "V24"})
+"""A prompt over the window is met by being told so; sending it is no invalid request."""
+
+_ALTERNATING = frozenset({"user", "assistant"})
+
+
+@needs("model")
+def valid_request(history: History) -> Iterator[Finding]:
+    """Every request is one that the dialect accepts; the rule's id is the finding's.
+
+    A rule is reported once a turn. A prompt over the window (V23, V24) is not reported here.
+    Source: invariants 1 to 6.
+    """
+    seen: set[tuple[str, int, str]] = set()
+    for exchange in history.trace.exchanges:
+        called = exchange.called
+        for rule in called.refused:
+            case = (called.session, called.turn, rule)
+            if rule not in WINDOW_RULES and case not in seen:
+                seen.add(case)
+                text = f"{called.key} breaks the dialect's rule {rule}"
+                yield Finding(f"valid_request.{rule}", text, (called.n,))
+
+
+@needs("model")
+def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding]:
+    """Neighbours in a request are never of one side, and a finished turn stores one of each.
+
+    Tool results count as the user's; OpenAI `tool` rows are a side of their own, of which several
+    may follow each other. `wire: false` leaves out the requests. The stored rows of a finished
+    turn begin with its inbound message, alternate, and end with a reply.
+    """
+    trace = history.trace
+    if wire:
+        yield from _on_the_wire(trace)
+    if {"store", "inbox", "outbox"} <= trace.seams:
+        for turn in finished_turns(trace):
+            yield from _in_the_store(trace, turn)
+
+
+def _on_the_wire(trace: Trace) -> Iterator[Finding]:
+    seen: set[int] = set()
+    for exchange in trace.exchanges:
+        if exchange.purpose == "aux":
+            continue
+        for node in exchange.added:
+            if id(node) not in seen and _same_side(node):
+                text = f"{exchange.called.key}: two {node.side} messages in a row"
+                text += f" (message {node.depth - 1})"
+                yield Finding("role_alternation.wire", text, (exchange.n,))
+            seen.add(id(node))
+
+
+def _same_side(node: Node) -> bool:
+    before = node.parent
+    while before is not None and before.depth and before.side == "system":
+        before = before.parent
+    if before is None or not before.depth:
+        return False
+    return node.side in _ALTERNATING and node.side == before.side
+
+
+def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    """The law for a turn's rows; a turn whose rows were replaced (compaction) is left alone."""
+    if any(event.gone for event in trace.stored_during(turn)):
+        return
+    rows = list(trace.rows_added(turn))
+    sides = [side(message) for _, _, message in rows if side(message) != "system"]
+    where = f"turn {turn.number} of {turn.session}"
+    events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
+    for a, b in zip(sides, sides[1:], strict=False):
+        if a == b and a in _ALTERNATING:
+            text = f"{where} stores two {a} messages in a row"
+            yield Finding("role_alternation.store", text, events)
+            return
+    if sides[:1] != ["user"] or sides[-1:] != ["assistant"]:
+        text = f"{where} must store its inbound message first and its reply last, stores: "
+        yield Finding("role_alternation.store", text + (", ".join(sides) or "nothing"), events)

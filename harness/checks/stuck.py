@@ -1,0 +1,179 @@
+"""What "no progress" is, turn by turn: the runs that `loops` reports or excuses.
+
+Calls are taken in the order in which they were answered, so that a longer history only ever adds
+to the sequence. A finding names the first events that prove it, so that it stays the same as the
+run goes on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+
+from harness.checks.execution import is_empty
+from harness.core.exchanges import Ask, Exchange, Execution
+from harness.core.messages import canonical
+from harness.core.runs import cycles, equal_runs
+from harness.core.trace import Trace, Turn
+from harness.core.verdict import Finding
+
+_PERIODS = (2, 3, 4)
+_TOOL_STOPS = frozenset({"tool_use", "tool_calls", "function_call", "completed"})
+_VOLATILE = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", re.IGNORECASE)
+"""What differs between two reports of one error: numbers, addresses, ids."""
+
+
+def calls_tools(exchange: Exchange) -> bool:
+    """Whether the model's answer asks for tools and stopped to have them run."""
+    return exchange.stop in _TOOL_STOPS and bool(exchange.reply and exchange.reply.tool_uses)
+
+
+def same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Equal tool, input and result, once more than `repeats` times."""
+    done = _steps(turn, lambda e: e.triple, repeats)
+    for at, _ in equal_runs([e.triple for e in done], repeats + 1):
+        text = f"{done[at].request.name} runs again with the same input and result, {repeats} times"
+        yield Finding("no_progress_stop.same_call", text, _events(done, at, repeats + 1))
+
+
+def same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """One tool and one error, once more than `repeats` times.
+
+    The error is the same when its text is; with the same input, also when it differs in numbers
+    and ids only.
+    """
+    seen: set[tuple[int, ...]] = set()
+    for key in (_exact_failure, _like_failure):
+        done = _steps(turn, key, 0)
+        for at, _ in equal_runs([key(e) for e in done], repeats + 1):
+            events = _events(done, at, repeats + 1)
+            if events not in seen:
+                seen.add(events)
+                text = f"{done[at].request.name} runs again after it failed {repeats} times: "
+                text += repr(done[at].text[:80])
+                yield Finding("no_progress_stop.same_failure", text, events)
+
+
+def _exact_failure(execution: Execution) -> Hashable | None:
+    return (execution.request.name, execution.text) if execution.failed else None
+
+
+def _like_failure(execution: Execution) -> Hashable | None:
+    if not execution.failed:
+        return None
+    return *execution.identity, _VOLATILE.sub("#", execution.text)
+
+
+def cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Two to four calls in a circle with equal results, and one call more."""
+    done = _steps(turn, lambda e: e.triple, repeats)
+    keys = [e.triple for e in done]
+    for period in _PERIODS:
+        for at, length in cycles(keys, period, repeats):
+            if length > period * repeats:
+                names = ", ".join(e.request.name for e in done[at : at + period])
+                text = f"{names} run in a circle with equal results, {repeats} times and on"
+                events = _events(done, at, period * repeats + 1)
+                yield Finding("no_progress_stop.cycle", text, events)
+
+
+def _steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) -> list[Execution]:
+    """The turn's answered executions; up to `most` equal ones of one message count as one.
+
+    `most` of 0: all equal ones of a message count as one.
+    """
+    done = sorted(
+        (e for e in turn.executions if e.answered), key=lambda e: e.answered.n if e.answered else 0
+    )
+    batches = [(id(e.ask.exchange) if e.ask else id(e), key(e)) for e in done]
+    counts, seen, kept = Counter(batches), set[tuple[int, Hashable]](), list[Execution]()
+    for execution, batch in zip(done, batches, strict=True):
+        if batch[1] is None or batch not in seen or 0 < most < counts[batch]:
+            kept.append(execution)
+        seen.add(batch)
+    return kept
+
+
+def _events(done: list[Execution], at: int, count: int) -> tuple[int, ...]:
+    return tuple(e.n for e in done[at : at + count])
+
+
+def empty_inputs(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Messages that call a tool without what it requires, and after `repeats` one more is run."""
+    for streak in _empty_streaks(trace, turn):
+        ran = [a.execution for asks in streak[repeats:] for a in asks if a.execution]
+        if ran:
+            text = f"{ran[0].request.name} runs with an empty input, after {repeats} such messages"
+            said = tuple(asks[0].exchange.n for asks in streak[: repeats + 1])
+            yield Finding("no_progress_stop.empty_input", text, (*said, ran[0].n))
+
+
+def _empty_streaks(trace: Trace, turn: Turn) -> Iterator[list[list[Ask]]]:
+    """Consecutive answers that call a tool without its required input; each answer counts once."""
+    asked: dict[int, list[Ask]] = {}
+    for ask in turn.asks:
+        required = trace.schema(ask.exchange, ask.use.name).get("required")
+        if is_empty(ask.use.input) and required:
+            asked.setdefault(id(ask.exchange), []).append(ask)
+    streak: list[list[Ask]] = []
+    for exchange in turn.main:
+        if exchange.reply is None:
+            continue
+        if id(exchange) in asked:
+            streak.append(asked[id(exchange)])
+        elif streak:
+            yield streak
+            streak = []
+    if streak:
+        yield streak
+
+
+def refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
+    """The same calls, answered by the agent itself more than twice `repeats` times."""
+    answers: dict[int, list[Ask]] = {}
+    for ask in turn.asks:
+        answers.setdefault(id(ask.exchange), []).append(ask)
+    asks = list(answers.values())
+    for at, _ in equal_runs([_refusal(trace, a) for a in asks], 2 * repeats + 1):
+        run = asks[at : at + 2 * repeats + 1]
+        text = f"the call of {run[0][0].use.name} is asked for and refused over and over"
+        yield Finding("no_progress_stop.refusals", text, tuple(a[0].exchange.n for a in run))
+
+
+def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
+    """What a message asked for when all of it was refused, else None.
+
+    A tool that the scenario does not know may be the agent's own: then its result counts too.
+    """
+    if not all(ask.refused for ask in asks):
+        return None
+    known = trace.settings.get("tools", {})
+    return tuple(
+        (
+            a.use.name,
+            canonical(a.use.input),
+            "" if a.use.name in known or not a.sent else a.sent.text,
+        )
+        for a in asks
+    )
+
+
+def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
+    """Whether anything at all was equal `repeats` times before event `n`, however loosely.
+
+    This is what a breaker may go by: one tool with one result whatever the input, failures in a
+    row whatever their text, a circle, empty inputs.
+    """
+    done = [e for e in _steps(turn, id, 0) if e.answered and e.answered.n < n]
+    loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
+        lambda e: (e.request.name, e.triple[2]),
+        lambda e: True if e.failed else None,
+    )
+    if any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely):
+        return True
+    triples = [e.triple for e in done]
+    if any(any(cycles(triples, period, repeats)) for period in _PERIODS):
+        return True
+    streaks = _empty_streaks(trace, turn)
+    return any(len(s) >= repeats and s[repeats - 1][0].exchange.n < n for s in streaks)

@@ -1,0 +1,78 @@
+"""The command line: one file a verb, and the one place that turns errors into exit statuses.
+
+0 passes, 1 a finding, 2 an input that cannot be used, 3 unknown or a failure of the harness, 130
+Ctrl-C. No traceback reaches a user who has not asked for one with `--debug`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from harness.cli.verbs import harness
+from harness.core.errors import InputError
+
+INPUT, FAILURE, INTERRUPTED = 2, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The console script `harness`: run a verb and exit with its status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    status = _guarded(words)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            status = _say(f"error: standard output: {error.strerror}", INPUT)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(status)
+
+
+def _guarded(words: list[str]) -> int:
+    """The exit status of a command line. `--debug` is looked for here, before anything can fail."""
+    try:
+        return _invoke(words)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted: what had not ended was stopped", INTERRUPTED)
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "harness"
+        return _say(f"error: {error.format_message()}\n  see: {path} --help", INPUT)
+    except InputError as error:
+        return _say(f"error: {error}", INPUT)
+    except Exception as error:
+        if "--debug" in words:
+            raise
+        return _failure(error)
+
+
+def _failure(error: Exception) -> int:
+    if isinstance(error, click.ClickException):
+        return _say(f"error: {error.format_message()}", INPUT)
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return _say(f"error: {place}{error.strerror or error}", INPUT)
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return _say(f"harness failure: {what}; please report it, with what --debug prints", FAILURE)
+
+
+def _invoke(words: list[str]) -> int:
+    try:
+        with harness.make_context("harness", words) as context:
+            status = harness.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    return status if isinstance(status, int) else 0
+
+
+def _say(text: str, status: int) -> int:
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)
+    return status

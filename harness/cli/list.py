@@ -1,0 +1,104 @@
+"""`harness list`: what there is, found by walking the folders; nothing registers itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli.options import every_verb
+from harness.core.errors import InputError, nearest
+
+Row = dict[str, Any]
+
+
+@click.command("list")
+@click.argument("what", metavar="scenarios|faults|checks|targets|formats")
+@click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@every_verb
+def command(what: str, folder: Path | None, as_json: bool) -> int:
+    """List scenarios (of DIR, default ./scenarios), faults, checks, targets or formats."""
+    from harness.cli import terminal
+    from harness.report.json_lines import line
+
+    if what not in KINDS:
+        raise InputError(f"nothing of this name to list; {nearest(what, KINDS)}", what)
+    if folder is not None and what != "scenarios":
+        raise InputError("only scenarios are listed from a folder", str(folder))
+    rows = list(KINDS[what](folder))
+    if as_json:
+        for row in rows:
+            terminal.out(line(row))
+        return 0
+    column = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        terminal.out(_text(row, column))
+    return 0
+
+
+def _text(row: Row, column: int) -> str:
+    codes = f" ({' '.join(row['code'])})" if row.get("code") else ""
+    return f"{row['name']:{column}}  {row['title']}{codes}".rstrip()
+
+
+def scenarios(folder: Path | None) -> Iterator[Row]:
+    """Every run of the scenarios of a folder."""
+    from harness.cli.planned import plan
+
+    for path, scenario in plan([folder] if folder else []):
+        yield {
+            "name": scenario.run_name,
+            "title": scenario.title,
+            "source": scenario.source,
+            "file": path,
+        }
+
+
+def faults(_: Path | None = None) -> Iterator[Row]:
+    """Every fault: its kind, the ids of the fault table that it makes, where it bends."""
+    from harness.faults import every
+
+    for kind, function, stage in every():
+        name = kind.partition(".")[2]
+        codes = function.__globals__.get("CODES", {}).get(name, ())
+        yield {"name": kind, "code": list(codes), "stage": stage, "title": first_line(function)}
+
+
+def checks(_: Path | None = None) -> Iterator[Row]:
+    """Every check."""
+    from harness.checks.judge import explain, names
+
+    for name in names():
+        yield {"name": name, "title": explain(name).strip().partition("\n")[0]}
+
+
+def targets(_: Path | None = None) -> Iterator[Row]:
+    """The forms of a target's specification."""
+    from harness.targets.spec import names
+
+    for name, title in names().items():
+        yield {"name": name, "title": title}
+
+
+def formats(_: Path | None = None) -> Iterator[Row]:
+    """The formats of recordings that `judge` reads."""
+    from harness.incidents.read import FORMATS
+
+    for name, kind in FORMATS.items():
+        yield {"name": name, "title": kind.title}
+
+
+def first_line(thing: object) -> str:
+    """The first line of a docstring."""
+    return (getattr(thing, "__doc__", "") or "").strip().partition("\n")[0]
+
+
+KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
+    "scenarios": scenarios,
+    "faults": faults,
+    "checks": checks,
+    "targets": targets,
+    "formats": formats,
+}

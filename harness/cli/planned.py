@@ -1,0 +1,63 @@
+"""Which runs a command line names: files and folders, narrowed by patterns over run names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from harness.core.errors import InputError, nearest
+from harness.core.scenario import Scenario
+from harness.load import find_scenarios, load_scenarios
+from harness.targets.spec import names, resolve
+
+DEFAULT_FOLDER = Path("scenarios")
+
+
+def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
+    """Every run of these files and folders with the path of its file; of ./scenarios without any.
+
+    Raises InputError for a file that cannot be used, and for two files with runs of one name.
+    """
+    planned = [
+        (str(path), scenario)
+        for path in find_scenarios(paths or _default())
+        for scenario in load_scenarios(path)
+    ]
+    seen: dict[str, str] = {}
+    for path, scenario in planned:
+        other = seen.setdefault(scenario.run_name, path)
+        if other != path:
+            raise InputError(f"the run {scenario.run_name!r} stands in {other} too", path)
+    return planned
+
+
+def _default() -> list[Path]:
+    if not DEFAULT_FOLDER.is_dir():
+        raise InputError("name a scenario file or a folder: there is no ./scenarios here")
+    return [DEFAULT_FOLDER]
+
+
+def narrow(
+    planned: list[tuple[str, Scenario]], patterns: Sequence[str]
+) -> list[tuple[str, Scenario]]:
+    """The runs whose name matches one of the patterns; all of them without any.
+
+    Raises InputError for a pattern that matches nothing.
+    """
+    known = [scenario.run_name for _, scenario in planned]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise InputError(f"no run of this name; {nearest(pattern, known)}", f"--only {pattern}")
+    return [
+        (path, scenario)
+        for path, scenario in planned
+        if not patterns or any(fnmatchcase(scenario.run_name, p) for p in patterns)
+    ]
+
+
+def check_target(target: str) -> None:
+    """Raise InputError unless the target can be started, before the first run needs it."""
+    if not target:
+        raise InputError(f"say which agent: {', '.join(names())}", "--target")
+    resolve(target)

@@ -1,0 +1,41 @@
+"""One run as a task: plain data in, a summary out, so that any process can play it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness.core.scenario import Scenario
+from harness.report.command import Invocation
+from harness.report.summary import RunSummary, summarize
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A run to be played; `path` is the scenario's file as the user named it."""
+
+    path: str
+    scenario: Scenario
+    target: str
+    world: Literal["simulate", "supervise"] | None = None
+    seed: int | None = None
+    out: str
+    store: str = ""
+
+
+def play(job: Job) -> RunSummary:
+    """Play a run, write its history below `out`, and return what a report needs of it."""
+    from harness.runner import run
+    from harness.targets.spec import resolve
+
+    played = run(
+        job.scenario,
+        resolve(job.target),
+        world=job.world,
+        seed=job.seed,
+        out=Path(job.out),
+        store=job.store,
+    )
+    asked = Invocation(path=job.path, target=job.target, world=job.world or "", store=job.store)
+    return summarize(played, asked)

@@ -1,0 +1,119 @@
+"""`harness run`: scenarios against an agent.
+
+All input is read before the first run starts, so a mistake in the last file does not cost the runs
+before it. Each run is reduced to its summary where it ran; the history is on disk.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from harness.cli.options import every_verb, jobs
+
+if TYPE_CHECKING:
+    from harness.cli.playing import Job
+    from harness.report.summary import RunSummary
+
+World = Literal["simulate", "supervise"]
+DEFAULT_OUT = ".harness/runs"
+
+
+@click.command("run")
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|DIR]...", type=click.Path(path_type=Path))
+@click.option(
+    "--target",
+    default="",
+    metavar="SPEC",
+    help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
+)
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's.")
+@click.option(
+    "--world",
+    type=click.Choice(["simulate", "supervise"]),
+    help="Default: simulate for Python agents, supervise for any other.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_OUT,
+    show_default=True,
+    metavar="DIR",
+    help="Where the histories go.",
+)
+@click.option(
+    "--store",
+    default="",
+    metavar="READER:PATH",
+    help="How to read the agent's own session store, as in sqlite:sessions.db.",
+)
+@click.option("--dry-run", is_flag=True, help="List what would run.")
+@click.option("-v", "--verbose", is_flag=True, help="Say more of each run.")
+@jobs
+@every_verb
+def command(
+    paths: tuple[Path, ...], target: str, only: tuple[str, ...], seed: int | None,
+    world: World | None, out: Path, store: str, dry_run: bool, verbose: bool, jobs: int,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Play scenarios against an agent and judge what it did.
+
+    SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
+    """
+    from harness.cli.planned import check_target, narrow, plan
+    from harness.cli.playing import Job
+
+    planned = narrow(plan(paths), only)
+    if dry_run:
+        return _list(planned, as_json)
+    check_target(target)
+    tasks = [
+        Job(path=path, scenario=scenario, target=target, world=world, seed=seed, out=str(out),
+            store=store)
+        for path, scenario in planned
+    ]  # fmt: skip
+    return _play(tasks, jobs, as_json, verbose)
+
+
+def _list(planned: list[tuple[str, Any]], as_json: bool) -> int:
+    from harness.cli import terminal
+    from harness.report.json_lines import line
+
+    for path, scenario in planned:
+        row = {"name": scenario.run_name, "title": scenario.title, "file": path}
+        terminal.out(line(row) if as_json else scenario.run_name)
+    if not as_json:
+        terminal.out(f"{len(planned)} runs, none of them played")
+    return 0
+
+
+def _play(tasks: list[Job], workers: int, as_json: bool, verbose: bool) -> int:
+    from harness.cli import terminal
+    from harness.cli.playing import play
+    from harness.cli.pool import each
+    from harness.core.verdict import EXIT_STATUS, worst
+    from harness.report import json_lines, text
+
+    width, paint = terminal.width(), terminal.paint()
+    column = text.label_width([text.label(t.scenario.run_name, t.scenario.name) for t in tasks])
+    runs: list[RunSummary] = []
+    with terminal.progress(len(tasks), "runs") as advance:
+        for run in each(play, tasks, workers):
+            if as_json:
+                terminal.out(json_lines.run_line(run))
+            else:
+                before = runs[-1] if runs else None
+                terminal.out(text.entry(run, before, column, width, paint))
+            runs.append(run)
+            advance()
+    if not as_json:
+        terminal.out("\n".join(text.ending(runs, width, paint, verbose)))
+    return EXIT_STATUS[worst(*(run.word for run in runs))]

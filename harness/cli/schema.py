@@ -1,0 +1,74 @@
+"""`harness schema`: the JSON Schema of a scenario file, for editors.
+
+The structs of `core.scenario` are the schema of one variant; a file has short forms of some keys,
+which are added here. A variant changes any of the keys but the name.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from harness.cli.options import every_verb
+from harness.cli.terminal import out
+
+_OURS = ("variant", "folder")
+_ID = "https://json-schema.org/draft/2020-12/schema"
+
+
+@click.command("schema")
+@every_verb
+def command(as_json: bool) -> int:
+    """Print the JSON Schema of scenario files (with --json on one line)."""
+    out(json.dumps(document(), indent=None if as_json else 2))
+    return 0
+
+
+def document() -> dict[str, Any]:
+    """The schema of a scenario file."""
+    import msgspec
+
+    from harness.core.scenario import Scenario
+
+    (_,), parts = msgspec.json.schema_components([Scenario], ref_template="#/$defs/{name}")
+    scenario = parts.pop("Scenario")
+    keys = {k: v for k, v in scenario["properties"].items() if k not in _OURS}
+    keys |= _short_forms(keys)
+    changes = {k: v for k, v in keys.items() if k != "name"}
+    parts["FaultSpec"] = _fault(parts["FaultSpec"])
+    parts["Changes"] = {"type": "object", "properties": changes, "additionalProperties": False}
+    keys["variants"] = {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Changes"},
+        "description": "Named changes, merged into the baseline; a list replaces a list.",
+    }
+    return {
+        "$schema": _ID,
+        "title": "A scenario of loop-harness",
+        "type": "object",
+        "properties": keys,
+        "required": ["name", "script"],
+        "additionalProperties": False,
+        "$defs": parts,
+    }
+
+
+def _short_forms(keys: dict[str, Any]) -> dict[str, Any]:
+    """The keys that a file may say more shortly, or for several runs at once."""
+    settings = keys["checks"]
+    check = {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1}]}
+    wire = keys["wire"]
+    return {
+        "stream": {"enum": [True, False, "both"], "default": False},
+        "wire": {"anyOf": [wire, {"type": "array", "items": wire, "minItems": 1}]},
+        "inbox": {"anyOf": [{"type": "string"}, keys["inbox"]]},
+        "checks": {"anyOf": [settings, {"type": "array", "items": check}]},
+    }
+
+
+def _fault(spec: dict[str, Any]) -> dict[str, Any]:
+    """A fault of a file: its own settings stand beside the knobs."""
+    knobs = {k: v for k, v in spec["properties"].items() if k != "settings"}
+    return {**spec, "properties": knobs, "additionalProperties": True}

@@ -1,0 +1,85 @@
+"""`harness show`: the timeline of one run, with the findings at the events that prove them.
+
+The verdict is the one on file beside the history; where there is none, the history is judged now.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.options import every_verb
+from harness.core.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.core.history import History
+    from harness.core.verdict import Verdict
+
+HISTORY, VERDICT = "history.jsonl", "verdict.json"
+
+
+@click.command("show")
+@click.argument("run", type=click.Path(path_type=Path))
+@every_verb
+def command(run: Path, as_json: bool) -> int:
+    """Print the timeline of one run: turns, calls, answers, rows, findings.
+
+    RUN is the folder of a run, or its history.jsonl. With --json: its events.
+    """
+    from harness.cli import terminal
+    from harness.core.history import encode
+    from harness.report.timeline import timeline
+
+    path = find(run)
+    history = read(path)
+    if as_json:
+        terminal.out(encode(history.events).decode().rstrip("\n"))
+        return 0
+    terminal.out(timeline(history, verdict(path, history), terminal.width(), terminal.paint()))
+    return 0
+
+
+def find(run: Path) -> Path:
+    """The history that RUN names. Raises InputError, with the runs below a folder that is none."""
+    path = run / HISTORY if run.is_dir() else run
+    if path.is_file():
+        return path
+    if not run.exists():
+        raise InputError("no such run: a folder with history.jsonl, or the file", str(run))
+    below = sorted(str(p.parent) for p in run.rglob(HISTORY))
+    hint = f"name one run of {len(below)}: {below[0]}" if below else "no history.jsonl below it"
+    raise InputError(hint, str(run))
+
+
+def read(path: Path) -> History:
+    """A history from its file. Raises InputError for a file that holds none."""
+    import msgspec
+
+    from harness.core.history import decode
+
+    try:
+        history = decode(path.read_bytes())
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        place, _, what = str(error).partition(": ")
+        raise InputError(what, f"{path}:{place.removeprefix('line ')}") from None
+    if not history.events:
+        raise InputError("no history: the file is empty", str(path))
+    return history
+
+
+def verdict(path: Path, history: History) -> Verdict:
+    """The verdict on file beside a history, or a new one."""
+    import msgspec
+
+    from harness.checks.judge import judge
+    from harness.core.verdict import Verdict
+
+    file = path.with_name(VERDICT)
+    if not file.is_file():
+        return judge(history)
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Verdict)
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise InputError(f"no verdict: {error}", str(file)) from None

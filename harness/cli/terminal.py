@@ -1,0 +1,72 @@
+"""Where text goes: standard output for results, standard error for progress.
+
+A reader that leaves early (`| head`) changes nothing about the verdict: the rest goes nowhere. A
+terminal gets colour unless `NO_COLOR` is set; anything else gets the same text without.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from harness.report.text import Paint, Style, plain
+
+_COLOURS: dict[Style, dict[str, str | bool]] = {
+    "pass": {"fg": "green"},
+    "fail": {"fg": "red"},
+    "unknown": {"fg": "yellow"},
+    "not_applicable": {"fg": "cyan"},
+    "strong": {"bold": True},
+    "faint": {"dim": True},
+}
+
+
+def out(text: str) -> None:
+    """Print a line of the result."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def note(text: str) -> None:
+    """Print a line that is no result."""
+    print(text, file=sys.stderr)
+
+
+def width() -> int:
+    """The columns of the terminal; 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def paint() -> Paint:
+    """Colour for a terminal, none for anything else."""
+    dumb = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    return plain if dumb or not _is_terminal(sys.stdout) else _coloured
+
+
+def _coloured(style: Style, text: str) -> str:
+    return click.style(text, **_COLOURS[style])  # type: ignore[arg-type]
+
+
+def _is_terminal(stream: object) -> bool:
+    return bool(getattr(stream, "isatty", lambda: False)())
+
+
+@contextmanager
+def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
+    """A bar on standard error, where that is a terminal and the results go elsewhere."""
+    if not _is_terminal(sys.stderr) or _is_terminal(sys.stdout):
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)

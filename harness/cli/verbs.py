@@ -1,0 +1,73 @@
+"""The verbs, each a file of its own that is loaded when it is used.
+
+A verb's module has a click command of the name `command`; it returns the exit status. What the
+list of verbs says of each stands here, so that `harness --help` loads none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+VERBS = {
+    "run": "Play scenarios against an agent and judge what it did.",
+    "judge": "Judge recordings: runs of ours, and transcripts of others.",
+    "show": "Print the timeline of one run.",
+    "list": "List scenarios, faults, checks, targets or formats.",
+    "explain": "Explain a finding's code, a check or a fault.",
+    "schema": "Print the JSON Schema of scenario files.",
+}
+
+
+class Verbs(click.Group):
+    """A group whose commands are imported by name, one module each."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order in which one meets them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a verb."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"harness.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that is meant; the nearest right name for one that does not exist."""
+        from harness.core.errors import nearest
+
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            raise click.UsageError(f"no verb {args[0]!r}; {nearest(args[0], VERBS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of verbs, from the table alone."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        click.echo(f"loop-harness {version('loop-harness')}")
+        context.exit()
+
+
+_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+
+
+@click.group(cls=Verbs, context_settings=_SETTINGS, no_args_is_help=True)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version,
+              help="Print the version.")  # fmt: skip
+def harness() -> None:
+    """Replay and fault-injection tests for LLM agent loops.
+
+    Exit status: 0 passes, 1 a finding, 2 an input that cannot be used, 3 unknown, 130 Ctrl-C.
+    """

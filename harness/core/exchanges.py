@@ -1,0 +1,171 @@
+"""Calls with their answers: exchanges with the model, executions of tools, sendings to the user.
+
+Each keeps the events that it was read from, and says of them what the invariants ask: whether a
+whole answer came, whether a failure may pass, what makes two of them the same.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
+from harness.core.events import Answered, Called
+from harness.core.message_tree import Node
+from harness.core.messages import Message, ToolResult, ToolUse, canonical
+
+TRANSIENT_STATUSES = frozenset({408, 409, 429})
+"""The 4xx that a later attempt may not meet again."""
+
+ENDINGS = frozenset({"final", "error"})
+"""The outbox kinds that end a turn."""
+
+
+class Exchange(msgspec.Struct, eq=False):
+    """A model request with its answer; `node` is its list of messages, `added` what is new."""
+
+    called: Called
+    request: ModelRequest
+    node: Node
+    answered: Answered | None = None
+    reply: Message | None = None
+
+    @property
+    def n(self) -> int:
+        """The event of the request."""
+        return self.called.n
+
+    @property
+    def purpose(self) -> Purpose:
+        """What the request is for."""
+        return self.called.purpose
+
+    @property
+    def added(self) -> tuple[Node, ...]:
+        """The messages beyond those kept from the request before."""
+        return self.node.tail(self.node.first(self.node.depth - len(self.request.messages)))
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """Equal for two requests that ask the model the very same thing."""
+        r = self.request
+        return id(self.node), r.model, r.system, r.tools, r.max_tokens
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status of the answer, None when none came or the recording has none."""
+        return self.answered.status if self.answered else None
+
+    @property
+    def stop(self) -> str | None:
+        """The stop reason."""
+        return self.answered.stop if self.answered else None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether a whole answer came that is no error."""
+        a = self.answered
+        return a is not None and a.complete and a.outcome == "ok" and (a.status or 200) < 400
+
+    @property
+    def transient(self) -> bool:
+        """Whether it failed in a way that a later attempt may not meet again."""
+        if self.answered is None or self.succeeded:
+            return False
+        status = self.status or 500
+        return status < 400 or status >= 500 or status in TRANSIENT_STATUSES
+
+    @property
+    def size(self) -> int:
+        """The prompt's size: tokens where they are counted, else bytes."""
+        return self.called.tokens or self.called.bytes
+
+
+class Execution(msgspec.Struct, eq=False):
+    """A tool run across the tool seam; `ask` is the model's call that it carries out, if any."""
+
+    called: Called
+    request: ToolRequest
+    ask: Ask | None = None
+    answered: Answered | None = None
+
+    @property
+    def n(self) -> int:
+        """The event of the call."""
+        return self.called.n
+
+    @property
+    def failed(self) -> bool:
+        """Whether the tool reported an error, raised, or did not answer in time."""
+        return self.answered is not None and answer_failed(self.answered)
+
+    @property
+    def text(self) -> str:
+        """The readable part of what it answered, or how it failed to."""
+        return answer_text(self.answered) if self.answered else ""
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """The tool and its canonical input."""
+        return self.request.name, canonical(self.request.input)
+
+    @property
+    def triple(self) -> tuple[str, str, str]:
+        """The tool, its canonical input, and what came of it."""
+        a = self.answered
+        result = canonical([a.value, a.outcome, a.steps if a.value is None else ()]) if a else ""
+        return *self.identity, result
+
+
+class Ask(msgspec.Struct, eq=False):
+    """A tool call that the model asks for, and what became of it.
+
+    `execution` is the first run of it across the tool seam; `sent` the first result for it in a
+    later request, at event `sent_n`. Sent without an execution, the agent answered by itself.
+    """
+
+    exchange: Exchange
+    use: ToolUse
+    execution: Execution | None = None
+    sent: ToolResult | None = None
+    sent_n: int = 0
+
+    @property
+    def refused(self) -> bool:
+        """Whether the agent answered the call without running it."""
+        return self.sent is not None and self.execution is None
+
+
+class Sending(msgspec.Struct, eq=False):
+    """Something the agent says to the user."""
+
+    called: Called
+    request: OutboxRequest
+    answered: Answered | None = None
+
+    @property
+    def n(self) -> int:
+        """The event of the call."""
+        return self.called.n
+
+    @property
+    def ends_turn(self) -> bool:
+        """Whether it is a final or an error that the outbox took."""
+        taken = self.answered is not None and self.answered.complete
+        return taken and self.request.kind in ENDINGS
+
+
+def answer_failed(answered: Answered) -> bool:
+    """Whether a tool's answer is a failure: by its flag, or because it raised or timed out."""
+    value = answered.value
+    flagged = isinstance(value, dict) and bool(value.get("is_error"))
+    return flagged or answered.outcome != "ok"
+
+
+def answer_text(answered: Answered) -> str:
+    """The readable part of a tool's answer; the steps when it did not answer."""
+    if not isinstance(answered.value, dict):
+        return ", ".join(answered.steps)
+    content = answered.value.get("content", "")
+    if isinstance(content, (list, tuple)):
+        return "\n".join(str(b["text"]) for b in content if isinstance(b, dict) and "text" in b)
+    return content if isinstance(content, str) else canonical(content)

@@ -1,0 +1,214 @@
+"""Reads a trace from the events of a history, in one pass.
+
+What only this file knows: how events belong together. A call and its answer share a key; a tool
+runs for the latest model answer that asked for its id; a turn is named by session and number, and
+is settled by the next look into the inbox; a compaction is a `compact` call, or a notice, with the
+main request that follows.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
+from harness.core.events import (
+    Answered,
+    AnyEvent,
+    Called,
+    Ended,
+    Killed,
+    Started,
+    Stored,
+    Valued,
+)
+from harness.core.exchanges import Ask, Exchange, Execution, Sending
+from harness.core.message_tree import Node, grow, root
+from harness.core.messages import Json, Message
+from harness.core.trace import Compaction, Delivery, Trace, Turn
+
+
+class Events(Protocol):
+    """What a trace is read from: a history."""
+
+    @property
+    def events(self) -> list[AnyEvent]:
+        """The events, in order."""
+        ...
+
+    @property
+    def messages(self) -> dict[str, Message]:
+        """The messages by digest."""
+        ...
+
+
+def trace(history: Events) -> Trace:
+    """The trace of a history."""
+    reader = _Reader(history)
+    for event in history.events:
+        reader.see(event)
+    return reader.trace
+
+
+class _Reader:
+    """One pass: the trace so far, and what is still open."""
+
+    def __init__(self, history: Events) -> None:
+        self.trace = Trace(messages=history.messages, events=history.events)
+        self._root = root()
+        self._nodes: dict[str, Node] = {}
+        self._open: dict[str, Exchange | Execution | Sending | Called] = {}
+        self._asked: dict[str, Ask] = {}
+        self._last_main: dict[str, Exchange] = {}
+        self._compacting: dict[str, Compaction] = {}
+        self._delivered: Turn | None = None
+
+    def see(self, event: AnyEvent) -> None:
+        """Take in the next event."""
+        match event:
+            case Called():
+                self._called(event)
+            case Answered():
+                self._answered(event)
+            case Stored():
+                self.trace.stored.append(event)
+            case Valued():
+                self.trace.schemas[event.digest] = _schemas(event.value)
+            case Started():
+                self.trace.starts.append(event)
+            case Killed():
+                self._interrupt(event.n)
+            case Ended():
+                self.trace.ended = event
+                for turn in self.trace.turns.values():
+                    self._settle(turn, event.n, event.how)
+
+    def _called(self, called: Called) -> None:
+        match called.request:
+            case ModelRequest() as request:
+                self._model(called, request)
+            case ToolRequest() as request:
+                self._tool(called, request)
+            case OutboxRequest() as request:
+                self._sending(called, request)
+            case InboxRequest(poll=poll):
+                self._open[called.key] = called
+                if not poll and self._delivered is not None:
+                    self._settle(self._delivered, called.n, "next")
+
+    def _model(self, called: Called, request: ModelRequest) -> None:
+        kept = self._nodes.get(request.after, self._root).first(request.keep)
+        unknown = Message("user")
+        added = [(d, self.trace.messages.get(d, unknown)) for d in request.messages]
+        node = self._nodes[called.key] = grow(kept, added)
+        exchange = Exchange(called, request, node)
+        self._open[called.key] = exchange
+        self.trace.exchanges.append(exchange)
+        self._turn(called).exchanges.append(exchange)
+        self._see_results(called.n, [message for _, message in added])
+        if called.purpose == "compact":
+            self._compact(exchange)
+        elif called.purpose == "main":
+            if (compaction := self._compacting.pop(called.session, None)) is not None:
+                compaction.after = exchange
+            self._last_main[called.session] = exchange
+
+    def _see_results(self, n: int, messages: list[Message]) -> None:
+        for message in messages:
+            for result in message.tool_results:
+                ask = self._asked.get(result.id)
+                if ask is not None and ask.sent is None:
+                    ask.sent, ask.sent_n = result, n
+
+    def _compact(self, exchange: Exchange) -> None:
+        running = self._compacting.get(exchange.called.session)
+        last = running.calls[-1] if running and running.calls else None
+        if running and last and last.transient and last.content == exchange.content:
+            running.calls.append(exchange)
+            return
+        self._new_compaction(exchange.called).calls.append(exchange)
+
+    def _new_compaction(self, called: Called) -> Compaction:
+        before = self._last_main.get(called.session)
+        compaction = Compaction(self._turn(called), before=before)
+        self.trace.compactions.append(compaction)
+        self._compacting[called.session] = compaction
+        return compaction
+
+    def _tool(self, called: Called, request: ToolRequest) -> None:
+        ask = self._asked.get(request.id)
+        execution = Execution(called, request, ask)
+        if ask is not None and ask.execution is None:
+            ask.execution = execution
+        self._open[called.key] = execution
+        self.trace.executions.append(execution)
+        self._turn(called).executions.append(execution)
+
+    def _sending(self, called: Called, request: OutboxRequest) -> None:
+        sending = Sending(called, request)
+        self._open[called.key] = sending
+        self.trace.sendings.append(sending)
+        self._turn(called).sendings.append(sending)
+        if request.kind == "compaction":
+            running = self._compacting.get(called.session)
+            if running is None or running.notice is not None:
+                running = self._new_compaction(called)
+            running.notice = sending
+
+    def _answered(self, answered: Answered) -> None:
+        self.trace.answers.append(answered)
+        call = self._open.pop(answered.key, None)
+        if isinstance(call, (Exchange, Execution, Sending)):
+            call.answered = answered
+            if answered.error.startswith("limit."):
+                self._turn(call.called).limits.append(answered)
+        if isinstance(call, Exchange) and answered.blocks:
+            self._asks(call, answered)
+        elif answered.seam == "inbox" and answered.value:
+            self._deliver(answered)
+
+    def _asks(self, exchange: Exchange, answered: Answered) -> None:
+        exchange.reply = self.trace.messages.get(answered.blocks)
+        for use in exchange.reply.tool_uses if exchange.reply else ():
+            ask = self._asked[use.id] = Ask(exchange, use)
+            self.trace.asks.append(ask)
+            if exchange.purpose == "main":
+                self._turn(exchange.called).asks.append(ask)
+
+    def _deliver(self, answered: Answered) -> None:
+        inbound = msgspec.convert(answered.value, type=Inbound)
+        turn = self._turn(answered)
+        if inbound.kind != "message":
+            turn.cancelled_n = turn.cancelled_n or answered.n
+            return
+        turn.delivery = Delivery(inbound, answered.n)
+        self.trace.deliveries.append(turn.delivery)
+        self._delivered = turn
+
+    def _turn(self, event: Called | Answered) -> Turn:
+        """The turn of an event, opened by the first that names it."""
+        name = (event.session, event.turn)
+        if name not in self.trace.turns:
+            self.trace.turns[name] = Turn(*name, opened_n=event.n)
+        return self.trace.turns[name]
+
+    def _interrupt(self, n: int) -> None:
+        for turn in self.trace.turns.values():
+            if not turn.settled_n and not turn.endings:
+                turn.interrupted_n = turn.interrupted_n or n
+
+    @staticmethod
+    def _settle(turn: Turn, n: int, by: str) -> None:
+        if not turn.settled_n:
+            turn.settled_n, turn.settled_by = n, by
+
+
+def _schemas(value: Json) -> dict[str, dict[str, Json]]:
+    """The input schemas by name, when the value is a tool list."""
+    tools = value if isinstance(value, (list, tuple)) else ()
+    return {
+        tool["name"]: tool.get("input_schema") or {}
+        for tool in tools
+        if isinstance(tool, dict) and "name" in tool
+    }

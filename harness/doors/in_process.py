@@ -1,0 +1,137 @@
+"""The brief of a Python target in the same process: every member crosses a seam by a plain call.
+
+What a plan makes of a tool, the inbox or the outbox is an ordinary Python value or exception
+here: `ToolError` for an error that the tool reports, `RuntimeError` for one that it raises,
+`TimeoutError` and `ConnectionError` for a call that came to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.clock import Clock
+from harness.core.brief import Tool, ToolError
+from harness.core.calls import Inbound, OutboundKind, OutboxRequest, ToolRequest
+from harness.core.errors import RunStopped
+from harness.core.messages import Json
+from harness.core.plans import Answer, Close, Delivered, Plan, Raise, Send, ToolAnswer, Value
+from harness.core.scenario import ToolScript
+from harness.doors.clients import API_KEY, BASE_URL, sdk_client
+from harness.doors.door import Door
+from harness.doors.transport import Transport
+
+
+class InProcessBrief:
+    """`harness.core.brief.Brief` for a Python target, sync or async."""
+
+    def __init__(
+        self,
+        door: Door,
+        session_dir: Path,
+        *,
+        options: Mapping[str, Json] | None = None,
+        store: Any = None,
+    ) -> None:
+        scenario = door.transition.scenario
+        self._door = door
+        self.session_dir = session_dir
+        self.clock: Clock = door.clock
+        self.options: Mapping[str, Json] = dict(options or {})
+        self.limits: Mapping[str, float] = msgspec.structs.asdict(scenario.limits)
+        self.base_url, self.api_key = BASE_URL, API_KEY
+        self.seed = scenario.seed
+        self.store = store
+        self.transport = self.async_transport = Transport(door)
+        self.tools = [_tool(door, name, script) for name, script in scenario.tools.items()]
+
+    def anthropic(self, **settings: Any) -> Any:
+        """An `anthropic.Anthropic` client whose every request crosses the model seam."""
+        return sdk_client("anthropic", self.transport, asynchronous=False, **settings)
+
+    def async_anthropic(self, **settings: Any) -> Any:
+        """An `anthropic.AsyncAnthropic` client, likewise."""
+        return sdk_client("anthropic", self.transport, asynchronous=True, **settings)
+
+    def openai(self, **settings: Any) -> Any:
+        """An `openai.OpenAI` client whose every request crosses the model seam."""
+        return sdk_client("openai", self.transport, asynchronous=False, **settings)
+
+    def async_openai(self, **settings: Any) -> Any:
+        """An `openai.AsyncOpenAI` client, likewise."""
+        return sdk_client("openai", self.transport, asynchronous=True, **settings)
+
+    def inbox(self) -> Iterator[Inbound]:
+        """The inbound messages, until the scenario has no more; asking ends the turn before."""
+        while True:
+            value = outcome(self._door, self._door.next_inbound(), "the inbox")
+            if not isinstance(value, Delivered) or value.inbound is None:
+                return
+            yield value.inbound
+
+    def cancelled(self, session: str = "main") -> bool:
+        """Whether the user has cancelled the turn that the session works on."""
+        return self._door.cancelled(session)
+
+    def send(
+        self,
+        text: str,
+        kind: OutboundKind = "final",
+        session: str | None = None,
+        in_reply_to: str | None = None,
+        status: str | None = None,
+    ) -> None:
+        """Say something to the user. Raises what a fault makes of the delivery."""
+        request = OutboxRequest(kind, text, in_reply_to or "", status or "")
+        outcome(self._door, self._door.outbox(request, session or ""), "the outbox")
+
+
+def _tool(door: Door, name: str, script: ToolScript) -> Tool:
+    def call(input: Json, *, id: str, session: str = "") -> Any:
+        request = ToolRequest(id, name, input)
+        value = outcome(door, door.tool(request, session), f"the tool {name}")
+        assert isinstance(value, ToolAnswer), value
+        if value.is_error:
+            raise ToolError(value.content)
+        return value.content
+
+    return Tool(name, script.description, script.input_schema, call)
+
+
+def outcome(door: Door, plan: Plan, place: str) -> Value:
+    """The value of a plan that needs no wire, with its other steps carried out.
+
+    Raises RunStopped when the run is over, TimeoutError and ConnectionError when there is no
+    answer, RuntimeError with the tool's own text when it raises.
+    """
+    answer: Value | None = None
+    for step in plan:
+        match step:
+            case Answer(value):
+                answer = value
+            case Raise(error, text):
+                raise _error(error, text or f"{place}: {error}")
+            case Close():
+                raise ConnectionResetError(f"{place}: the connection was closed")
+            case Send(data, head):
+                status = head.status if head else "no status"
+                raise RuntimeError(f"{place} answered {status}: {data.decode(errors='replace')}")
+            case _:
+                door.carry_out(step)
+    if answer is None:
+        raise ConnectionError(f"{place} gave no answer")
+    return answer
+
+
+def _error(name: str, text: str) -> BaseException:
+    return _ERRORS.get(name, RuntimeError)(text)
+
+
+_ERRORS: dict[str, type[BaseException]] = {
+    "stop": RunStopped,
+    "timeout": TimeoutError,
+    "connect": ConnectionRefusedError,
+}

@@ -1,0 +1,202 @@
+"""The in-process door for HTTP clients: one transport for httpx2 and httpx, sync and async.
+
+A request tells by its class which library it belongs to; the answer, its stream and its errors
+are made of the same one, so neither library is imported here. A plan that only sends is one
+`Response(content=...)`, as cheap as the library's own `MockTransport`; any other one becomes a
+stream that waits, breaks off or fails where the plan says so, with the library's own exceptions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from functools import cache
+from types import ModuleType, TracebackType
+from typing import Any, NoReturn, Self
+
+from harness.core.errors import HarnessError, RunStopped
+from harness.core.plans import Close, Plan, Raise, Send, Step, Wait
+from harness.doors.door import Door
+from harness.doors.exchange import DISCONNECTED, NOT_HTTP, Exchange, exchange
+
+_RESET = "[Errno 104] Connection reset by peer"
+_RAISES = {
+    "timeout": ("ReadTimeout", "The read operation timed out"),
+    "connect": ("ConnectError", "[Errno 111] Connection refused"),
+}
+
+
+class Transport:
+    """A transport for a `Client` or an `AsyncClient` of httpx2 or httpx.
+
+    Every request crosses the model seam. Raises the library's own errors, and `RunStopped` when
+    the run is over.
+    """
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def handle_request(self, request: Any) -> Any:
+        """Answer a request of a synchronous client."""
+        plan = self._plan(request, request.read())
+        if (response := _whole(plan, request)) is not None:
+            return response
+        carrier = _Carrier(self._door, request)
+        answer = exchange(plan)
+        for step in answer.before:
+            carrier.step(step)
+        return carrier.response(answer)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Answer a request of an asynchronous client."""
+        plan = self._plan(request, await request.aread())
+        if (response := _whole(plan, request)) is not None:
+            return response
+        carrier = _Carrier(self._door, request)
+        answer = exchange(plan)
+        for step in answer.before:
+            await carrier.astep(step)
+        return carrier.response(answer)
+
+    def _plan(self, request: Any, body: bytes) -> Plan:
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in request.headers.raw
+        }
+        read_s = request.extensions.get("timeout", {}).get("read")
+        timeout_ms = None if read_s is None else int(read_s * 1000)
+        return self._door.model(request.method, request.url.path, headers, body, timeout_ms)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        """Nothing is held."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        """Nothing is held."""
+
+
+@cache
+def _library(request_type: Any) -> ModuleType:
+    """The library of a request's class, or of the class that it extends."""
+    for base in request_type.__mro__:
+        name = base.__module__.partition(".")[0]
+        if name in ("httpx2", "httpx"):
+            return sys.modules[name]
+    raise HarnessError(f"the transport serves httpx2 and httpx, not {request_type.__module__}")
+
+
+def _whole(plan: Plan, request: Any) -> Any | None:
+    """The response to a plan that sends a whole answer and does nothing else; None otherwise."""
+    first = plan[0] if plan else None
+    if type(first) is not Send or first.head is None or "content-length" in first.head.headers:
+        return None
+    if len(plan) == 1:
+        content = first.data
+    elif all(type(step) is Send for step in plan):
+        content = b"".join([step.data for step in plan if isinstance(step, Send)])
+    else:
+        return None
+    head = first.head
+    return _library(type(request)).Response(head.status, headers=head.headers, content=content)
+
+
+class _Carrier:
+    """Carries out the steps of one answer towards one client."""
+
+    def __init__(self, door: Door, request: Any) -> None:
+        self._door, self._request = door, request
+        self._library = _library(type(request))
+        self._begun = False
+
+    def response(self, answer: Exchange) -> Any:
+        """The response once everything before its first byte is done."""
+        if answer.head is None:
+            self.fail("RemoteProtocolError", NOT_HTTP if answer.parts else DISCONNECTED)
+        self._begun = True
+        body = _body_class(self._library)(self, answer)
+        headers = answer.head.headers
+        return self._library.Response(answer.head.status, headers=headers, stream=body)
+
+    def step(self, step: Step) -> None:
+        """A step between bytes."""
+        self._refuse(step)
+        self._door.carry_out(step)
+
+    async def astep(self, step: Step) -> None:
+        """A step between bytes, waiting in the task."""
+        self._refuse(step)
+        if isinstance(step, Wait):
+            await self._door.clock.asleep(step.ms / 1000)
+        else:
+            self._door.carry_out(step)
+
+    def _refuse(self, step: Step) -> None:
+        """Raise what the step makes of the connection, if it ends it."""
+        match step:
+            case Raise("stop", text):
+                raise RunStopped(text)
+            case Raise(error, text):
+                name, usual = _RAISES.get(error, ("ReadError", error))
+                self.fail(name, text or usual)
+            case Close(reset=True):
+                self.fail("ReadError", _RESET)
+            case Close() if not self._begun:
+                self.fail("RemoteProtocolError", DISCONNECTED)
+
+    def fail(self, name: str, text: str) -> NoReturn:
+        """Raise the library's exception of that name."""
+        raise getattr(self._library, name)(text, request=self._request)
+
+
+@cache
+def _body_class(library: ModuleType) -> Any:
+    """The class of streamed bodies, for one library: clients insist on its base classes."""
+    sync_base: Any = library.SyncByteStream
+    async_base: Any = library.AsyncByteStream
+
+    class Body(sync_base, async_base):  # type: ignore[misc]
+        def __init__(self, carrier: _Carrier, answer: Exchange) -> None:
+            self._carrier, self._answer = carrier, answer
+
+        def __iter__(self) -> Iterator[bytes]:
+            for part in self._answer.parts:
+                if isinstance(part, bytes):
+                    yield part
+                else:
+                    self._carrier.step(part)
+            self._end()
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for part in self._answer.parts:
+                if isinstance(part, bytes):
+                    yield part
+                else:
+                    await self._carrier.astep(part)
+            self._end()
+
+        def _end(self) -> None:
+            if short := self._answer.short:
+                self._carrier.fail("RemoteProtocolError", short)
+
+    return Body

@@ -1,0 +1,46 @@
+"""HTTP faults: the provider answers an error in place of a reply.
+
+The answer is a value; the wire puts it into its own envelope. The turn that it replaces is not
+consumed, so the next call gets it.
+"""
+
+from __future__ import annotations
+
+from harness.core.plans import Answer, ApiError, Plan
+from harness.core.ports import Moment
+
+STAGE = "value"
+
+CODES = {"status": ("H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "H12", "H13")}
+
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "conflict_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+
+
+def status(
+    moment: Moment,
+    plan: Plan,
+    *,
+    status: int = 529,
+    type: str = "",
+    message: str = "",
+    retry_after: str | float | None = None,
+    should_retry: bool | None = None,
+) -> Plan:
+    """An error status with its provider's type; `retry_after` and `should_retry` are headers."""
+    headers = {} if retry_after is None else {"retry-after": f"{retry_after}"}
+    if should_retry is not None:
+        headers["x-should-retry"] = str(should_retry).lower()
+    kind = type or _TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    words = message or kind.replace("_", " ").capitalize()
+    return (Answer(ApiError(status, kind, words, headers)),)

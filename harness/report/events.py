@@ -1,0 +1,211 @@
+"""One event, one readable line.
+
+A line says who did what: `model  <- 3 messages, last: user "..."` is a request that the agent made,
+`model  -> use memory {...}` what it was answered. Texts are cut to `CUT` characters: the whole
+value stands in the history. What only carries values (`message`, `value`) has no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from harness.core.calls import (
+    InboxRequest,
+    ModelRequest,
+    OutboxRequest,
+    StoreRequest,
+    ToolRequest,
+)
+from harness.core.events import (
+    Answered,
+    AnyEvent,
+    Called,
+    Effected,
+    Ended,
+    Killed,
+    Started,
+    Stored,
+)
+from harness.core.history import History
+from harness.core.messages import Json, Message, Opaque, Text, Thinking, ToolResult, canonical
+
+CUT = 60
+"""The most characters of a text or an input in a line."""
+
+
+def quoted(text: str, cut: int = CUT) -> str:
+    """`text` in double quotes on one line, cut at `cut` characters.
+
+    >>> quoted("a  b" + chr(10) + "c"), quoted("abcdef", 4)
+    ('"a b c"', '"abc…"')
+    """
+    flat = " ".join(text.split())
+    flat = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in flat)
+    return f'"{flat}"' if len(flat) <= cut else f'"{flat[: cut - 1]}…"'
+
+
+def short(value: Json, cut: int = CUT) -> str:
+    """A JSON value on one line, cut at `cut` characters; a text in quotes."""
+    if isinstance(value, str):
+        return quoted(value, cut)
+    text = canonical(value)
+    return text if len(text) <= cut else f"{text[: cut - 1]}…"
+
+
+def at(ms: int) -> str:
+    """A time of the run's clock in seconds, to the millisecond."""
+    return f"{ms / 1000:.3f} s"
+
+
+def message_words(message: Message) -> str:
+    """What a message says, block by block."""
+    return ", ".join(_block(block) for block in message.blocks) or "nothing"
+
+
+def _block(block: object) -> str:
+    match block:
+        case Text(text):
+            return quoted(text)
+        case Thinking(text):
+            return f"thinks {quoted(text)}" if text else "thinks"
+        case ToolResult(id, _, is_error):
+            return f"{'error' if is_error else 'result'} of {id}: {quoted(block.text)}"
+        case Opaque(kind):
+            return f"[{kind}]"
+        case _:
+            return f"use {getattr(block, 'name', '?')} {short(getattr(block, 'input', None))}"
+
+
+def lines(history: History, only: Iterable[int] | None = None) -> dict[int, str]:
+    """The line of each event that has one, by `n`; of the events `only` where given."""
+    wanted = None if only is None else set(only)
+    called = {event.key: event for event in history.events if isinstance(event, Called)}
+    found = {}
+    for event in history.events:
+        if wanted is None or event.n in wanted:
+            words = _words(event, history, called)
+            if words:
+                found[event.n] = words
+    return found
+
+
+def _words(event: AnyEvent, history: History, called: dict[str, Called]) -> str:
+    match event:
+        case Called():
+            return _called(event, history)
+        case Answered():
+            return _answered(event, history, called.get(event.key))
+        case Stored():
+            return _stored(event, history)
+        case Started():
+            again = f" again, attempt {event.attempt + 1}" if event.attempt else ""
+            return f"start  {event.run}{again}"
+        case Effected():
+            key = f" (key {event.idempotency_key})" if event.idempotency_key else ""
+            return f"effect {event.name}{key}"
+        case Killed():
+            return f"kill   {event.signal} at {event.at}"
+        case Ended():
+            return f"end    {', '.join(_ended(event))}"
+        case _:
+            return ""
+
+
+def _called(event: Called, history: History) -> str:
+    request = event.request
+    match request:
+        case ModelRequest():
+            return f"model  ← {', '.join(_asked(event, request, history))}"
+        case ToolRequest(_, name, value):
+            return f"tool   ← {name} {short(value)}"
+        case OutboxRequest(kind, text):
+            status = f", status {request.status}" if request.status else ""
+            return f"outbox ← {kind} {quoted(text)}{status}"
+        case StoreRequest(operation, rows):
+            return f"store  ← {operation} {len(rows)} rows"
+        case InboxRequest(poll):
+            return "inbox  ← cancelled?" if poll else "inbox  ← next message"
+
+
+def _asked(event: Called, request: ModelRequest, history: History) -> Iterator[str]:
+    if event.purpose != "main":
+        yield event.purpose
+    count = request.keep + len(request.messages)
+    yield f"{count} message{'' if count == 1 else 's'}"
+    last = history.messages.get(request.messages[-1]) if request.messages else None
+    if last is not None:
+        yield f"last: {last.role} {message_words(last)}"
+    if event.sdk_retry:
+        yield f"retry {event.sdk_retry} of the SDK"
+    if event.refused:
+        yield f"refused: {' '.join(event.refused)}"
+
+
+def _answered(event: Answered, history: History, called: Called | None) -> str:
+    tail = [f"faults: {' '.join(event.faults)}"] if event.faults else []
+    if event.seam == "model":
+        parts = [*_replied(event, history), *tail]
+    elif event.seam == "tool":
+        name = getattr(called.request, "name", "") if called else ""
+        parts = [f"{name} {_tool_words(event)}".strip(), *tail]
+    elif event.seam == "inbox":
+        parts = [_inbound(event.value), *tail]
+    else:
+        parts = [event.error or event.outcome, *tail]
+    return f"{event.seam:6} → {', '.join(parts)}"
+
+
+def _replied(event: Answered, history: History) -> Iterator[str]:
+    said = history.messages.get(event.blocks)
+    if event.status is not None and event.status >= 400:
+        yield f"{event.status} {event.error}".strip()
+    elif event.error:
+        yield event.error
+    if said is not None:
+        yield message_words(said)
+    elif event.outcome != "ok" and not event.error and event.status is None:
+        yield event.outcome
+    if event.stop not in (None, "end_turn", "tool_use"):
+        yield f"stop {event.stop}"
+    if not event.complete:
+        yield f"incomplete: {'; '.join(event.steps)}" if event.steps else "incomplete"
+
+
+def _tool_words(event: Answered) -> str:
+    value = event.value
+    if not isinstance(value, dict):
+        return event.error or "; ".join(event.steps) or event.outcome
+    kind = "error " if value.get("is_error") else ""
+    return f"{kind}{short(value.get('content', ''))}"
+
+
+def _inbound(value: Json) -> str:
+    if not isinstance(value, dict):
+        return "no more messages"
+    if value.get("kind", "message") != "message":
+        return f"{value['kind']} {value.get('id', '')}".strip()
+    return f"{value.get('id', '')} {quoted(str(value.get('text', '')))}".strip()
+
+
+def _stored(event: Stored, history: History) -> str:
+    parts = []
+    for sign, rows in (("+", event.added), ("~", event.changed)):
+        for row in rows:
+            message = history.messages.get(row.digest)
+            parts.append(f"{sign}{row.id} {message.role if message else ''}".strip())
+    parts += [f"-{row}" for row in event.gone]
+    if not event.durable:
+        parts.append("not durable")
+    return f"store  = {event.store}: {', '.join(parts) or 'nothing'}"
+
+
+def _ended(event: Ended) -> Iterator[str]:
+    yield event.how
+    if event.exit_code is not None:
+        yield f"exit {event.exit_code}"
+    if event.text:
+        yield quoted(event.text, 2 * CUT)
+    for name in ("unplayed", "silent_faults", "undelivered", "live_sockets"):
+        values = getattr(event, name)
+        if values:
+            yield f"{name.replace('_', ' ')}: {'; '.join(values)}"

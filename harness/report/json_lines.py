@@ -1,0 +1,69 @@
+"""The JSON Lines of the command line: one object a line, with the contract's keys."""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.messages import Json
+from harness.core.verdict import Finding, NotApplicable, Verdict
+from harness.report.summary import RunSummary
+
+
+def line(value: Json) -> str:
+    """A value as one line of JSON, keys in the order in which they stand."""
+    return msgspec.json.encode(value).decode()
+
+
+def run_line(run: RunSummary) -> str:
+    """A run: name, target, world, seed, verdict, outcome, findings, not_applicable, history."""
+    verdict = run.verdict
+    return line(
+        {
+            "name": run.name,
+            "target": run.target,
+            "world": run.world,
+            "seed": run.seed,
+            "verdict": verdict.verdict,
+            "outcome": verdict.outcome,
+            "findings": [finding(f, run.repeat) for f in verdict.findings],
+            "known": [finding(f, run.repeat) for f in verdict.known],
+            "doubts": verdict.doubts,
+            "not_applicable": not_applicable(verdict.not_applicable),
+            "history": run.history,
+        }
+    )
+
+
+def judged_line(
+    file: str, transcript: str, kind: str, verdict: Verdict, counts: Json, repeat: str
+) -> str:
+    """A transcript: file, transcript, format, verdict, findings, counts, not_applicable."""
+    return line(
+        {
+            "file": file,
+            "transcript": transcript,
+            "format": kind,
+            "verdict": verdict.verdict,
+            "findings": [finding(f, repeat) for f in verdict.findings],
+            "known": [finding(f, repeat) for f in verdict.known],
+            "doubts": verdict.doubts,
+            "counts": counts,
+            "not_applicable": not_applicable(verdict.not_applicable),
+        }
+    )
+
+
+def finding(found: Finding, repeat: str) -> dict[str, Json]:
+    """A finding: code, check, message, the events by their `n`, the command that repeats it."""
+    return {
+        "code": found.code,
+        "check": found.check,
+        "message": found.message,
+        "events": found.events,
+        "repeat": repeat,
+    }
+
+
+def not_applicable(checks: tuple[NotApplicable, ...]) -> list[dict[str, str]]:
+    """Checks that could not be asked, and why."""
+    return [{"check": n.check, "reason": n.reason} for n in checks]

@@ -1,0 +1,107 @@
+"""What `judge` says of recordings: a line for each file, its findings, the refusals, the totals."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from harness.core.messages import Json
+from harness.core.verdict import Finding, Verdict, VerdictWord, worst
+from harness.report.json_lines import judged_line
+from harness.report.text import MARKS, WORDS, Paint, plain, proof, wrapped
+
+
+class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
+    """One transcript of a file: its verdict, the counts over it, the lines that prove findings."""
+
+    name: str
+    verdict: Verdict
+    counts: Json = None
+    evidence: dict[int, str] = {}
+
+
+class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file; `refusals` are the reasons why it, or parts of it, could not be read."""
+
+    path: str
+    format: str = ""
+    transcripts: tuple[JudgedTranscript, ...] = ()
+    refusals: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> VerdictWord:
+        """The worst verdict of its transcripts."""
+        return worst(*(t.verdict.verdict for t in self.transcripts))
+
+
+def repeat(path: str) -> str:
+    """The command that judges a file again."""
+    return shlex.join(["harness", "judge", path])
+
+
+def json_lines(file: JudgedFile) -> Iterator[str]:
+    """The contract's object for each transcript."""
+    for t in file.transcripts:
+        yield judged_line(file.path, t.name, file.format, t.verdict, t.counts, repeat(file.path))
+
+
+def text(
+    file: JudgedFile, width: int, paint: Paint = plain, verbose: bool = False
+) -> Iterator[str]:
+    """A file's line, its findings with the events that prove them, and with `verbose` the rest."""
+    if file.transcripts:
+        number = _number(len(file.transcripts), "transcript")
+        codes = Counter(f.code for t in file.transcripts for f in t.verdict.findings)
+        said = ", ".join(code if n == 1 else f"{code} x{n}" for code, n in codes.items())
+        mark = paint(file.word, MARKS[file.word])
+        yield f"{mark} {file.path}  {file.format}, {number}{f': {said}' if said else ''}"
+    for transcript in file.transcripts:
+        yield from _transcript(transcript, width, paint)
+    if verbose:
+        for note in (*(f"refused: {r}" for r in file.refusals), *file.notes):
+            yield from wrapped(f"{file.path}: {note}", width, "  ")
+
+
+def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Iterator[str]:
+    for finding in transcript.verdict.findings:
+        yield from _finding(finding, transcript, width, paint)
+    for doubt in transcript.verdict.doubts if transcript.verdict.verdict == "unknown" else ():
+        yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
+
+
+def _finding(
+    finding: Finding, transcript: JudgedTranscript, width: int, paint: Paint
+) -> Iterator[str]:
+    yield f"    {paint('fail', finding.code)}  in {transcript.name}"
+    yield from wrapped(finding.message, width, "      ")
+    for line in proof(finding, transcript.evidence, width - 2, paint):
+        yield f"  {line}"
+
+
+def ending(files: Sequence[JudgedFile], paint: Paint = plain) -> Iterator[str]:
+    """The refusals by reason, the findings by code, and the totals."""
+    refused = Counter(reason for file in files for reason in file.refusals)
+    yield from _table("refused", refused)
+    found = Counter(f.code for file in files for t in file.transcripts for f in t.verdict.findings)
+    yield from _table("findings", found)
+    words = Counter(t.verdict.verdict for file in files for t in file.transcripts)
+    said = ", ".join(paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w])
+    number = _number(words.total(), "transcript")
+    yield ""
+    yield f"{_number(len(files), 'file')}, {number}: {said or 'none'}; {refused.total()} refused"
+
+
+def _table(title: str, counted: Counter[str]) -> Iterator[str]:
+    if counted:
+        yield ""
+        yield f"{title}:"
+        for name, n in sorted(counted.items(), key=lambda item: (-item[1], item[0])):
+            yield f"  {n:>5}  {name}"
+
+
+def _number(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,69 @@
+"""What a report needs of a run, and no more: a plain value that can cross processes.
+
+The history stays on disk; of it only the lines of the events that prove a finding are kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.core.history import History
+from harness.core.verdict import Finding, Verdict, VerdictWord
+from harness.report.command import Invocation, repeat
+from harness.report.events import at, lines
+
+if TYPE_CHECKING:
+    from harness.runner import Run
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One run as a report shows it.
+
+    `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
+    `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command.
+    """
+
+    name: str
+    scenario: str
+    title: str
+    target: str
+    world: str
+    seed: int
+    verdict: Verdict
+    history: str = ""
+    repeat: str = ""
+    evidence: dict[int, str] = {}
+
+    @property
+    def word(self) -> VerdictWord:
+        """pass, fail or unknown."""
+        return self.verdict.verdict
+
+
+def summarize(run: Run, asked: Invocation) -> RunSummary:
+    """The summary of a run that was asked for like this."""
+    name = run.scenario.run_name
+    verdict = run.verdict
+    return RunSummary(
+        name=name,
+        scenario=run.scenario.name,
+        title=run.scenario.title,
+        target=run.target,
+        world=run.world,
+        seed=run.seed,
+        verdict=verdict,
+        history=str(run.folder / "history.jsonl") if run.folder else "",
+        repeat=repeat(asked, name, run.seed),
+        evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
+    )
+
+
+def evidence(history: History, findings: tuple[Finding, ...]) -> dict[int, str]:
+    """The lines of the events that the findings name: number, time, what happened."""
+    wanted = {n for finding in findings for n in finding.events}
+    if not wanted:
+        return {}
+    times = {event.n: event.at_ms for event in history.events}
+    return {n: f"{at(times[n]):>10}  {line}" for n, line in lines(history, wanted).items()}

@@ -1,0 +1,87 @@
+"""The timeline of one run: what happened, turn by turn, with each finding at its first event.
+
+Values are cut as in `events`; whoever wants them whole reads the history, or `show --json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core.calls import InboxRequest
+from harness.core.events import Answered, AnyEvent, Called, Started
+from harness.core.history import History
+from harness.core.verdict import Finding, Verdict
+from harness.report.events import at, lines
+from harness.report.text import MARKS, Paint, asides, cut, plain, wrapped
+
+
+def timeline(history: History, verdict: Verdict, width: int, paint: Paint = plain) -> str:
+    """The whole timeline, ending with the verdict."""
+    return "\n".join(
+        [
+            *_head(history, paint),
+            *_body(history, verdict, width, paint),
+            "",
+            *_verdict(verdict, width, paint),
+        ]
+    )
+
+
+def _head(history: History, paint: Paint) -> Iterator[str]:
+    first = next((e for e in history.events if isinstance(e, Started)), None)
+    if first is not None:
+        stream = ", streamed" if first.stream else ""
+        yield paint("strong", first.run or first.scenario)
+        where = f"target {first.target}; {first.world or 'recorded'}"
+        yield f"  {where}; {first.wire}{stream}; seed {first.seed}"
+
+
+def _body(history: History, verdict: Verdict, width: int, paint: Paint) -> Iterator[str]:
+    said = lines(history)
+    marks = _marks(verdict)
+    place: tuple[str, int] | None = None
+    for event in history.events:
+        if event.n not in said or (_is_dull(event) and event.n not in marks):
+            continue
+        if event.turn and (event.session, event.turn) != place:
+            place = (event.session, event.turn)
+            yield paint("strong", f"turn {event.turn} of {event.session or 'main'}")
+        yield cut(f"{event.n:>6} {at(event.at_ms):>11}  {said[event.n]}", width)
+        for finding in marks.get(event.n, ()):
+            yield from _mark(finding, width, paint)
+
+
+def _marks(verdict: Verdict) -> dict[int, list[Finding]]:
+    marks: dict[int, list[Finding]] = {}
+    for finding in (*verdict.findings, *verdict.known):
+        for n in finding.events[:1]:
+            marks.setdefault(n, []).append(finding)
+    return marks
+
+
+def _mark(finding: Finding, width: int, paint: Paint) -> Iterator[str]:
+    text = f"{MARKS['fail']} {finding.code}: {finding.message}"
+    yield from (paint("fail", line) for line in wrapped(text, width, " " * 20))
+
+
+def _is_dull(event: AnyEvent) -> bool:
+    """Whether the line beside it says the same: an inbox call, an outbox answer that is well."""
+    if isinstance(event, Called):
+        return isinstance(event.request, InboxRequest)
+    if isinstance(event, Answered) and event.seam in ("outbox", "store"):
+        return event.outcome == "ok" and not event.faults
+    return False
+
+
+def _verdict(verdict: Verdict, width: int, paint: Paint) -> Iterator[str]:
+    word = verdict.verdict
+    yield f"{paint(word, f'{MARKS[word]} {word}')}, outcome {verdict.outcome}"
+    for finding in verdict.findings:
+        events = f"  events {' '.join(map(str, finding.events))}" if finding.events else ""
+        yield f"  {paint('fail', finding.code)}{events}"
+        yield from wrapped(finding.message, width, "    ")
+    for finding in verdict.known:
+        yield from wrapped(f"known: {finding.code}: {finding.message}", width, "  ")
+    for doubt in verdict.doubts:
+        yield from wrapped(f"doubt: {doubt}", width, "  ")
+    yield from asides(verdict, width)

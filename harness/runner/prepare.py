@@ -1,0 +1,147 @@
+"""A run put together: scenario, wire, script, faults, history and store become a transition.
+
+Everything that a scenario names is looked up here, before the target starts, so that a wrong name
+is an error of the file and never a finding about the agent.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness import faults, wires
+from harness.core import inbox
+from harness.core.calls import Seam
+from harness.core.events import AnyEvent
+from harness.core.history import History
+from harness.core.ports import Script
+from harness.core.scenario import CassetteScript, Scenario
+from harness.core.script import TurnScript
+from harness.core.transition import Transition
+from harness.core.draws import Draws
+from harness.targets import TargetSpec
+
+_WATCHED = ("loop-harness", "anthropic", "openai", "httpx2", "httpx")
+
+
+def transition_for(
+    scenario: Scenario,
+    script: Script | None = None,
+    *,
+    sink: Callable[[AnyEvent], None] | None = None,
+) -> Transition:
+    """The transition of a run.
+
+    Raises InputError for an unknown wire, dialect or fault, and a cassette that cannot be read.
+    """
+    wire = wires.by_name(scenario.wire)
+    wire.reader(scenario.dialect, scenario.window_tokens)
+    armed = [
+        faults.arm(spec, f"{scenario.name}: faults[{i}]") for i, spec in enumerate(scenario.faults)
+    ]
+    return Transition(
+        scenario,
+        wire,
+        script or script_of(scenario),
+        History(sink),
+        faults=armed,
+    )
+
+
+def script_of(scenario: Scenario) -> Script:
+    """The script that the scenario's file gives."""
+    if isinstance(scenario.script, CassetteScript):
+        from harness.cassettes.replay import cassette_script
+
+        return cassette_script(_beside(scenario, scenario.script.cassette))
+    return TurnScript(scenario.script, Draws(scenario.seed))
+
+
+def _beside(scenario: Scenario, name: str) -> Path:
+    """A file that a scenario names: from its own folder, or from where the command runs."""
+    near = Path(scenario.folder) / name
+    return near if near.exists() else Path(name)
+
+
+def start(
+    transition: Transition, target: TargetSpec, world: str, attempt: int, store: bool
+) -> None:
+    """Record that the run begins, or begins again."""
+    scenario = transition.scenario
+    transition.history.started(
+        run=scenario.run_name,
+        scenario=scenario.name,
+        variant=scenario.variant,
+        wire=scenario.wire,
+        stream=scenario.stream,
+        target=target.text,
+        seed=scenario.seed,
+        world=world,
+        door="transport" if world == "simulate" else "loopback",
+        attempt=attempt,
+        seams=_seams(scenario, store),
+        settings=settings(scenario),
+        versions=dict(versions()),
+    )
+
+
+def _seams(scenario: Scenario, store: bool) -> tuple[Seam, ...]:
+    seams: list[Seam] = ["model", "inbox", "outbox"]
+    if scenario.tools:
+        seams.append("tool")
+    if store:
+        seams.append("store")
+    return tuple(seams)
+
+
+def settings(scenario: Scenario) -> dict[str, Any]:
+    """What the checks must know of the scenario, so that a history can be judged alone."""
+    return {
+        "checks": scenario.checks,
+        "expect": msgspec.to_builtins(scenario.expect),
+        "limits": msgspec.to_builtins(scenario.limits),
+        "window_tokens": scenario.window_tokens,
+        "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
+    }
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """What ran: Python, the harness, and the client libraries that are installed."""
+    found = [("python", platform.python_version())]
+    for name in _WATCHED:
+        try:
+            found.append((name, metadata.version(name)))
+        except metadata.PackageNotFoundError:
+            continue
+    return tuple(found)
+
+
+class End(NamedTuple):
+    """How a target ended, in the words of the ended event."""
+
+    how: str
+    exit_code: int | None = None
+    text: str = ""
+
+
+def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
+    """Record that the run is over, with what was owed and never came."""
+    past = transition.history.past
+    waiting = inbox.pending(transition.inbox, past)
+    transition.history.ended(
+        at_ms=at_ms,
+        how=how.how,
+        exit_code=how.exit_code,
+        text=how.text,
+        unplayed=tuple(transition.script.unplayed(past)),
+        silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
+        undelivered=tuple(entry.inbound.id for entry in waiting),
+        **fields,
+    )

@@ -1,0 +1,48 @@
+"""What stays of a run: its history, written before it is judged, and its verdict.
+
+Files appear whole or not at all: they are written beside their place and moved into it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from harness.core.history import History, encode
+from harness.core.scenario import Scenario
+from harness.core.verdict import Verdict
+
+
+def folder_for(out: Path, scenario: Scenario) -> Path:
+    """OUT/NAME/VARIANT@WIRE+stream, `baseline` for the scenario itself."""
+    wire = f"@{scenario.wire}" if scenario.wire != "anthropic" else ""
+    stream = "+stream" if scenario.stream else ""
+    return out / scenario.name / f"{scenario.variant or 'baseline'}{wire}{stream}"
+
+
+def write_history(folder: Path, history: History) -> Path:
+    """`history.jsonl`, whole."""
+    return _write(folder / "history.jsonl", encode(history.events))
+
+
+def write_verdict(folder: Path, verdict: Verdict) -> Path:
+    """`verdict.json`, whole."""
+    return _write(
+        folder / "verdict.json", msgspec.json.format(msgspec.json.encode(verdict)) + b"\n"
+    )
+
+
+def _write(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return path

@@ -1,0 +1,100 @@
+"""One run from end to end."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from harness.checks.judge import judge
+from harness.core.errors import InputError
+from harness.core.history import History
+from harness.core.ports import Script
+from harness.core.scenario import Scenario
+from harness.core.verdict import NotApplicable, Verdict
+from harness.runner import record, worlds
+from harness.targets import TargetSpec, of_callable
+
+World = Literal["simulate", "supervise"]
+
+
+class Run(msgspec.Struct, frozen=True):
+    """What a run leaves: its history and its verdict, and where they are on disk if anywhere."""
+
+    scenario: Scenario
+    target: str
+    world: World
+    seed: int
+    history: History
+    verdict: Verdict
+    folder: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """NAME[/VARIANT][@WIRE][+stream]."""
+        return self.scenario.run_name
+
+
+def run(
+    scenario: Scenario,
+    target: TargetSpec | Callable[..., Any],
+    *,
+    world: World | None = None,
+    seed: int | None = None,
+    out: Path | None = None,
+    script: Script | None = None,
+    store: str = "",
+    options: dict[str, Any] | None = None,
+) -> Run:
+    """Run a target through a scenario, and judge it.
+
+    `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
+    `store` names the agent's own store as READER:PATH below its session folder. `out` keeps the
+    run on disk. A target that does wrong never raises here: it is in the verdict. Raises
+    InputError for a scenario, store or world that cannot be used.
+    """
+    spec = target if isinstance(target, TargetSpec) else of_callable(target)
+    spec = msgspec.structs.replace(spec, options={**spec.options, **(options or {})})
+    if seed is not None:
+        scenario = msgspec.structs.replace(scenario, seed=seed)
+    chosen = _world(spec, world)
+    wanting = worlds.needs_virtual_time(scenario) if chosen == "supervise" else ""
+    if wanting:
+        return _not_applicable(scenario, spec, chosen, wanting)
+    with _session_folder() as folder:
+        history = worlds.pass_through(scenario, spec, chosen, folder, script=script, store=store)
+    kept = record.folder_for(out, scenario) if out else None
+    if kept:
+        record.write_history(kept, history)
+    verdict = judge(history)
+    if kept:
+        record.write_verdict(kept, verdict)
+    return Run(scenario, spec.text, chosen, scenario.seed, history, verdict, kept)
+
+
+def _world(spec: TargetSpec, world: World | None) -> World:
+    if world == "simulate" and spec.kind != "python":
+        what = "a process or a server runs in real time; use --world supervise"
+        raise InputError(what, f"target {spec.text!r}")
+    return world or ("simulate" if spec.kind == "python" else "supervise")
+
+
+def _not_applicable(scenario: Scenario, spec: TargetSpec, world: World, why: str) -> Run:
+    reason = f"needs virtual time: {why}"
+    verdict = Verdict("not_applicable", not_applicable=(NotApplicable("run", reason),))
+    return Run(scenario, spec.text, world, scenario.seed, History(), verdict)
+
+
+@contextmanager
+def _session_folder() -> Iterator[Path]:
+    """A scratch folder for the agent's session, gone when the run is over."""
+    folder = Path(tempfile.mkdtemp(prefix="loop-harness-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,130 @@
+"""The stored session: what is there before the first message, and what changes in it.
+
+A session to begin with is written into the store that the harness gives, and laid beside it as
+`seed.jsonl` for agents that keep their own. `StoreWatch` looks at the store before each call and
+records what is new, changed or gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.core.errors import InputError, nearest
+from harness.core.events import StoredRow
+from harness.core.history import History
+from harness.core.messages import Block, Message, Text
+from harness.core.ports import Store
+from harness.core.scenario import Scenario, SeedMessage
+from harness.core.script import block_from
+
+
+def seed_messages(scenario: Scenario) -> list[Message]:
+    """The messages that are stored before the first inbound one.
+
+    Raises InputError for a session file that cannot be read.
+    """
+    session = scenario.session
+    if session.file is None:
+        return [_message(m) for m in session.messages]
+    path = Path(scenario.folder) / session.file
+    place = f"{scenario.name}: session {path}"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", place) from None
+    return _from_file(data, session.format or "jsonl", place)
+
+
+def _message(message: SeedMessage) -> Message:
+    if isinstance(message.content, str):
+        blocks: tuple[Block, ...] = (Text(message.content),) if message.content else ()
+        return Message(message.role, blocks)
+    return Message(message.role, tuple(block_from(dict(b)) for b in message.content))
+
+
+def _from_file(data: bytes, form: str, place: str) -> list[Message]:
+    if form == "jsonl":
+        return [_line(line, f"{place}:{n}") for n, line in _lines(data)]
+    from harness.incidents.read import read
+
+    recording = read(data, place, form)
+    return list(recording.transcripts[0].messages) if recording.transcripts else []
+
+
+def _lines(data: bytes) -> list[tuple[int, bytes]]:
+    return [(n, line) for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+
+
+def _line(line: bytes, place: str) -> Message:
+    try:
+        return msgspec.json.decode(line, type=Message)
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise InputError(f"no message: {error}", place) from None
+
+
+def lay_seed(folder: Path, messages: Sequence[Message]) -> None:
+    """Lay a session to begin with as `seed.jsonl`, one message a line."""
+    if messages:
+        lines = b"".join(msgspec.json.encode(m) + b"\n" for m in messages)
+        (folder / "seed.jsonl").write_bytes(lines)
+
+
+class StoreWatch:
+    """Looks at a store and records what changed since the last look."""
+
+    def __init__(self, store: Store, history: History) -> None:
+        self._store, self._history = store, history
+        self._known: dict[str, str] = {}
+
+    def look(self, at_ms: int) -> None:
+        """Record what is new, changed or gone; nothing when nothing is."""
+        rows = self._store.read()
+        present = {row.id: row.digest for row, _ in rows}
+        if present == self._known:
+            return
+        added = tuple(self._noted(r, m, at_ms) for r, m in rows if r.id not in self._known)
+        changed = tuple(
+            self._noted(r, m, at_ms)
+            for r, m in rows
+            if r.id in self._known and self._known[r.id] != r.digest
+        )
+        gone = tuple(name for name in self._known if name not in present)
+        self._known = present
+        self._history.stored(
+            at_ms=at_ms, store=self._store.name, added=added, changed=changed, gone=gone
+        )
+
+    def _noted(self, row: StoredRow, message: Message, at_ms: int) -> StoredRow:
+        return msgspec.structs.replace(row, digest=self._history.note(message, at_ms))
+
+
+def _sqlite(path: Path) -> Any:
+    from harness.stores.sqlite import SqliteStore
+
+    return SqliteStore(path)
+
+
+def _jsonl(path: Path) -> Any:
+    from harness.stores.jsonl import JsonlStore
+
+    return JsonlStore(path)
+
+
+READERS: dict[str, Callable[[Path], Any]] = {"sqlite": _sqlite, "jsonl": _jsonl}
+
+
+def open_reader(spec: str, folder: Path) -> Store:
+    """The store that `READER:PATH` names, below the session folder.
+
+    Raises InputError for an unknown reader.
+    """
+    reader, _, name = spec.partition(":")
+    if reader not in READERS or not name:
+        hint = nearest(reader, READERS)
+        raise InputError(f"a store is READER:PATH; {hint}", f"store {spec!r}")
+    store: Store = READERS[reader](folder / name)
+    return store

@@ -1,0 +1,114 @@
+"""The simulated world: a Python target in this process, on virtual time.
+
+The agent's calls cross the in-process transport; its waits pass at once and are recorded; its
+random draws come from the run's seed. What the virtual clock cannot see is measured, and a socket
+that it opens itself is refused and reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import random
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from harness.clock import (
+    RealWaitMeter,
+    VirtualClock,
+    run_async,
+    virtual_event_loops,
+    virtual_time,
+)
+from harness.core.errors import InputError, RunStopped
+from harness.doors.live_sockets import live_sockets
+from harness.runner.deadline import RealTimeOut, deadline
+from harness.runner.prepare import End
+
+
+class Passed(NamedTuple):
+    """A simulated run: how it ended, and what was seen beside the seams."""
+
+    end: End
+    at_ms: int
+    real_wait_ms: int
+    live_sockets: tuple[str, ...]
+
+
+def simulate(
+    agent: Callable[..., Any], brief: Any, clock: VirtualClock, *, seed: int, real_s: float
+) -> Passed:
+    """Run an agent on virtual time until it ends, crashes or meets a limit."""
+    meter = RealWaitMeter()
+    with live_sockets() as sockets, _seeded(seed), meter:
+        end = ending(lambda: _call(agent, brief, clock, real_s), real_s)
+    return Passed(end, clock.now_ms(), int(meter.waited_s * 1000), tuple(sockets))
+
+
+def _call(agent: Callable[..., Any], brief: Any, clock: VirtualClock, real_s: float) -> None:
+    if inspect.iscoroutinefunction(agent):
+        with virtual_time(clock):
+            run_async(lambda: agent(brief), clock, real_s=real_s)
+        return
+    with virtual_time(clock), virtual_event_loops(clock, real_s=real_s):
+        agent(brief)
+
+
+def live(agent: Callable[..., Any], brief: Any, real_s: float, *, seed: int) -> End:
+    """Run an agent in this process in real time."""
+    with _seeded(seed):
+        return ending(lambda: _call_live(agent, brief), real_s)
+
+
+def _call_live(agent: Callable[..., Any], brief: Any) -> None:
+    if inspect.iscoroutinefunction(agent):
+        asyncio.run(agent(brief))
+    else:
+        agent(brief)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """The global generator, from which the SDKs draw their jitter, starts from the run's seed."""
+    former = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(former)
+
+
+def ending(call: Callable[[], Any], real_s: float) -> End:
+    """Call a target, and say how it ended; only Ctrl-C and errors of the user's files pass."""
+    try:
+        with deadline(real_s):
+            call()
+    except RealTimeOut as stopped:
+        return End("hung", None, str(stopped) or f"limits.real_s: {real_s:g} s are over")
+    except RunStopped as stopped:
+        return End("limit", None, str(stopped))
+    except (KeyboardInterrupt, InputError):
+        raise
+    except SystemExit as left:
+        return _left(left)
+    except BaseException as error:
+        return End("crashed", None, _told(error))
+    return End("returned", 0)
+
+
+def _left(error: SystemExit) -> End:
+    if error.code in (None, 0):
+        return End("returned", 0)
+    code = error.code if isinstance(error.code, int) else 1
+    return End("crashed", code, f"SystemExit: {error.code}")
+
+
+def _told(error: BaseException) -> str:
+    """An exception as one line, with the function in which it was raised; no path, no line."""
+    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        return _told(error.exceptions[0])
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" (in {frames[-1].name})" if frames else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}{where}"

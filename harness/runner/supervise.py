@@ -1,0 +1,184 @@
+"""The supervised world: a program in its own process, over loopback, in real time.
+
+The program is started with a scrubbed environment that names the URLs of its seams. It ends by
+itself, is ended at a limit by SIGTERM and then SIGKILL of its process group, or is killed by order
+of the script and started again on the same session folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from harness.clock import RealClock
+from harness.core.errors import InputError
+from harness.core.history import History
+from harness.core.transition import Transition
+from harness.doors.loopback import Loopback
+from harness.runner import prepare
+from harness.runner.prepare import End
+from harness.runner.server import post_run
+from harness.runner.session import StoreWatch, open_reader
+from harness.targets import TargetSpec
+
+GRACE_S = 2.0
+"""How long a program may take to end after SIGTERM."""
+
+TEXT_MAX = 2000
+
+
+def supervise(transition: Transition, target: TargetSpec, folder: Path, store: str) -> History:
+    """Run a program or call a server until it ends, is killed too often, or meets a limit."""
+    clock = RealClock()
+    if store:
+        transition.look = StoreWatch(open_reader(store, folder), transition.history).look
+    with Loopback(transition, clock) as loopback:
+        end = _Attempts(transition, target, folder, loopback, clock, bool(store)).run()
+    transition.look(clock.now_ms())
+    prepare.end(transition, end, clock.now_ms())
+    return transition.history
+
+
+class _Attempts:
+    """A run's attempts: the first start, and one more after each kill."""
+
+    def __init__(
+        self,
+        transition: Transition,
+        target: TargetSpec,
+        folder: Path,
+        loopback: Loopback,
+        clock: RealClock,
+        store: bool,
+    ) -> None:
+        self.transition, self.target, self.folder = transition, target, folder
+        self.loopback, self.clock, self.store = loopback, clock, store
+        self.limits = transition.scenario.limits
+        self.child: subprocess.Popen[bytes] | None = None
+        self.killed = self.stopped = False
+        loopback.on_kill, loopback.on_stop = self._kill, self._stop
+
+    def run(self) -> End:
+        """The end of the last attempt."""
+        for attempt in range(self.limits.restarts + 1):
+            self.killed = False
+            prepare.start(self.transition, self.target, "supervise", attempt, self.store)
+            end = self._attempt()
+            if not self.killed:
+                return end
+        return End("killed", None, f"killed more often than limits.restarts = {attempt}")
+
+    def _attempt(self) -> End:
+        if self.target.kind == "http":
+            brief = environment(self.transition, self.target, self.folder, self.loopback)
+            return post_run(self.target.url, brief, self._left_s())
+        with tempfile.TemporaryFile() as output:
+            env = environment(self.transition, self.target, self.folder, self.loopback)
+            self.child = start_program(self.target, env, output)
+            try:
+                code = self.child.wait(self._left_s())
+            except subprocess.TimeoutExpired:
+                return End("hung", None, f"limits.real_s = {self.limits.real_s:g} is over")
+            finally:
+                end_program(self.child)
+            return self._ended(code, output)
+
+    def _left_s(self) -> float:
+        return max(self.limits.real_s - self.clock.now_ms() / 1000, 0.01)
+
+    def _ended(self, code: int, output: IO[bytes]) -> End:
+        if self.killed:
+            return End("killed", code)
+        if self.stopped:
+            return End("limit", code, "a limit was answered and the program went on calling")
+        if code == 0:
+            return End("returned", 0)
+        return End("crashed", code, _tail(output))
+
+    def _kill(self) -> None:
+        self.killed = True
+        _signal_group(self.child, signal.SIGKILL)
+
+    def _stop(self) -> None:
+        self.stopped = True
+        _signal_group(self.child, signal.SIGTERM)
+
+
+def environment(
+    transition: Transition, target: TargetSpec, folder: Path, loopback: Loopback
+) -> dict[str, str]:
+    """The scrubbed environment of a program under test: the contract's names and no others."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    scenario, urls = transition.scenario, loopback.urls
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "LANG": os.environ.get("LANG", "C.UTF-8"),
+        "HOME": str(home),
+        "ANTHROPIC_BASE_URL": urls.model,
+        "ANTHROPIC_API_KEY": "sk-dummy",
+        "OPENAI_BASE_URL": f"{urls.model}/v1",
+        "OPENAI_API_KEY": "sk-dummy",
+        "HARNESS_INBOX_URL": urls.inbox,
+        "HARNESS_OUTBOX_URL": urls.outbox,
+        "HARNESS_TOOLS_URL": urls.tools,
+        "HARNESS_SESSION_DIR": str(folder),
+        "HARNESS_OPTIONS": msgspec.json.encode(target.options).decode(),
+        "HARNESS_SEED": str(scenario.seed),
+        "HARNESS_WIRE": scenario.wire,
+    }
+
+
+def start_program(
+    target: TargetSpec, env: dict[str, str], output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own.
+
+    Raises InputError when it cannot be started.
+    """
+    try:
+        return subprocess.Popen(
+            target.command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise InputError(
+            f"cannot be started: {error.strerror}", f"target {target.text!r}"
+        ) from None
+
+
+def end_program(child: subprocess.Popen[bytes]) -> None:
+    """End what is left of a program and its children: SIGTERM, then SIGKILL of the group."""
+    if child.poll() is None:
+        _signal_group(child, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE_S)
+    _signal_group(child, signal.SIGKILL)
+    child.wait()
+
+
+def _signal_group(child: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
+    if child is None:
+        return
+    try:
+        os.killpg(child.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _tail(output: IO[bytes]) -> str:
+    """The last lines that a program wrote, for the finding."""
+    size_bytes = output.seek(0, os.SEEK_END)
+    output.seek(max(0, size_bytes - TEXT_MAX))
+    return output.read().decode("utf-8", "replace").strip()

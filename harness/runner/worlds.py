@@ -1,0 +1,115 @@
+"""The two worlds: which one a run passes through, and what each sets up around the target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.clock import RealClock, VirtualClock
+from harness.clock.meter import REAL_WAIT_LIMIT_S
+from harness.core.history import History
+from harness.core.messages import Message
+from harness.core.ports import Script
+from harness.core.scenario import Scenario
+from harness.core.transition import Transition
+from harness.doors.door import Door
+from harness.doors.in_process import InProcessBrief
+from harness.doors.loopback import Loopback
+from harness.doors.loopback_brief import LoopbackBrief
+from harness.runner import prepare
+from harness.runner.session import StoreWatch, lay_seed, open_reader, seed_messages
+from harness.runner.simulate import live, simulate
+from harness.runner.supervise import supervise
+from harness.stores.sqlite import SqliteStore
+from harness.targets import TargetSpec
+
+SESSION = "main"
+
+
+def needs_virtual_time(scenario: Scenario) -> str:
+    """What in the scenario waits longer than real time allows; "" when nothing does."""
+    most_s = scenario.limits.real_s
+    for item in scenario.inbox:
+        if isinstance(item.when, dict) and item.when.get("ms", 0) > most_s * 1000:
+            return f"inbox message at {item.when['ms']} ms"
+    for fault in scenario.faults:
+        for name in ("wait_s", "retry_after"):
+            waits = fault.settings.get(name)
+            if isinstance(waits, (int, float)) and waits > most_s:
+                return f"fault {fault.kind} with {name} {waits:g}"
+    for name, tool in scenario.tools.items():
+        for turn in tool.script:
+            if turn.hang is True or turn.hang > most_s:
+                return f"tool {name} hangs"
+    return ""
+
+
+def pass_through(
+    scenario: Scenario,
+    target: TargetSpec,
+    world: str,
+    folder: Path,
+    *,
+    script: Script | None,
+    store: str,
+) -> History:
+    """The history of a run in a world; the folder is the agent's session folder."""
+    transition = prepare.transition_for(scenario, script)
+    messages = seed_messages(scenario)
+    lay_seed(folder, messages)
+    if target.kind == "python":
+        return _python(transition, target, world, folder, store, messages)
+    return supervise(transition, target, folder, store)
+
+
+def _python(
+    transition: Transition,
+    target: TargetSpec,
+    world: str,
+    folder: Path,
+    store: str,
+    messages: list[Message],
+) -> History:
+    own = SqliteStore(folder / "session.db")
+    try:
+        own.seed(SESSION, messages)
+        watched = open_reader(store, folder) if store else own
+        transition.look = StoreWatch(watched, transition.history).look
+        prepare.start(transition, target, world, 0, store=True)
+        if world == "simulate":
+            return _simulated(transition, target, folder, own)
+        return _on_loopback(transition, target, folder, own)
+    finally:
+        own.close()
+
+
+def _simulated(
+    transition: Transition, target: TargetSpec, folder: Path, store: SqliteStore
+) -> History:
+    scenario = transition.scenario
+    clock = VirtualClock(limit_s=scenario.limits.virtual_s)
+    brief = InProcessBrief(Door(transition, clock), folder, options=target.options, store=store)
+    assert target.agent is not None
+    passed = simulate(target.agent, brief, clock, seed=scenario.seed, real_s=scenario.limits.real_s)
+    transition.look(passed.at_ms)
+    prepare.end(
+        transition,
+        passed.end,
+        passed.at_ms,
+        real_wait_ms=passed.real_wait_ms if passed.real_wait_ms > REAL_WAIT_LIMIT_S * 1000 else 0,
+        live_sockets=passed.live_sockets,
+    )
+    return transition.history
+
+
+def _on_loopback(
+    transition: Transition, target: TargetSpec, folder: Path, store: SqliteStore
+) -> History:
+    """A Python target in real time: its model calls go over loopback, the rest is at hand."""
+    scenario, clock = transition.scenario, RealClock()
+    with Loopback(transition, clock) as loopback:
+        brief = LoopbackBrief(loopback, folder, options=target.options, store=store)
+        assert target.agent is not None
+        end = live(target.agent, brief, scenario.limits.real_s, seed=scenario.seed)
+    transition.look(clock.now_ms())
+    prepare.end(transition, end, clock.now_ms())
+    return transition.history

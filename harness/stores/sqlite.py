@@ -1,0 +1,177 @@
+"""A session store in one SQLite file.
+
+Write-ahead logging lets a reader look while the agent writes; `synchronous=FULL` makes a commit
+mean that the row is on disk; `BEGIN IMMEDIATE` takes the write lock at the start, so two writers
+wait for one another (`busy_timeout`) where a deferred transaction would fail half way.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+
+import msgspec
+
+from harness.core.calls import Inbound
+from harness.core.events import StoredRow
+from harness.core.messages import Message
+from harness.stores.rows import Pending, SessionRow, as_read, told
+
+BUSY_TIMEOUT_MS = 5_000
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS rows (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL, message TEXT NOT NULL, inbound TEXT NOT NULL DEFAULT '');
+CREATE INDEX IF NOT EXISTS rows_of_session ON rows (session, id);
+CREATE TABLE IF NOT EXISTS inbounds (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, id TEXT NOT NULL,
+    inbound TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, reply TEXT,
+    status TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT '',
+    delivered INTEGER NOT NULL DEFAULT 0, UNIQUE (session, id));
+CREATE TABLE IF NOT EXISTS summaries (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL,
+    message TEXT NOT NULL, first INTEGER NOT NULL);
+"""
+
+_decode_message = msgspec.json.Decoder(Message).decode
+_decode_inbound = msgspec.json.Decoder(Inbound).decode
+
+
+def _encode(value: Message | Inbound) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+class SqliteStore:
+    """`rows.SessionStore` on SQLite; safe for the threads of one process and for processes."""
+
+    name = "sqlite"
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._lock = threading.RLock()
+        self._db = sqlite3.connect(fspath(path), isolation_level=None, check_same_thread=False)
+        self._db.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=FULL")
+        self._db.executescript(_SCHEMA)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is on disk afterwards, or nothing."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _ask(self, query: str, *values: str | int) -> list[tuple[str, ...]]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
+
+    def seed(self, session: str, messages: Iterable[Message]) -> None:
+        """Store messages of the past."""
+        with self._writing() as db:
+            for message in messages:
+                _insert(db, session, message)
+
+    def accept(self, inbound: Inbound, message: Message) -> bool:
+        """Store an inbound message once; False when its id is known."""
+        new = (
+            "INSERT INTO inbounds (session, id, inbound) VALUES (?, ?, ?) "
+            "ON CONFLICT (session, id) DO NOTHING"
+        )
+        with self._writing() as db:
+            if not db.execute(new, (inbound.session, inbound.id, _encode(inbound))).rowcount:
+                return False
+            _insert(db, inbound.session, message, inbound.id)
+        return True
+
+    def append(self, session: str, message: Message, inbound: str = "") -> str:
+        """Store a row and return its id."""
+        with self._writing() as db:
+            return _insert(db, session, message, inbound)
+
+    def begin(self, inbound: Inbound) -> int:
+        """Count that the turn of an accepted message begins."""
+        key = (inbound.session, inbound.id)
+        with self._writing() as db:
+            db.execute("UPDATE inbounds SET attempts = attempts + 1 WHERE session=? AND id=?", key)
+            found = db.execute("SELECT attempts FROM inbounds WHERE session=? AND id=?", key)
+            return int(found.fetchone()[0])
+
+    def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
+        """Store the reply to an accepted message."""
+        with self._writing() as db:
+            db.execute(
+                "UPDATE inbounds SET reply=?, status=?, kind=? WHERE session=? AND id=?",
+                (message.text, status, kind, inbound.session, inbound.id),
+            )
+            return _insert(db, inbound.session, message)
+
+    def delivered(self, inbound: Inbound) -> None:
+        """Note that the reply has left."""
+        with self._writing() as db:
+            db.execute(
+                "UPDATE inbounds SET delivered=1 WHERE session=? AND id=?",
+                (inbound.session, inbound.id),
+            )
+
+    def pending(self) -> Sequence[Pending]:
+        """The accepted messages whose turns are not over."""
+        open_turns = self._ask(
+            "SELECT inbound, attempts, reply, status, kind FROM inbounds WHERE NOT delivered "
+            "ORDER BY n"
+        )
+        return [
+            Pending(_decode_inbound(inbound), int(attempts), reply, status, kind)
+            for inbound, attempts, reply, status, kind in open_turns
+        ]
+
+    def summarise(self, session: str, summary: Message, first: str) -> None:
+        """The session's history begins with `summary` and the row `first` from now on."""
+        with self._writing() as db:
+            db.execute(
+                "INSERT INTO summaries (session, message, first) VALUES (?, ?, ?)",
+                (session, _encode(summary), int(first)),
+            )
+
+    def load(self, session: str) -> list[SessionRow]:
+        """The session's history, from its last summary on."""
+        last = self._ask(
+            "SELECT message, first FROM summaries WHERE session=? ORDER BY n DESC LIMIT 1", session
+        )
+        summary = (_decode_message(last[0][0]), str(last[0][1])) if last else None
+        return told(self.rows(session), summary)
+
+    def rows(self, session: str) -> list[SessionRow]:
+        """Every row of the session."""
+        return _rows(
+            self._ask("SELECT id, message, inbound FROM rows WHERE session=? ORDER BY id", session)
+        )
+
+    def read(self) -> Sequence[tuple[StoredRow, Message]]:
+        """Every row of every session in order."""
+        return as_read(_rows(self._ask("SELECT id, message, inbound FROM rows ORDER BY id")))
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._db.close()
+
+
+def _insert(db: sqlite3.Connection, session: str, message: Message, inbound: str = "") -> str:
+    row = db.execute(
+        "INSERT INTO rows (session, message, inbound) VALUES (?, ?, ?)",
+        (session, _encode(message), inbound),
+    )
+    return str(row.lastrowid)
+
+
+def _rows(found: Iterable[tuple[str, ...]]) -> list[SessionRow]:
+    return [SessionRow(str(i), _decode_message(text), inbound) for i, text, inbound in found]

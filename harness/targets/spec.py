@@ -1,0 +1,112 @@
+"""SPEC: the name of a target on the command line.
+
+`reference`, `pkg.mod:callable` (the current directory first on the path), `process:COMMAND`, or
+`http://HOST:PORT/run`; options follow as in `reference?stream=false`. A name is an import path:
+there is nothing to register.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+from harness.core.errors import InputError, nearest
+
+_BUILT_IN = {"reference": "harness.agent:agent"}
+_FORMS = {
+    "reference": "the reference agent of the harness",
+    "PKG.MOD:CALLABLE": "a Python agent `def agent(brief)`, sync or async",
+    "process:COMMAND": "any program, over loopback HTTP",
+    "http://HOST:PORT/PATH": "a server that is given a run by POST",
+}
+_OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
+
+
+class TargetSpec(msgspec.Struct, frozen=True):
+    """A target: how it is written, what it is, and its options."""
+
+    text: str
+    kind: Literal["python", "process", "http"]
+    agent: Callable[..., Any] | None = None
+    command: tuple[str, ...] = ()
+    url: str = ""
+    options: dict[str, str | int | bool] = {}
+
+
+def names() -> dict[str, str]:
+    """The forms of a specification, and what each means."""
+    return dict(_FORMS)
+
+
+def of_callable(agent: Callable[..., Any], options: dict[str, Any] | None = None) -> TargetSpec:
+    """A target for a function that is at hand."""
+    name = f"{getattr(agent, '__module__', '?')}:{getattr(agent, '__qualname__', 'agent')}"
+    return TargetSpec(name, "python", agent, options=dict(options or {}))
+
+
+def resolve(text: str) -> TargetSpec:
+    """The target that a specification names.
+
+    Raises InputError when it names nothing that can be started.
+    """
+    bare, options = _split(text)
+    if bare.startswith(("http://", "https://")):
+        return TargetSpec(text, "http", url=bare, options=options)
+    if bare.startswith("process:"):
+        return TargetSpec(text, "process", command=_command(bare, text), options=options)
+    path = _BUILT_IN.get(bare, bare)
+    if ":" not in path:
+        raise InputError(f"{nearest(bare, [*_BUILT_IN, *_FORMS])}", f"target {text!r}")
+    return TargetSpec(text, "python", _import(path, text), options=options)
+
+
+def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
+    found = _OPTIONS.search(text)
+    if not found:
+        return text, {}
+    pairs = (pair.partition("=") for pair in found.group(1).split("&"))
+    return text[: found.start()], {key: _value(value) for key, _, value in pairs}
+
+
+def _value(text: str) -> str | int | bool:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text
+
+
+def _command(bare: str, text: str) -> tuple[str, ...]:
+    try:
+        command = tuple(shlex.split(bare.removeprefix("process:")))
+    except ValueError as error:
+        raise InputError(f"the command cannot be read: {error}", f"target {text!r}") from None
+    if not command:
+        raise InputError("`process:` needs a command", f"target {text!r}")
+    if shutil.which(command[0]) is None:
+        raise InputError(f"no such program: {command[0]}", f"target {text!r}")
+    return command
+
+
+def _import(path: str, text: str) -> Callable[..., Any]:
+    module_name, _, attribute = path.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    place = f"target {text!r}"
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise InputError(f"cannot be imported: {type(error).__name__}: {error}", place) from error
+    agent = getattr(module, attribute, None)
+    if agent is None:
+        raise InputError(
+            f"{module_name} has no {attribute!r}; {nearest(attribute, dir(module))}", place
+        )
+    if not callable(agent):
+        raise InputError(f"{path} is not callable", place)
+    return agent  # type: ignore[no-any-return]

@@ -1,0 +1,118 @@
+"""The fields of a request beside its messages: what they mean, and what they must be.
+
+System prompt and tools are the same bytes in nearly every request of a run, so a field is decoded
+again only when its bytes differ from those of the last request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from harness.core.messages import Json, ToolSpec
+from harness.core.ports import Violation
+from harness.wires.anthropic.rules import violation
+from harness.wires.anthropic.tokens import size_bytes
+
+
+class Field(msgspec.Struct, frozen=True):
+    """A field's bytes, its value, and its part in the size of the prompt.
+
+    `wanted` says what it should have been, "" when it is right.
+    """
+
+    raw: bytes
+    value: Json
+    size: int = 0
+    wanted: str = ""
+
+
+class Fields:
+    """The fields of the last request of a session."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, Field] = {}
+
+    def take(self, raws: Mapping[str, bytes]) -> None:
+        """Take in the fields of a request; raises ValueError when one is no JSON."""
+        old = self._fields
+        self._fields = {}
+        self._fields = {
+            name: old[name] if name in old and old[name].raw == raw else _read(name, raw)
+            for name, raw in raws.items()
+        }
+
+    def value(self, name: str, default: Json) -> Json:
+        """A field's value; the default when it is missing or wrong."""
+        field = self._fields.get(name)
+        return default if field is None or field.wanted else field.value
+
+    @property
+    def size_bytes(self) -> int:
+        """What the fields add to the size of the prompt."""
+        return sum(field.size for field in self._fields.values())
+
+    @property
+    def tools_offered(self) -> bool:
+        """Whether the model may call a tool at all."""
+        choice = self.value("tool_choice", None)
+        barred = isinstance(choice, dict) and choice.get("type") == "none"
+        return bool(self.value("tools", ())) and not barred
+
+    def violations(self) -> Iterator[Violation]:
+        """Fields that are missing (V32) or of the wrong type (V35)."""
+        for name in ("model", "max_tokens"):
+            if name not in self._fields:
+                yield violation("V32", path=name)
+        for name, field in self._fields.items():
+            if field.wanted:
+                yield violation("V35", path=name, wanted=field.wanted)
+
+
+def _read(name: str, raw: bytes) -> Field:
+    value = msgspec.json.decode(raw)
+    read = _READ.get(name)
+    if read is None:
+        return Field(raw, value)
+    try:
+        value = read(value)
+    except msgspec.ValidationError:
+        return Field(raw, None, wanted=_WANTED[name])
+    return Field(raw, value, size_bytes(value) if name in ("system", "tools") and value else 0)
+
+
+def _system(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    blocks = msgspec.convert(value, list[dict[str, Json]])
+    texts = (block.get("text") for block in blocks)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+class _Tool(msgspec.Struct):
+    name: str
+    description: str = ""
+    input_schema: dict[str, Json] = {}
+
+
+def _tools(value: Json) -> tuple[ToolSpec, ...]:
+    tools = msgspec.convert(value, list[_Tool])
+    return tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in tools)
+
+
+_READ: dict[str, Callable[[Json], Json]] = {
+    "model": lambda value: msgspec.convert(value, str),
+    "max_tokens": lambda value: msgspec.convert(value, int),
+    "stream": lambda value: msgspec.convert(value, bool | None) or False,
+    "system": _system,
+    "tools": _tools,
+}
+
+_WANTED = {
+    "model": "a valid string",
+    "max_tokens": "a valid integer",
+    "stream": "a valid boolean",
+    "system": "a valid string",
+    "tools": "a valid list",
+}

@@ -1,0 +1,109 @@
+"""Where the messages stand in a request's bytes.
+
+An agent loop sends its whole history with every call. What the last request already said need not
+be decoded again: if the new body begins with the same bytes up to the end of some message, only
+what follows is read, as a small request of its own. That needs the byte offset at which each
+message ends. The decoder does not tell offsets, but a body without white space, escaped names or
+repeated names has just one layout, so offsets are sums of lengths, and the sum over all parts
+proves it: each deviation makes the body longer than the sum. Any other body has no offsets and is
+read whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+_OPEN = b'{"messages":['
+
+
+class NotAnObject(ValueError):
+    """The body is JSON, but no object."""
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """A body in parts: fields before and after `messages`, and the bytes of each message.
+
+    `messages` is None when there is no such list; `ends` are the offsets right after each message,
+    None when the body has no single layout. `bad` is what stands in place of the list, or b"".
+    """
+
+    head: dict[str, bytes]
+    rest: dict[str, bytes]
+    messages: tuple[bytes, ...] | None
+    ends: tuple[int, ...] | None
+    bad: bytes = b""
+
+
+def split(body: bytes) -> Layout:
+    """The parts of a body; raises NotAnObject, ValueError or RecursionError when it has none."""
+    body.decode()
+    try:
+        parts = _FIELDS.decode(body)
+    except msgspec.ValidationError:
+        raise NotAnObject from None
+    names = list(parts)
+    if "messages" not in parts:
+        return Layout(_copied(parts, names), {}, None, None)
+    place = names.index("messages")
+    head, rest = _copied(parts, names[:place]), _copied(parts, names[place + 1 :])
+    raw = parts["messages"]
+    try:
+        items = tuple(bytes(item) for item in _ITEMS.decode(raw))
+    except msgspec.ValidationError:
+        return Layout(head, rest, None, None, bytes(raw))
+    exact = len(body) == _size(parts.items()) + 1
+    exact = exact and len(raw) == 2 + sum(map(len, items)) + max(0, len(items) - 1)
+    start = _size(head.items()) + len(_OPEN)
+    return Layout(head, rest, items, _ends(items, start) if exact else None)
+
+
+def resume(body: bytes, end: int) -> Layout | None:
+    """The parts after the message that ends at `end`, or None when they cannot be told apart."""
+    more = body[end : end + 1] == b","
+    start = end + 1 if more else end
+    try:
+        layout = split(_OPEN + body[start:])
+    except (ValueError, RecursionError):
+        return None
+    if layout.ends is None or bool(layout.messages) != more:
+        return None
+    shift = start - len(_OPEN)
+    ends = tuple(e + shift for e in layout.ends)
+    return Layout({}, layout.rest, layout.messages, ends)
+
+
+def shared(body: bytes, prefix: bytes, ends: list[int]) -> int:
+    """How many messages of `prefix`, which end at `ends`, the body begins with."""
+    if body.startswith(prefix):
+        return len(ends)
+    low, high = 0, len(ends)
+    while high - low > 1:
+        middle = (low + high) // 2
+        start = ends[low - 1] if low else 0
+        if body.startswith(prefix[start : ends[middle - 1]], start):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _copied(parts: dict[str, msgspec.Raw], names: Iterable[str]) -> dict[str, bytes]:
+    return {name: bytes(parts[name]) for name in names}
+
+
+def _size(parts: Iterable[tuple[str, msgspec.Raw | bytes]]) -> int:
+    """The least bytes of `"name":value,` for all parts: one for each character of a name."""
+    return sum(len(name) + 4 + len(value) for name, value in parts)
+
+
+def _ends(items: tuple[bytes, ...], start: int) -> tuple[int, ...]:
+    ends, at = [], start
+    for item in items:
+        at += len(item)
+        ends.append(at)
+        at += 1
+    return tuple(ends)

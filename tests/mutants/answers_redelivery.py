@@ -1,0 +1,34 @@
+"""An inbound message that comes again is answered again."""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.agent import build
+from harness.agent.gateway import Gateway
+from harness.core.brief import Brief
+from harness.core.calls import Inbound
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="gateway",
+    statement="A redelivered update runs a second full turn (incidents 139-142)",
+    scenario="replay-spiral/redelivered",
+    killed_by="inbound_exactly_once",
+)
+
+
+class NoMemory(Gateway):
+    """Gives every delivery an id of its own."""
+
+    deliveries = 0
+
+    def receive(self, inbound: Inbound) -> None:
+        """Take a message for new, whatever its id."""
+        self.deliveries += 1
+        super().receive(msgspec.structs.replace(inbound, id=f"{inbound.id}.{self.deliveries}"))
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent without a memory of ids."""
+    build(brief, gateway=NoMemory).run()

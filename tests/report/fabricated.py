@@ -1,0 +1,93 @@
+"""Made-up runs for the reports: a pass, a failure with much evidence, a doubt, one left out."""
+
+from __future__ import annotations
+
+from harness.core.calls import ModelRequest, OutboxRequest, ToolRequest
+from harness.core.events import StoredRow
+from harness.core.history import History
+from harness.core.messages import Text, ToolResult, ToolUse, assistant, results, user
+from harness.core.verdict import Finding, NotApplicable, Verdict
+from harness.report.command import Invocation, repeat
+from harness.report.summary import RunSummary, evidence
+
+TITLE = "The same failing memory call until the budget is gone"
+FINDING = Finding(
+    "no_progress_stop.repeats",
+    'the call memory {"action":"replace"} failed 3 times in a row with the same answer; after '
+    "the third one the next action must differ, or the turn must end",
+    (6, 8, 11, 13, 15, 17, 19, 20),
+)
+
+
+def history() -> History:
+    """A run of one turn: a message, a call that fails, an answer cut short, a reply, the end."""
+    made = History()
+    made.started(run="identical-failures+stream", scenario="identical-failures", stream=True,
+                 wire="anthropic", target="my.agent:agent", seed=7, world="simulate")  # fmt: skip
+    hello = made.note(user("Please remember that I moved to Oslo, as I said " + "again " * 20))
+    inbound = {"id": "m1", "text": "Please remember\nthat I moved"}
+    made.answered(key="main/inbox#1", seam="inbox", value=inbound, session="main", turn=1)
+    _model(made, 1, (hello,), assistant("Gladly.", ToolUse("toolu_1", "memory", {"a": "é\x07"})))
+    request = ToolRequest("toolu_1", "memory", {"a": 1})
+    made.called(key="main/tool#1", seam="tool", request=request, at_ms=1500, **_TURN)
+    answer = {"content": "old_text is required", "is_error": True}
+    made.answered(
+        key="main/tool#1", seam="tool", value=answer, outcome="error", at_ms=1500, **_TURN
+    )
+    failed = made.note(results(ToolResult("toolu_1", "old_text is required", is_error=True)))
+    _model(made, 2, (hello, failed), None, status=529, outcome="error", complete=False,
+           faults=("http.status",), steps=("send 1 (90 bytes)",))  # fmt: skip
+    reply = made.note(assistant(Text("I could not store that.")))
+    made.stored(store="sqlite", added=(StoredRow("1", hello), StoredRow("2", reply)), gone=("9",))
+    final = OutboxRequest("final", "I could not store that.", status="failed")
+    made.called(key="main/outbox#1", seam="outbox", request=final, at_ms=62000, **_TURN)
+    made.answered(key="main/outbox#1", seam="outbox", at_ms=62000, **_TURN)
+    made.effect(key="main/tool#1", name="saved", idempotency_key="k1", at_ms=62000)
+    made.killed(at="main/model#3", at_ms=62000)
+    made.ended(how="crashed", exit_code=1, text="KeyError: 'x'", unplayed=("script turn 2",))
+    return made
+
+
+_TURN = {"session": "main", "turn": 1}
+
+
+def _model(
+    made: History, n: int, messages: tuple[str, ...], said: object, **fields: object
+) -> None:
+    request = ModelRequest("claude", messages, tools_offered=True)
+    made.called(key=f"main/model#{n}", seam="model", request=request, at_ms=n * 700, **_TURN)
+    if said is not None:
+        fields |= {"blocks": made.note(said), "status": 200, "stop": "tool_use"}  # type: ignore[arg-type]
+    made.answered(key=f"main/model#{n}", seam="model", at_ms=n * 700, **fields, **_TURN)
+
+
+def summary(name: str, verdict: Verdict, title: str = TITLE) -> RunSummary:
+    """A run of this name with this verdict."""
+    asked = Invocation(path="scenarios/identical-failures.yaml", target="my.agent:agent")
+    scenario = name.partition("/")[0].partition("+")[0].partition("@")[0]
+    return RunSummary(
+        name=name, scenario=scenario, title=title, target="my.agent:agent", world="simulate",
+        seed=7, verdict=verdict, history=f".harness/runs/{name}/history.jsonl",
+        repeat=repeat(asked, name, 7), evidence=evidence(history(), verdict.findings),
+    )  # fmt: skip
+
+
+RUNS = (
+    summary("empty-inputs", Verdict("pass", "completed", passed=("valid_request",)), "Empty {}"),
+    summary("identical-failures", Verdict("pass", "failed_truthfully", known=(FINDING,))),
+    summary(
+        "identical-failures/varying-arguments+stream",
+        Verdict(
+            "fail",
+            "limit",
+            findings=(FINDING, Finding("run.unplayed", "script turn 2 was never played"), FINDING),
+            not_applicable=(NotApplicable("reload_equivalence", "the target has no store"),),
+            passed=("valid_request", "bounded_turn"),
+        ),
+    ),
+    summary("identical-failures/overloaded", Verdict("unknown", doubts=("check x crashed",))),
+    summary(
+        "identical-failures/slow",
+        Verdict("not_applicable", not_applicable=(NotApplicable("run", "needs virtual time"),)),
+    ),
+)

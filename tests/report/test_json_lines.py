@@ -1,0 +1,36 @@
+"""The JSON Lines have the contract's keys, and one object a line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.report.json_lines import run_line
+from harness.report.recordings import JudgedFile, json_lines
+from harness.report.summary import RunSummary
+from tests.report.fabricated import RUNS
+from tests.report.test_recordings import FILES
+
+RUN_KEYS = "name target world seed verdict outcome findings not_applicable history".split()
+JUDGE_KEYS = "file transcript format verdict findings counts not_applicable".split()
+FINDING_KEYS = ["code", "check", "message", "events", "repeat"]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_run_line(run: RunSummary) -> None:
+    line = run_line(run)
+    assert "\n" not in line
+    said = json.loads(line)
+    assert set(RUN_KEYS) <= set(said)
+    assert [f["code"] for f in said["findings"]] == [f.code for f in run.verdict.findings]
+    for finding in said["findings"]:
+        assert list(finding) == FINDING_KEYS
+        assert finding["repeat"] == run.repeat
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
+def test_judged_lines(file: JudgedFile) -> None:
+    said = [json.loads(line) for line in json_lines(file)]
+    assert [s["transcript"] for s in said] == [t.name for t in file.transcripts]
+    assert all(set(JUDGE_KEYS) <= set(s) for s in said)
