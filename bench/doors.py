@@ -60,11 +60,16 @@ class Ratio(msgspec.Struct, frozen=True):
         return f"{self.name:46} {measured}  {verdict}"
 
 
-def door() -> Door:
-    """A door to a scenario that says one thing for ever."""
+def transition() -> Transition:
+    """A run whose script says one thing for ever."""
     scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
     script = TurnScript((TURN,), Draws(0))
-    return Door(Transition(scenario, AnthropicWire(), script, History()), RealClock())
+    return Transition(scenario, AnthropicWire(), script, History())
+
+
+def door() -> Door:
+    """A door to such a run."""
+    return Door(transition(), RealClock())
 
 
 def canned(stream: bool) -> tuple[Head, bytes]:
@@ -172,8 +177,8 @@ def bare_server(stream: bool, process: bool) -> Iterator[str]:
 
 
 def _our_server(ready: Any) -> None:
-    with Loopback(door()) as urls:
-        ready.send(urls.model_url)
+    with Loopback(transition(), RealClock()) as server:
+        ready.send(server.urls.model)
         ready.recv()
 
 
@@ -181,16 +186,16 @@ def _our_server(ready: Any) -> None:
 def our_server(process: bool) -> Iterator[str]:
     """The address of our loopback door, in threads or a process of its own."""
     if not process:
-        with Loopback(door()) as urls:
-            yield urls.model_url
+        with Loopback(transition(), RealClock()) as server:
+            yield server.urls.model
         return
     ours, theirs = multiprocessing.Pipe()
     context = multiprocessing.get_context("fork")
-    server = context.Process(target=_our_server, args=(theirs,), daemon=True)
-    server.start()
+    child = context.Process(target=_our_server, args=(theirs,), daemon=True)
+    child.start()
     yield ours.recv()
     ours.send(None)
-    server.join(5)
+    child.join(5)
 
 
 def compare(

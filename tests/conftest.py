@@ -12,6 +12,8 @@ import shutil
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["pytester"]
+
 settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 settings.register_profile("dev", deadline=None, max_examples=50)
 settings.register_profile(

@@ -18,7 +18,7 @@ _ORDERLY = frozenset({"next", "returned"})
 
 @needs("inbox", "model")
 def inbound_exactly_once(history: History) -> Iterator[Finding]:
-    """Each inbound message is the newest user text of its own turn's first request, and of no other.
+    """Each inbound message is the newest user text of its own turn's first request, and no other.
 
     `lost`: the model never gets it, nothing answers it, or it is not stored. `twice`: it starts a
     second turn, comes again as new after it was answered, or is stored again. `order`: it stands

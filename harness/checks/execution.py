@@ -22,7 +22,7 @@ _CUT_STOPS = frozenset(
         "model_context_window_exceeded",
     }
 )
-"""Stop reasons after which a tool call may be a part of one; None: the terminal event is missing."""
+"""Stop reasons after which a tool call may be part of one; None: the terminal event is missing."""
 
 _UNPARSED = "__unparsedToolInput"
 """The key under which some clients hand on an input that was cut in transit."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.rows import finished_turns, inbound_rows, reply_rows
 from harness.checks.rewritten import doubled, replaced
+from harness.checks.rows import finished_turns, inbound_rows, reply_rows
 from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.trace import Trace, Turn

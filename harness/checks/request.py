@@ -8,6 +8,7 @@ a lenient provider merges is refused by the next one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from harness.checks.rows import finished_turns
 from harness.core.history import History
@@ -87,7 +88,7 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     sides = [side(message) for _, _, message in rows if side(message) != "system"]
     where = f"turn {turn.number} of {turn.session}"
     events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
-    for a, b in zip(sides, sides[1:], strict=False):
+    for a, b in pairwise(sides):
         if a == b and a in _ALTERNATING:
             text = f"{where} stores two {a} messages in a row"
             yield Finding("role_alternation.store", text, events)

@@ -29,9 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-    except OSError as error:
-        if not isinstance(error, BrokenPipeError):
-            status = _say(f"error: standard output: {error.strerror}", INPUT)
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(status)
 
@@ -47,6 +45,8 @@ def _guarded(words: list[str]) -> int:
         return _say(f"error: {error.format_message()}\n  see: {path} --help", INPUT)
     except InputError as error:
         return _say(f"error: {error}", INPUT)
+    except BrokenPipeError:
+        return 0
     except Exception as error:
         if "--debug" in words:
             raise
@@ -67,6 +67,8 @@ def _invoke(words: list[str]) -> int:
     try:
         with harness.make_context("harness", words) as context:
             status = harness.invoke(context)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as done:
         return done.exit_code
     return status if isinstance(status, int) else 0

@@ -33,7 +33,7 @@ def explanation(code: str) -> str:
         return faults[code]
     try:
         return explain(code)
-    except (KeyError, InputError):
+    except InputError:
         hint = nearest(code, {*faults, *names()})
         raise InputError(f"no such code, check or fault; {hint}", code) from None
 

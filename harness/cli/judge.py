@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     metavar="FORMAT",
     help="How to read the files: auto, or one of `harness list formats`.",
 )
-@click.option("--check", "checks", multiple=True, metavar="NAME", help="Only this check.")
+@click.option("--check", metavar="NAME", help="Only this check.")
 @click.option("-v", "--verbose", is_flag=True, help="Name each refused file and its reasons.")
 @jobs
 @every_verb
 def command(
-    paths: tuple[Path, ...], kind: str, checks: tuple[str, ...], verbose: bool, jobs: int,
+    paths: tuple[Path, ...], kind: str, check: str | None, verbose: bool, jobs: int,
     as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of ours, and transcripts of others.
@@ -47,8 +47,8 @@ def command(
     from harness.cli.judging import Job, check_names, judge_file
     from harness.cli.pool import each
 
-    check_names(kind, checks)
-    tasks = [Job(path=str(f), named=named, kind=kind, checks=checks) for f, named in files(paths)]
+    check_names(kind, check)
+    tasks = [Job(path=str(f), named=named, kind=kind, check=check) for f, named in files(paths)]
     judged = []
     with terminal.progress(len(tasks), "files") as advance:
         for file in each(judge_file, tasks, jobs):

@@ -29,19 +29,18 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     named: bool
     kind: str
-    checks: tuple[str, ...]
+    check: str | None = None
 
 
-def check_names(kind: str, checks: tuple[str, ...]) -> None:
+def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
     from harness.checks.judge import names
     from harness.incidents.read import FORMATS
 
     if kind not in (known := {"auto", *FORMATS}):
         raise InputError(f"no such format; {nearest(kind, known)}", f"--format {kind}")
-    for check in checks:
-        if check not in names():
-            raise InputError(f"no such check; {nearest(check, names())}", f"--check {check}")
+    if check is not None and check not in names():
+        raise InputError(f"no such check; {nearest(check, names())}", f"--check {check}")
 
 
 def judge_file(job: Job) -> JudgedFile:
@@ -94,7 +93,7 @@ def _transcripts(job: Job, recording: Recording) -> Iterator[JudgedTranscript]:
 def _transcript(job: Job, name: str, history: History, counted: Json) -> JudgedTranscript:
     from harness.checks.judge import judge
 
-    verdict = judge(history, only=set(job.checks) or None)
+    verdict = judge(history, only=job.check)
     return JudgedTranscript(
         name=name,
         verdict=verdict,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Literal
 
@@ -25,17 +27,21 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def play(job: Job) -> RunSummary:
-    """Play a run, write its history below `out`, and return what a report needs of it."""
+    """Play a run, write its history below `out`, and return what a report needs of it.
+
+    What the agent prints goes to standard error: standard output is the report's.
+    """
     from harness.runner import run
     from harness.targets.spec import resolve
 
-    played = run(
-        job.scenario,
-        resolve(job.target),
-        world=job.world,
-        seed=job.seed,
-        out=Path(job.out),
-        store=job.store,
-    )
+    with redirect_stdout(sys.stderr):
+        played = run(
+            job.scenario,
+            resolve(job.target),
+            world=job.world,
+            seed=job.seed,
+            out=Path(job.out),
+            store=job.store,
+        )
     asked = Invocation(path=job.path, target=job.target, world=job.world or "", store=job.store)
     return summarize(played, asked)

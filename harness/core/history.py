@@ -175,8 +175,11 @@ _UNSTABLE = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms"
 
 def canonical(history: History) -> bytes:
     """The history without what may differ between doors and worlds: time, door, versions."""
-    kept = [
-        msgspec.structs.replace(e, **{k: v for k, v in _UNSTABLE.items() if hasattr(e, k)})
-        for e in history.events
-    ]
-    return encode(kept)
+    return encode(_timeless(event) for event in history.events)
+
+
+def _timeless(event: AnyEvent) -> AnyEvent:
+    fields = {name: value for name, value in _UNSTABLE.items() if hasattr(event, name)}
+    if isinstance(event, Answered) and isinstance(event.value, dict):
+        fields["value"] = {k: v for k, v in event.value.items() if k != "at_ms"}
+    return msgspec.structs.replace(event, **fields)

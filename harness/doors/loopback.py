@@ -11,11 +11,15 @@ import contextlib
 import selectors
 import socket
 import threading
+from collections.abc import Callable
 from types import TracebackType
+from typing import Self
 
 import msgspec
 
+from harness.clock import Clock
 from harness.core.errors import InputError
+from harness.core.transition import Transition
 from harness.doors.answering import Answering
 from harness.doors.door import Door
 from harness.doors.endpoints import INBOX, OUTBOX, TOOLS, Endpoints
@@ -27,23 +31,26 @@ _JOIN_S = 5.0
 
 
 class Urls(msgspec.Struct, frozen=True):
-    """Where the seams are. An SDK for OpenAI takes `model_url` with `/v1` behind it."""
+    """Where the seams are. An SDK for OpenAI takes `model` with `/v1` behind it."""
 
-    model_url: str
-    inbox_url: str
-    outbox_url: str
-    tools_url: str
+    model: str
+    inbox: str
+    outbox: str
+    tools: str
 
 
 class Loopback:
-    """The server of one run; a context manager that gives its `Urls`.
+    """The server of one run, between `start` and `close`; a context manager does both.
 
-    `port` 0 takes a free one. Raises InputError, at `start`, when a port is taken.
+    `urls` are where it listens. `port` 0 takes a free one. `start` raises InputError when a port
+    is taken.
     """
 
-    def __init__(self, door: Door, *, port: int = 0) -> None:
-        self.door, self._port = door, port
-        self._endpoints = Endpoints(door)
+    urls: Urls
+
+    def __init__(self, transition: Transition, clock: Clock, *, port: int = 0) -> None:
+        self.door, self._port = Door(transition, clock), port
+        self._endpoints = Endpoints(self.door)
         self._closing, self._alarm = socket.socketpair()
         self._lock = threading.Lock()
         self._serving: dict[threading.Thread, socket.socket] = {}
@@ -60,9 +67,10 @@ class Loopback:
                 "port",
             ) from None
         base = f"http://{HOST}:{listener.getsockname()[1]}"
+        self.urls = Urls(base, base + INBOX, base + OUTBOX, base + TOOLS)
         self._acceptor = threading.Thread(target=self._accept, args=(listener,), daemon=True)
         self._acceptor.start()
-        return Urls(base, base + INBOX, base + OUTBOX, base + TOOLS)
+        return self.urls
 
     def close(self) -> None:
         """Stop listening, end every connection and wait for its thread."""
@@ -79,8 +87,27 @@ class Loopback:
                 thread.join(_JOIN_S)
         self._closing.close()
 
-    def __enter__(self) -> Urls:
-        return self.start()
+    @property
+    def on_kill(self) -> Callable[[], None]:
+        """What ends the target at a `Kill` step."""
+        return self.door.on_kill
+
+    @on_kill.setter
+    def on_kill(self, kill: Callable[[], None]) -> None:
+        self.door.on_kill = kill
+
+    @property
+    def on_stop(self) -> Callable[[], None]:
+        """What ends the target once the run is over; no exception of ours can reach it."""
+        return self.door.on_stop
+
+    @on_stop.setter
+    def on_stop(self, stop: Callable[[], None]) -> None:
+        self.door.on_stop = stop
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
 
     def __exit__(
         self,

@@ -9,7 +9,7 @@ stream that waits, breaks off or fails where the plan says so, with the library'
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Hashable, Iterator
 from functools import cache
 from types import ModuleType, TracebackType
 from typing import Any, NoReturn, Self
@@ -96,9 +96,14 @@ class Transport:
         """Nothing is held."""
 
 
+def library_of(request: Any) -> ModuleType:
+    """The library that a request is made with; HarnessError when it is none that we know."""
+    return _library(type(request))
+
+
 @cache
-def _library(request_type: Any) -> ModuleType:
-    """The library of a request's class, or of the class that it extends."""
+def _library(request_type: Hashable) -> ModuleType:
+    assert isinstance(request_type, type)
     for base in request_type.__mro__:
         name = base.__module__.partition(".")[0]
         if name in ("httpx2", "httpx"):
@@ -118,7 +123,7 @@ def _whole(plan: Plan, request: Any) -> Any | None:
     else:
         return None
     head = first.head
-    return _library(type(request)).Response(head.status, headers=head.headers, content=content)
+    return library_of(request).Response(head.status, headers=head.headers, content=content)
 
 
 class _Carrier:
@@ -126,7 +131,7 @@ class _Carrier:
 
     def __init__(self, door: Door, request: Any) -> None:
         self._door, self._request = door, request
-        self._library = _library(type(request))
+        self._library = library_of(request)
         self._begun = False
 
     def response(self, answer: Exchange) -> Any:

@@ -1,9 +1,9 @@
 """Pairing: which result of a transcript answers which call.
 
 Ids are what pairs, yet recordings reuse them: an id that is issued again opens a new call, and a
-result answers the oldest open call of its id. A result without an id (Gemini, `function` messages)
-answers the oldest open call of all; one whose calls are all answered is a duplicate, one whose id
-no earlier call issued is an orphan.
+result answers the oldest open call of its id. It is a duplicate when its id was answered before,
+be there a new call or not: a provider refuses both. A result without an id (Gemini, `function`
+messages) answers the oldest open call of all. One whose id no earlier call issued is an orphan.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class _Matching:
         self.results: list[ResultFound] = []
         self._by_id: dict[str, deque[int]] = {}
         self._last: dict[str, int] = {}
+        self._answered: set[str] = set()
         self._oldest = 0
 
     def call(self, use: ToolUse, message: int, turn: int) -> None:
@@ -103,12 +104,14 @@ class _Matching:
     def _match(self, id_: str) -> tuple[int | None, Kind]:
         if not id_:
             return self._oldest_open()
-        waiting = self._by_id.get(id_, deque())
+        if id_ not in self._last:
+            return None, "orphan"
+        kind: Kind = "duplicate" if id_ in self._answered else "answer"
+        self._answered.add(id_)
+        waiting = self._by_id[id_]
         while waiting and self.calls[waiting[0]].answered:
             waiting.popleft()
-        if waiting:
-            return waiting.popleft(), "answer"
-        return (self._last[id_], "duplicate") if id_ in self._last else (None, "orphan")
+        return (waiting.popleft() if waiting else self._last[id_]), kind
 
     def _oldest_open(self) -> tuple[int | None, Kind]:
         while self._oldest < len(self.calls) and self.calls[self._oldest].answered:

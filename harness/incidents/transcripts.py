@@ -117,12 +117,7 @@ def encodable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 def _encodable(message: Message) -> Message:
     try:
         msgspec.json.encode(message)
-    except (UnicodeEncodeError, OverflowError):
-        text = json.dumps(msgspec.to_builtins(message), ensure_ascii=False, default=str)
-        plain = json.loads(text.encode("utf-8", "replace"), parse_int=_number)
-        return msgspec.convert(plain, Message)
+    except UnicodeEncodeError:
+        text = json.dumps(msgspec.to_builtins(message), ensure_ascii=False)
+        return msgspec.json.decode(text.encode("utf-8", "replace"), type=Message)
     return message
-
-
-def _number(digits: str) -> int | float:
-    return int(digits) if len(digits) < 19 else float(digits)

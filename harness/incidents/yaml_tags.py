@@ -1,17 +1,19 @@
 """YAML of strangers: every tag is ignored, nothing is built but plain values.
 
 Cassettes carry tags of the program that wrote them (`!!python/object/apply:...istr`, Ruby's
-`!binary`). A tag is a wish to have code run, so none is granted: what stands below it is read as
-the text, list or mapping that it is; only the two spellings of binary mean their bytes. Times
-stay text, merge keys are ordinary keys, and keys are always text, so that a cassette means what
-its JSON form would mean.
+`!binary`). A tag is a wish to have code run, so none is granted: only the parser in C is used, and
+its events are put together here, without recursion (its own composer ends the process on deep
+nesting). What stands below a tag is read as the text, list or mapping that it is; the two
+spellings of binary mean their bytes. Plain scalars follow YAML's core schema, so times stay text;
+keys are text, as in JSON.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 import yaml
 
@@ -19,50 +21,25 @@ from harness.core.errors import InputError
 from harness.core.messages import Json
 
 _DEPTH = 200
-"""How deeply a cassette may nest; the parser in C would end the process far beyond it."""
-
-_SCALARS = ("null", "bool", "int", "float")
-
-
-def parse(data: bytes) -> Json:
-    """The plain value of a YAML document; raises InputError, with the line, when it is none."""
-    if _too_deep(data):
-        raise InputError(f"the YAML nests more than {_DEPTH} levels deep")
-    loader = _Loader(data)
-    try:
-        return loader.get_single_data()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"line {mark.line + 1}" if mark else ""
-        raise InputError(f"no YAML: {error.problem or error.context}", place) from None
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-        raise InputError(f"no YAML: {_first_line(error)}") from None
-    finally:
-        loader.dispose()
+_WEIGHT = 5_000_000
+"""How deeply a document may nest, and for how many values it may stand, aliases followed."""
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
+class _Open:
+    """A list or mapping whose end has not come."""
 
+    __slots__ = ("anchor", "is_mapping", "items", "weight")
 
-_FLOW_OPENINGS = re.compile(rb"[\[{][\[{\s]{%d,}" % _DEPTH)
-_BLOCK_OPENINGS = re.compile(rb"(?:[-?:] ){%d,}" % _DEPTH)
+    def __init__(self, anchor: str | None, is_mapping: bool) -> None:
+        self.anchor, self.is_mapping = anchor, is_mapping
+        self.items: list[Json] = []
+        self.weight = 1
 
-
-def _too_deep(data: bytes) -> bool:
-    return bool(_FLOW_OPENINGS.search(data) or _BLOCK_OPENINGS.search(data))
-
-
-class _Loader(yaml.CSafeLoader):
-    """The safe loader in C, with the constructors below and no others."""
-
-    yaml_constructors: ClassVar[dict[Any, Any]] = {}
-    yaml_multi_constructors: ClassVar[dict[Any, Any]] = {}
-
-
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
-    build = loader.construct_object
-    return {_key(build(key, deep=True)): build(value, deep=True) for key, value in node.value}
+    def value(self) -> Json:
+        if not self.is_mapping:
+            return self.items
+        pairs = zip(self.items[::2], self.items[1::2], strict=True)
+        return {_key(key): value for key, value in pairs}
 
 
 def _key(key: Json) -> str:
@@ -72,39 +49,94 @@ def _key(key: Json) -> str:
     return key if isinstance(key, str) else str(key)
 
 
-def _sequence(loader: _Loader, node: yaml.SequenceNode) -> list[Json]:
-    return [loader.construct_object(child, deep=True) for child in node.value]
+class _Document:
+    """A document as its events come in; `stack[0]` holds the value of the whole."""
+
+    def __init__(self) -> None:
+        self.stack = [_Open(None, is_mapping=False)]
+        self._anchors: dict[str, tuple[Json, int]] = {}
+
+    def begin(self, event: yaml.CollectionStartEvent) -> None:
+        if len(self.stack) > _DEPTH:
+            raise InputError(f"nests more than {_DEPTH} levels deep", _place(event.start_mark))
+        self.stack.append(_Open(event.anchor, isinstance(event, yaml.MappingStartEvent)))
+
+    def end(self, event: yaml.CollectionEndEvent) -> None:
+        done = self.stack.pop()
+        self._add(event, done.value(), done.weight, done.anchor)
+
+    def scalar(self, event: yaml.ScalarEvent) -> None:
+        self._add(event, _scalar(event), 1, event.anchor)
+
+    def alias(self, event: yaml.AliasEvent) -> None:
+        if event.anchor not in self._anchors:
+            raise InputError(f"no anchor &{event.anchor} before this", _place(event.start_mark))
+        self._add(event, *self._anchors[event.anchor], None)
+
+    def document(self, event: yaml.DocumentStartEvent) -> None:
+        if self.stack[0].items:
+            raise InputError("a second document begins", _place(event.start_mark))
+
+    def _add(self, event: yaml.Event, value: Json, weight: int, anchor: str | None) -> None:
+        parent = self.stack[-1]
+        parent.items.append(value)
+        parent.weight += weight
+        if parent.weight > _WEIGHT:
+            raise InputError("aliases make it grow beyond all measure", _place(event.start_mark))
+        if anchor is not None:
+            self._anchors[anchor] = value, weight
 
 
-def _text(loader: _Loader, node: yaml.ScalarNode) -> str:
-    return str(node.value)
+_EVENTS: dict[type, Callable[..., None]] = {
+    yaml.ScalarEvent: _Document.scalar,
+    yaml.MappingStartEvent: _Document.begin,
+    yaml.SequenceStartEvent: _Document.begin,
+    yaml.MappingEndEvent: _Document.end,
+    yaml.SequenceEndEvent: _Document.end,
+    yaml.AliasEvent: _Document.alias,
+    yaml.DocumentStartEvent: _Document.document,
+}
 
 
-def _binary(loader: _Loader, node: yaml.ScalarNode) -> bytes:
+def parse(data: bytes) -> Json:
+    """The plain value of a YAML document; raises InputError, with the line, when it is none."""
+    document = _Document()
     try:
-        return base64.b64decode(str(node.value))
-    except ValueError as error:
-        raise yaml.constructor.ConstructorError(
-            None, None, f"binary that is no base64 ({error})", node.start_mark
-        ) from None
+        for event in yaml.parse(data, Loader=yaml.CSafeLoader):
+            if (take := _EVENTS.get(type(event))) is not None:
+                take(document, event)
+    except yaml.MarkedYAMLError as error:
+        what = error.problem or error.context or "not well formed"
+        raise InputError(f"no YAML: {what}", _place(error.problem_mark)) from None
+    except yaml.YAMLError as error:
+        raise InputError(f"no YAML: {' '.join(str(error).split())}", "line 1") from None
+    return document.stack[0].items[0] if document.stack[0].items else None
 
 
-def _any(loader: _Loader, tag: str, node: yaml.Node) -> Json:
-    if isinstance(node, yaml.MappingNode):
-        return _mapping(loader, node)
-    if isinstance(node, yaml.SequenceNode):
-        return _sequence(loader, node)
-    if isinstance(node, yaml.ScalarNode) and tag in ("!binary", "tag:yaml.org,2002:binary"):
-        return _binary(loader, node)
-    return _text(loader, node)  # type: ignore[arg-type]
+def _place(mark: Any) -> str:
+    return f"line {mark.line + 1}" if mark else ""
 
 
-_PREFIX = "tag:yaml.org,2002:"
-_Loader.add_constructor(f"{_PREFIX}map", _mapping)
-_Loader.add_constructor(f"{_PREFIX}seq", _sequence)
-_Loader.add_constructor(f"{_PREFIX}str", _text)
-for _name in _SCALARS:
-    _Loader.add_constructor(
-        f"{_PREFIX}{_name}", yaml.CSafeLoader.yaml_constructors[f"{_PREFIX}{_name}"]
-    )
-_Loader.add_multi_constructor("", _any)
+def _scalar(event: yaml.ScalarEvent) -> Json:
+    text: str = event.value
+    if event.tag in ("!binary", "tag:yaml.org,2002:binary"):
+        try:
+            return base64.b64decode(text)
+        except ValueError as error:
+            raise InputError(
+                f"binary that is no base64: {error}", _place(event.start_mark)
+            ) from None
+    if not event.implicit[0] or (text and text[0] not in "~nNtTfF+-.0123456789"):
+        return text
+    return next((read(text) for form, read in _PLAIN if form.fullmatch(text)), text)
+
+
+_PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], Json]], ...] = (
+    (re.compile(r"~?|null|Null|NULL"), lambda text: None),
+    (re.compile(r"true|True|TRUE"), lambda text: True),
+    (re.compile(r"false|False|FALSE"), lambda text: False),
+    (re.compile(r"[-+]?[0-9]{1,300}"), int),
+    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
+    (re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"), lambda t: float(t.replace(".", ""))),
+)
+"""Plain scalars that are no text, by the core schema."""

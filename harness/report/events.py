@@ -39,17 +39,20 @@ def quoted(text: str, cut: int = CUT) -> str:
     >>> quoted("a  b" + chr(10) + "c"), quoted("abcdef", 4)
     ('"a b c"', '"abc…"')
     """
-    flat = " ".join(text.split())
-    flat = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in flat)
-    return f'"{flat}"' if len(flat) <= cut else f'"{flat[: cut - 1]}…"'
+    return f'"{_cut(" ".join(text.split()), cut)}"'
 
 
 def short(value: Json, cut: int = CUT) -> str:
     """A JSON value on one line, cut at `cut` characters; a text in quotes."""
     if isinstance(value, str):
         return quoted(value, cut)
-    text = canonical(value)
-    return text if len(text) <= cut else f"{text[: cut - 1]}…"
+    return _cut(canonical(value), cut)
+
+
+def _cut(text: str, cut: int) -> str:
+    """`text` in at most `cut` characters, what a terminal cannot print replaced."""
+    kept = text if len(text) <= cut else f"{text[: cut - 1]}…"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in kept)
 
 
 def at(ms: int) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from harness.core.messages import Json
-from harness.core.verdict import Finding, Verdict, VerdictWord, worst
+from harness.core.verdict import Verdict, VerdictWord, worst
 from harness.report.json_lines import judged_line
-from harness.report.text import MARKS, WORDS, Paint, plain, proof, wrapped
+from harness.report.text import MARKS, WORDS, Paint, findings, plain, wrapped
 
 
 class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,19 +67,13 @@ def text(
 
 
 def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Iterator[str]:
-    for finding in transcript.verdict.findings:
-        yield from _finding(finding, transcript, width, paint)
-    for doubt in transcript.verdict.doubts if transcript.verdict.verdict == "unknown" else ():
+    verdict = transcript.verdict
+    if verdict.findings:
+        yield f"    in {transcript.name}"
+    for line in findings(verdict.findings, transcript.evidence, width - 4, paint):
+        yield f"    {line}"
+    for doubt in verdict.doubts if verdict.verdict == "unknown" else ():
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
-
-
-def _finding(
-    finding: Finding, transcript: JudgedTranscript, width: int, paint: Paint
-) -> Iterator[str]:
-    yield f"    {paint('fail', finding.code)}  in {transcript.name}"
-    yield from wrapped(finding.message, width, "      ")
-    for line in proof(finding, transcript.evidence, width - 2, paint):
-        yield f"  {line}"
 
 
 def ending(files: Sequence[JudgedFile], paint: Paint = plain) -> Iterator[str]:

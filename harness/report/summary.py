@@ -61,9 +61,12 @@ def summarize(run: Run, asked: Invocation) -> RunSummary:
 
 
 def evidence(history: History, findings: tuple[Finding, ...]) -> dict[int, str]:
-    """The lines of the events that the findings name: number, time, what happened."""
+    """The lines of the events that the findings name: when (if the run has times), and what."""
     wanted = {n for finding in findings for n in finding.events}
     if not wanted:
         return {}
+    found = lines(history, wanted)
     times = {event.n: event.at_ms for event in history.events}
-    return {n: f"{at(times[n]):>10}  {line}" for n, line in lines(history, wanted).items()}
+    if not any(times.values()):
+        return found
+    return {n: f"{at(times[n]):>10}  {line}" for n, line in found.items()}

@@ -25,6 +25,9 @@ WORDS: dict[VerdictWord, str] = {
     "unknown": "unknown",
     "not_applicable": "not applicable",
 }
+ALIKE_MAX = 3
+"""How many findings of one code a block shows in full."""
+
 EVIDENCE_MAX = 6
 """How many events a finding shows before it says how many more there are."""
 
@@ -77,28 +80,38 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
     word = {"pass": "PASS", "fail": "FAIL"}.get(run.word, WORDS[run.word].upper())
     return "\n".join(
         [
-            f"{paint(run.word, word)} {paint('strong', run.name)}  {run.title}".rstrip(),
-            *_findings(run, width, paint),
+            f"{paint(run.word, word)} {paint('strong', run.name)}",
+            *findings(run.verdict.findings, run.evidence, width, paint),
+            *_known(run.verdict, width),
             *_rest(run.verdict, width, verbose),
             *_ways_on(run),
         ]
     )
 
 
-def _findings(run: RunSummary, width: int, paint: Paint) -> Iterator[str]:
-    for finding in run.verdict.findings:
-        yield f"  {paint('fail', finding.code)}"
-        yield from wrapped(finding.message, width, "    ")
-        yield from proof(finding, run.evidence, width, paint)
-    for finding in run.verdict.known:
+def findings(
+    found: Sequence[Finding], evidence: dict[int, str], width: int, paint: Paint = plain
+) -> Iterator[str]:
+    """Findings with the events that prove them; of many with one code the first ones."""
+    seen = Counter[str]()
+    for finding in found:
+        seen[finding.code] += 1
+        if seen[finding.code] <= ALIKE_MAX:
+            yield f"  {paint('fail', finding.code)}"
+            yield from wrapped(finding.message, width, "    ")
+            yield from _proof(finding, evidence, width, paint)
+    for code, number in seen.items():
+        if number > ALIKE_MAX:
+            yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
+
+
+def _known(verdict: Verdict, width: int) -> Iterator[str]:
+    for finding in verdict.known:
         yield f"  known: {finding.code}"
         yield from wrapped(finding.message, width, "    ")
 
 
-def proof(
-    finding: Finding, evidence: dict[int, str], width: int, paint: Paint = plain
-) -> Iterator[str]:
-    """The events of a finding, one a line, the first ones of many."""
+def _proof(finding: Finding, evidence: dict[int, str], width: int, paint: Paint) -> Iterator[str]:
     for n in finding.events[:EVIDENCE_MAX]:
         yield paint("faint", cut(f"    #{n:<5}{evidence.get(n, '')}".rstrip(), width))
     more = len(finding.events) - EVIDENCE_MAX

@@ -53,13 +53,15 @@ def run(
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
+    The scenario's `stream` reaches the target as an option, which the target's own options replace.
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
     `store` names the agent's own store as READER:PATH below its session folder. `out` keeps the
     run on disk. A target that does wrong never raises here: it is in the verdict. Raises
     InputError for a scenario, store or world that cannot be used.
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
-    spec = msgspec.structs.replace(spec, options={**spec.options, **(options or {})})
+    wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
+    spec = msgspec.structs.replace(spec, options=wanted)
     if seed is not None:
         scenario = msgspec.structs.replace(scenario, seed=seed)
     chosen = _world(spec, world)

@@ -117,7 +117,7 @@ class JsonlStore:
         self._rows.append((fact.session, row))
         if fact.accepted is not None:
             self._known.add((fact.session, fact.accepted.id))
-            self._pending[fact.session, fact.accepted.id] = Pending(fact.accepted)
+            self._pending[fact.session, fact.accepted.id] = Pending(fact.accepted, attempts=1)
         turn = self._pending.get((fact.session, fact.reply_to))
         if turn is not None:
             self._pending[fact.session, fact.reply_to] = msgspec.structs.replace(
@@ -170,7 +170,7 @@ class JsonlStore:
             return self._rows[-1][1].id
 
     def begin(self, inbound: Inbound) -> int:
-        """Count that the turn of an accepted message begins."""
+        """Count that the turn of an accepted message begins again."""
         with self._lock:
             self._refresh()
             self._write(_Begun(inbound.session, inbound.id))

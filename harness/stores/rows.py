@@ -30,11 +30,12 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
 class Pending(msgspec.Struct, frozen=True, omit_defaults=True):
     """An inbound message whose turn is not over: unanswered, or answered and not delivered.
 
-    `attempts` counts how often its turn was begun. `reply` is None until a reply is stored.
+    `attempts` counts how often its turn was begun, the first time with its acceptance. `reply` is
+    None until a reply is stored.
     """
 
     inbound: Inbound
-    attempts: int = 0
+    attempts: int = 1
     reply: str | None = None
     status: str = ""
     kind: str = ""
@@ -61,7 +62,7 @@ class SessionStore(Protocol):
         ...
 
     def begin(self, inbound: Inbound) -> int:
-        """Count that the turn of an accepted message begins; the count so far, from 1."""
+        """Count that the turn of an accepted message begins again; how often it has begun now."""
         ...
 
     def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS rows (
 CREATE INDEX IF NOT EXISTS rows_of_session ON rows (session, id);
 CREATE TABLE IF NOT EXISTS inbounds (
     n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, id TEXT NOT NULL,
-    inbound TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, reply TEXT,
+    inbound TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 1, reply TEXT,
     status TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT '',
     delivered INTEGER NOT NULL DEFAULT 0, UNIQUE (session, id));
 CREATE TABLE IF NOT EXISTS summaries (
@@ -98,7 +98,7 @@ class SqliteStore:
             return _insert(db, session, message, inbound)
 
     def begin(self, inbound: Inbound) -> int:
-        """Count that the turn of an accepted message begins."""
+        """Count that the turn of an accepted message begins again."""
         key = (inbound.session, inbound.id)
         with self._writing() as db:
             db.execute("UPDATE inbounds SET attempts = attempts + 1 WHERE session=? AND id=?", key)

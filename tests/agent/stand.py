@@ -253,7 +253,8 @@ class Stand:
     def run(self, **parts: Any) -> Stand:
         """Run the agent, and check every request that it made."""
         build(self, **parts).run()
-        assert self.provider.violations == []
+        if self.provider.violations:
+            raise AssertionError("\n".join(self.provider.violations))
         return self
 
     @property

@@ -80,7 +80,11 @@ RUNS = (
         Verdict(
             "fail",
             "limit",
-            findings=(FINDING, Finding("run.unplayed", "script turn 2 was never played"), FINDING),
+            findings=(
+                FINDING,
+                Finding("run.unplayed", "script turn 2 was never played"),
+                *4 * (FINDING,),
+            ),
             not_applicable=(NotApplicable("reload_equivalence", "the target has no store"),),
             passed=("valid_request", "bounded_turn"),
         ),

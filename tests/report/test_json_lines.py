@@ -12,8 +12,18 @@ from harness.report.summary import RunSummary
 from tests.report.fabricated import RUNS
 from tests.report.test_recordings import FILES
 
-RUN_KEYS = "name target world seed verdict outcome findings not_applicable history".split()
-JUDGE_KEYS = "file transcript format verdict findings counts not_applicable".split()
+RUN_KEYS = [
+    "name",
+    "target",
+    "world",
+    "seed",
+    "verdict",
+    "outcome",
+    "findings",
+    "not_applicable",
+    "history",
+]
+JUDGE_KEYS = ["file", "transcript", "format", "verdict", "findings", "counts", "not_applicable"]
 FINDING_KEYS = ["code", "check", "message", "events", "repeat"]
 
 

@@ -58,8 +58,8 @@ def test_a_turn_is_pending_until_its_reply_was_delivered(opened: Opener) -> None
     inbound = Inbound("m1", text="hi")
     store = opened()
     store.accept(inbound, user("hi"))
-    assert [(p.inbound, p.attempts, p.reply) for p in opened().pending()] == [(inbound, 0, None)]
-    assert (store.begin(inbound), store.begin(inbound)) == (1, 2)
+    assert [(p.inbound, p.attempts, p.reply) for p in opened().pending()] == [(inbound, 1, None)]
+    assert (store.begin(inbound), store.begin(inbound)) == (2, 3)
     store.reply(inbound, assistant("hello"), "ok", "final")
     [pending] = opened().pending()
     assert (pending.reply, pending.status, pending.kind) == ("hello", "ok", "final")

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import assert_type
 
-from harness.core.messages import Message, Text, ToolResult, ToolUse, assistant, results, user
+from harness import (
+    Brief,
+    Finding,
+    History,
+    Inbound,
+    InputError,
+    Message,
+    Run,
+    Scenario,
+    Text,
+    Thinking,
+    Tool,
+    ToolError,
+    ToolResult,
+    ToolUse,
+    Verdict,
+    judge,
+    load_scenarios,
+    needs,
+    run,
+)
+from harness.core.messages import assistant, results, user
+from harness.plugin import Play, Runs
 
 question = user("Please remember that I moved to Oslo.")
 assert_type(question, Message)
@@ -14,3 +38,55 @@ call = assistant("One moment.", ToolUse(id="toolu_1", name="memory", input={"act
 assert_type(call.tool_uses, tuple[ToolUse, ...])
 assert_type(results(ToolResult(id="toolu_1", content="done")).tool_results, tuple[ToolResult, ...])
 assert_type(Text("yes").text, str)
+assert_type(Thinking("hm").signature, str)
+
+
+def agent(brief: Brief) -> None:
+    """An agent, sync."""
+    for inbound in brief.inbox():
+        assert_type(inbound, Inbound)
+        for tool in brief.tools:
+            assert_type(tool, Tool)
+            try:
+                tool.call({}, id="toolu_1")
+            except ToolError as error:
+                brief.send(str(error), kind="error", in_reply_to=inbound.id)
+        brief.send("done", status="completed")
+
+
+async def async_agent(brief: Brief) -> None:
+    """An agent, async."""
+    brief.clock.sleep(0.5)
+    assert_type(brief.cancelled(), bool)
+
+
+@needs("model", "tool")
+def at_most_three_calls(history: History, *, most: int = 3) -> Iterator[Finding]:
+    """A check of a user's own."""
+    if history.past.calls["tool"] > most:
+        yield Finding("at_most_three_calls.many", "too many calls of tools")
+
+
+def script(path: Path) -> None:
+    """Runs from a program."""
+    try:
+        scenarios = load_scenarios(path)
+    except InputError as error:
+        assert_type(error.place, str)
+        return
+    assert_type(scenarios, list[Scenario])
+    done = run(scenarios[0], agent, seed=7, out=Path("runs"))
+    assert_type(done, Run)
+    assert_type(done.verdict, Verdict)
+    assert_type(judge(done.history, extra=[at_most_three_calls]), Verdict)
+    assert_type(run(scenarios[0], async_agent, world="supervise").history, History)
+
+
+def test_greeting(play: Play) -> None:
+    """A test with the pytest fixture."""
+    runs = play("scenarios/greeting.yaml", agent, variant="polite", model="m")
+    assert_type(runs, Runs)
+    assert_type(runs[0], Run)
+    assert_type(runs.codes, frozenset[str])
+    play("scenarios/greeting.yaml", "reference", expect="valid_request.V4")
+    play("scenarios/greeting.yaml", async_agent, check=False, seed=3)

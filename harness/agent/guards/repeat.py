@@ -13,7 +13,7 @@ PERIOD_MAX = 4
 
 
 class RepeatGuard:
-    """After `repeats` rounds of one to four equal calls, the next call of the round is refused."""
+    """After `repeats` rounds of one to four equal calls, further calls of the round are refused."""
 
     def __init__(self, repeats: int = 3) -> None:
         self._repeats = repeats
@@ -25,9 +25,10 @@ class RepeatGuard:
         self._ladder.begin_step()
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
-        """Refuse the call that would go on with a cycle."""
+        """Refuse a call of the cycle that was just gone round."""
         period = self._period(self._repeats)
-        if not period or self._seen[-period][0] != signature(call.name, call.input):
+        cycle = [made for made, _ in self._seen[-period:]] if period else []
+        if signature(call.name, call.input) not in cycle:
             return Proceed()
         return self._ladder.refuse(
             "cycle",

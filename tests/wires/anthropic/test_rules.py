@@ -169,6 +169,7 @@ def test_some_dialect_refuses_the_case_for_this_rule_alone(rule: str) -> None:
 def test_prefill_is_refused_since_2026_only() -> None:
     assert "V14" in rules_of(DEFAULT_DIALECT)
     assert "V14" not in rules_of("anthropic-2023")
+    assert rules_of("") == rules_of(DEFAULT_DIALECT)
 
 
 def test_a_pause_of_the_server_is_no_prefill() -> None:

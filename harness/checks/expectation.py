@@ -1,0 +1,106 @@
+"""Whether a run came out as its scenario expects: outcome, counts of calls, schedule of waits.
+
+A wait is what an agent adds by itself: the time from a failed answer of the model to the next
+request of that session, less the waits that the answer's own plan held. Waits of 0 ms are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.checks.outcome import outcome
+from harness.core.exchanges import Exchange
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.scenario import Bounds, Expect, Waits
+from harness.core.verdict import Finding
+
+
+def expected(history: History) -> Expect:
+    """The scenario's expectation, as it stands in the start of the run."""
+    return msgspec.convert(history.trace.settings.get("expect") or {}, type=Expect)
+
+
+@needs()
+def expect(history: History) -> Iterator[Finding]:
+    """The run is what its scenario expects: `outcome`, number of `calls`, `waits` between them."""
+    expectation = expected(history)
+    yield from _outcome(history, expectation)
+    yield from _calls(history, expectation)
+    yield from _waits(history, expectation.waits_s)
+
+
+def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
+    found = outcome(history)
+    if expectation.outcome is not None and found != expectation.outcome:
+        events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
+        text = f"the outcome is {found}, expected {expectation.outcome}"
+        yield Finding("expect.outcome", text, events or _end(history))
+
+
+def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
+    trace, calls = history.trace, expectation.calls
+    if calls.model is not None:
+        numbers = [e.n for e in trace.exchanges]
+        yield from _bounds("the model", numbers, calls.model, _end(history))
+    for name, bounds in calls.tool.items():
+        numbers = [e.n for e in trace.executions if e.request.name == name]
+        yield from _bounds(f"the tool {name}", numbers, bounds, _end(history))
+
+
+def _bounds(
+    what: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...]
+) -> Iterator[Finding]:
+    count, most = len(numbers), bounds.max
+    if most is not None and count > most:
+        text = f"{what} is called {count} times, expected at most {most}"
+        yield Finding("expect.calls", text, (numbers[most],))
+    elif count < bounds.min:
+        text = f"{what} is called {count} times, expected at least {bounds.min}"
+        yield Finding("expect.calls", text, end)
+
+
+def _end(history: History) -> tuple[int, ...]:
+    return (history.trace.ended.n,) if history.trace.ended else ()
+
+
+def _waits(history: History, schedule: tuple[float, ...] | Waits | None) -> Iterator[Finding]:
+    if schedule is None:
+        return
+    waits = schedule if isinstance(schedule, Waits) else Waits(schedule=schedule)
+    found = waits_after_failures(history)
+    same = len(found) == len(waits.schedule) and all(
+        abs(gap_s - planned_s) <= waits.tolerance * planned_s + 0.001
+        for (gap_s, _), planned_s in zip(found, waits.schedule, strict=True)
+    )
+    if not same:
+        text = f"the waits are {_seconds(gap for gap, _ in found)}, "
+        text += f"expected {_seconds(waits.schedule)}"
+        yield Finding("expect.waits", text, tuple(n for _, n in found) or _end(history))
+
+
+def _seconds(values: Iterator[float] | tuple[float, ...]) -> str:
+    return ", ".join(f"{value:g} s" for value in values) or "none"
+
+
+def waits_after_failures(history: History) -> list[tuple[float, int]]:
+    """Each wait in seconds, with the event of the request that ends it."""
+    waits: list[tuple[float, int]] = []
+    last: dict[str, Exchange] = {}
+    for exchange in history.trace.exchanges:
+        before = last.get(exchange.called.session)
+        if before is not None and before.answered is not None and not before.succeeded:
+            gap_ms = exchange.called.at_ms - before.answered.at_ms - _planned_ms(before)
+            if gap_ms > 0:
+                waits.append((gap_ms / 1000, exchange.n))
+        last[exchange.called.session] = exchange
+    return waits
+
+
+def _planned_ms(exchange: Exchange) -> int:
+    """The waits that the answer's plan held, from its steps (`wait 250 ms`)."""
+    steps = exchange.answered.steps if exchange.answered else ()
+    words = [step.split() for step in steps]
+    return sum(int(w[1]) for w in words if len(w) == 3 and w[0] == "wait")

@@ -1,0 +1,91 @@
+"""What is wrong with a run, whatever the agent is: false greens, a broken target, limits.
+
+A run that was never intercepted, never played, never faulted or that went out to a real network
+proves nothing, so it fails. What makes a run doubtful without anyone's fault is a doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.verdict import Finding
+
+REAL_WAIT_MS = 1000
+"""Real waiting beyond this, in virtual time, means that time was not ours."""
+
+
+@needs()
+def run(history: History) -> Iterator[Finding]:
+    """The false greens: a run that passes without having tested anything.
+
+    `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
+    the script was owed and never played. `silent_fault`: an armed fault never fired.
+    `live_socket`: the target opened a connection beyond the harness. `undelivered`: a message of
+    the inbox was never taken.
+    """
+    ended = history.trace.ended
+    if ended is None or history.trace.world == "recording" or ended.how == "unable":
+        return
+    if not history.trace.exchanges:
+        text = "the target never called the model through the harness: "
+        text += "use the client or the base URL of the brief"
+        yield Finding("run.nothing_intercepted", text, (ended.n,))
+    wanting = {
+        "unplayed_turn": ("never played", ended.unplayed),
+        "silent_fault": ("the armed fault never fired", ended.silent_faults),
+        "live_socket": ("a connection beyond the harness", ended.live_sockets),
+        "undelivered": ("the inbound message was never taken", ended.undelivered),
+    }
+    for rule, (text, names) in wanting.items():
+        for name in names:
+            yield Finding(f"run.{rule}", f"{text}: {name}", (ended.n,))
+
+
+@needs()
+def target(history: History) -> Iterator[Finding]:
+    """The target ends by itself: `crashed` with an exception or an exit status, or `hung`."""
+    ended = history.trace.ended
+    if ended is not None and ended.how in ("crashed", "hung"):
+        exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
+        text = f"the target {ended.how}{exit_code}: {ended.text}".rstrip(": ")
+        yield Finding(f"target.{ended.how}", text, (ended.n,))
+
+
+@needs()
+def limit(history: History) -> Iterator[Finding]:
+    """A limit of the scenario was hit; the rule is its name (`limit.model_calls`)."""
+    seen: set[str] = set()
+    for answered in history.trace.answers:
+        if answered.error.startswith("limit.") and answered.error not in seen:
+            seen.add(answered.error)
+            name = answered.error.removeprefix("limit.")
+            text = f"the limit {name} was reached at {answered.key}"
+            yield Finding(answered.error, text, (answered.n,))
+    ended = history.trace.ended
+    if ended is not None and ended.how == "limit" and not seen:
+        yield Finding("limit.virtual_s", ended.text or "the run's time is over", (ended.n,))
+
+
+@needs()
+def script(history: History) -> Iterator[Finding]:
+    """The agent goes on past the end of the script: `exhausted`."""
+    for answered in history.trace.answers:
+        if answered.error == "script.exhausted":
+            text = f"{answered.key} comes after the last turn of the script"
+            yield Finding("script.exhausted", text, (answered.n,))
+            return
+
+
+def doubts(history: History) -> Iterator[str]:
+    """Why nobody can say how the run went, in words."""
+    ended = history.trace.ended
+    if not history.trace.starts:
+        yield "the history has no start"
+    elif ended is None and history.trace.world != "recording":
+        yield "the history has no end: the run was broken off"
+    if ended is not None and ended.how == "unable":
+        yield f"the harness could not go on: {ended.text}"
+    if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
+        yield f"real wait: {ended.real_wait_ms / 1000:.1f} s passed outside of virtual time"

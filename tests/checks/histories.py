@@ -1,0 +1,262 @@
+"""Histories told as stories: what a run looks like, without a run.
+
+    story = Story().turn("hello").reply("hi").final()
+
+The live message list grows as an honest agent's would: inbound text, replies, tool results. Each
+request sends all of it; each row is stored before it is needed. What a test wants wrong, it says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
+from harness.core.events import StoredRow
+from harness.core.history import History
+from harness.core.messages import Message, ToolResult, ToolSpec, ToolUse, assistant, results, user
+from harness.core.plans import ToolAnswer
+
+ALL_SEAMS = ("model", "tool", "inbox", "outbox", "store")
+
+LIST_FILES = {"type": "object", "properties": {"path": {"type": "string"}}}
+WRITE = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+TOOLS = {"list": LIST_FILES, "write": WRITE, "poll": {"type": "object", "properties": {}}}
+
+
+def use(name: str, value: Any = None, id: str = "") -> ToolUse:
+    """A tool call; without an id the story numbers it."""
+    return ToolUse(id, name, {} if value is None else value)
+
+
+class Story:
+    """A history in the making; every verb returns the story."""
+
+    def __init__(
+        self,
+        *,
+        seams: tuple[str, ...] = ALL_SEAMS,
+        world: str = "simulate",
+        stores: bool = True,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        self.history = History()
+        self.live: list[Message] = []
+        self.at_ms = 0
+        self.stores = stores and "store" in seams
+        self._stored = self._rows = self._tools = 0
+        self._inbound: dict[int, str] = {}
+        self._sent: list[str] = []
+        self._last_key = ""
+        self._results: list[ToolResult] = []
+        self._asked: list[ToolUse] = []
+        self._said = ""
+        self._name = ""
+        self.history.started(
+            run="story", scenario="story", world=world, seams=seams,
+            settings={"tools": TOOLS, **(settings or {})},
+        )  # fmt: skip
+
+    def _where(self) -> dict[str, Any]:
+        turn = self.history.past.turn("main")
+        return {"at_ms": self.at_ms, "session": "main", "turn": turn}
+
+    def _key(self, seam: Any) -> str:
+        return f"main/{seam}#{self.history.past.next_index('main', seam)}"
+
+    @property
+    def last(self) -> int:
+        """The number of the last event."""
+        return len(self.history.events)
+
+    @property
+    def called(self) -> int:
+        """The number of the last call."""
+        return max(e.n for e in self.history.events if type(e).__name__ == "Called")
+
+    def wait(self, ms: int) -> Story:
+        """Time passes."""
+        self.at_ms += ms
+        return self
+
+    def take(self, text: str = "", name: str = "", kind: str = "message") -> Story:
+        """The agent takes an inbound message, and nothing else happens."""
+        self._flush()
+        key, poll = self._key("inbox"), kind != "message"
+        turn = self.history.past.turn("main") + (kind == "message")
+        self._name = name or (f"m{turn}" if kind == "message" else "c1")
+        self.history.called(**self._where(), key=key, seam="inbox", request=InboxRequest(poll=poll))
+        inbound = Inbound(self._name, text=text, kind=kind)  # type: ignore[arg-type]
+        value = msgspec.to_builtins(inbound)
+        where = {**self._where(), "turn": turn}
+        self.history.answered(**where, key=key, seam="inbox", value=value)
+        return self
+
+    def turn(self, text: str, name: str = "") -> Story:
+        """A turn begins: the agent takes a message and adds it to its list."""
+        self.take(text, name)
+        self._inbound[len(self.live)] = self._name
+        self.live.append(user(text))
+        self._said = ""
+        return self
+
+    def cancel(self) -> Story:
+        """The user cancels, and the agent sees it."""
+        return self.take(kind="cancel")
+
+    def reply(
+        self,
+        *blocks: Any,
+        stop: str | None = "",
+        purpose: str = "main",
+        messages: list[Message] | None = None,
+        tools: bool = True,
+        refused: tuple[str, ...] = (),
+        status: int | None = 200,
+        tokens: int = 0,
+        sdk_retry: int = 0,
+        **answer: Any,
+    ) -> Story:
+        """The agent asks the model, with its whole list or `messages`; the model says `blocks`."""
+        self._join_results()
+        self._flush()
+        key = self._call(messages, purpose, tools, refused, tokens, sdk_retry)
+        named = tuple(self._named(b) if isinstance(b, ToolUse) else b for b in blocks)
+        said = assistant(*named)
+        calls = said.tool_uses
+        stop = stop if stop != "" else ("tool_use" if calls else "end_turn")
+        failed = status is None or status >= 400
+        answer = {"outcome": "error" if failed else "ok", "complete": not failed, **answer}
+        if not failed:
+            answer |= {"blocks": self.history.note(said, self.at_ms), "stop": stop}
+        self.history.answered(**self._where(), key=key, seam="model", status=status, **answer)
+        if not failed and purpose == "main":
+            self.live.append(said)
+            self._asked, self._said = list(calls), said.text
+        return self
+
+    def fail(self, status: int = 400, error: str = "", **called: Any) -> Story:
+        """The agent asks the model and is answered with an error."""
+        return self.reply(status=status, error=error, **called)
+
+    def _named(self, block: ToolUse) -> ToolUse:
+        self._tools += 1
+        return msgspec.structs.replace(block, id=block.id or f"t{self._tools}")
+
+    def _call(
+        self, messages: list[Message] | None, purpose: str, tools: bool,
+        refused: tuple[str, ...], tokens: int, sdk_retry: int,
+    ) -> str:  # fmt: skip
+        names = [self.history.note(m, self.at_ms) for m in (messages or self.live)]
+        keep = 0
+        while keep < min(len(names), len(self._sent)) and names[keep] == self._sent[keep]:
+            keep += 1
+        specs = [ToolSpec(name, "", schema) for name, schema in TOOLS.items()] if tools else []
+        request = ModelRequest(
+            "m", tuple(names[keep:]), after=self._last_key if keep else "", keep=keep,
+            tools=self.history.value(msgspec.to_builtins(specs)), tools_offered=tools,
+        )  # fmt: skip
+        key = self._key("model")
+        self._last_key, self._sent = key, names
+        self.history.called(
+            **self._where(), key=key, seam="model", request=request, purpose=purpose,
+            refused=refused, tokens=tokens, sdk_retry=sdk_retry,
+        )  # fmt: skip
+        return key
+
+    def tool(self, content: Any = "ok", *, error: bool = False, input: Any = None) -> Story:
+        """The agent runs the next call that was asked for."""
+        asked = self._asked.pop(0)
+        value = asked.input if input is None else input
+        key = self._key("tool")
+        request = ToolRequest(asked.id, asked.name, value)
+        self.history.called(**self._where(), key=key, seam="tool", request=request)
+        answer = msgspec.to_builtins(ToolAnswer(content, error))
+        outcome = "error" if error else "ok"
+        where = self._where()
+        self.history.answered(**where, key=key, seam="tool", value=answer, outcome=outcome)
+        self._results.append(ToolResult(asked.id, content, error))
+        return self
+
+    def refuse(self, text: str = "refused") -> Story:
+        """The agent answers the next call itself."""
+        self._results.append(ToolResult(self._asked.pop(0).id, text, True))
+        return self
+
+    def _join_results(self) -> None:
+        if self._results:
+            self.live.append(results(*self._results))
+            self._results = []
+
+    def say(self, text: str, kind: Any = "final", status: str = "ok", taken: bool = True) -> Story:
+        """The agent says something to the user, and nothing else happens."""
+        key = self._key("outbox")
+        request = OutboxRequest(kind, text, self._name, status)
+        self.history.called(**self._where(), key=key, seam="outbox", request=request)
+        self.history.answered(**self._where(), key=key, seam="outbox", complete=taken)
+        return self
+
+    def final(self, text: str | None = None, status: str = "ok", kind: Any = "final") -> Story:
+        """The turn ends with the model's last words, or with these, stored like any reply."""
+        self._join_results()
+        if text is not None and text != self._said:
+            self.live.append(assistant(text))
+        self._flush()
+        return self.say(self._said if text is None else text, kind, status)
+
+    def _flush(self) -> None:
+        """Store what is not stored yet."""
+        if not self.stores or self._stored == len(self.live):
+            return
+        fresh = list(enumerate(self.live))[self._stored :]
+        self._stored = len(self.live)
+        self.row(
+            *(message for _, message in fresh), labels=[self._inbound.get(i, "") for i, _ in fresh]
+        )
+
+    def row(
+        self, *messages: Message, labels: list[str] | None = None, durable: bool = True
+    ) -> Story:
+        """Rows are stored."""
+        rows = []
+        for message, label in zip(messages, labels or [""] * len(messages), strict=True):
+            self._rows += 1
+            name = self.history.note(message, self.at_ms)
+            rows.append(StoredRow(f"r{self._rows}", name, label))
+        self.history.stored(**self._where(), store="sqlite", added=tuple(rows), durable=durable)
+        return self
+
+    def gone(self, *rows: str) -> Story:
+        """Rows vanish."""
+        self.history.stored(**self._where(), store="sqlite", gone=rows)
+        return self
+
+    def change(self, row: str, message: Message) -> Story:
+        """A row says something else."""
+        changed = (StoredRow(row, self.history.note(message, self.at_ms)),)
+        self.history.stored(**self._where(), store="sqlite", changed=changed)
+        return self
+
+    def killed(self) -> Story:
+        """The target is killed and starts again."""
+        self.history.killed(at_ms=self.at_ms, at="main/model#1")
+        return self
+
+    def end(self, how: str = "returned", **fields: Any) -> History:
+        """The run ends."""
+        self._flush()
+        self.history.ended(at_ms=self.at_ms, how=how, **fields)
+        return self.history
+
+
+def loop(story: Story, name: str, times: int, value: Any = None, **answer: Any) -> Story:
+    """The model asks for the same call again and again, and the agent runs it."""
+    for _ in range(times):
+        story.reply(use(name, value)).tool(**answer)
+    return story
+
+
+def codes(findings: Any) -> list[str]:
+    """The codes, in order."""
+    return [finding.code for finding in findings]

@@ -1,0 +1,87 @@
+"""Requests that a dialect refuses, and roles that alternate."""
+
+from __future__ import annotations
+
+from harness.checks.request import role_alternation, valid_request
+from harness.core.messages import Message, Text, ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
+
+
+def test_a_refused_request_is_reported_by_its_rule() -> None:
+    story = Story().turn("hi").fail(400, "V4", refused=("V4", "V9"))
+    event = story.called
+    found = list(valid_request(story.end()))
+    assert codes(found) == ["valid_request.V4", "valid_request.V9"]
+    assert [f.events for f in found] == [(event,), (event,)]
+
+
+def test_a_rule_is_reported_once_a_turn() -> None:
+    story = Story().turn("hi").fail(400, "V4", refused=("V4",)).fail(400, "V4", refused=("V4",))
+    story.turn("ho").fail(400, "V4", refused=("V4",))
+    assert codes(valid_request(story.end())) == ["valid_request.V4"] * 2
+
+
+def test_a_prompt_over_the_window_is_no_invalid_request() -> None:
+    story = Story().turn("hi").fail(400, "V23", refused=("V23",)).fail(400, "V24", refused=("V24",))
+    assert not list(valid_request(story.end()))
+
+
+def test_an_overloaded_provider_is_no_invalid_request() -> None:
+    assert not list(valid_request(Story().turn("hi").fail(529).reply("hi").final().end()))
+
+
+def test_two_user_messages_in_a_row_are_reported_once() -> None:
+    story = Story(stores=False).turn("a").turn("b").reply("hi")
+    event = story.called
+    story.final().turn("c").reply("ho").final()
+    found = [f for f in role_alternation(story.end()) if f.code == "role_alternation.wire"]
+    assert [f.events for f in found] == [(event,)]
+
+
+def test_results_and_text_in_two_user_messages_do_not_alternate() -> None:
+    story = Story(seams=("model", "tool")).turn("a").reply(use("list")).tool()
+    split = [*story.live, results(ToolResult("t1", "ok")), user("go on")]
+    found = list(role_alternation(story.reply("x", messages=split).end()))
+    assert codes(found) == ["role_alternation.wire"]
+
+
+def test_the_wire_part_can_be_switched_off() -> None:
+    story = Story(seams=("model", "inbox")).turn("a").turn("b").reply("hi").final()
+    assert codes(role_alternation(story.history)) == ["role_alternation.wire"]
+    assert not list(role_alternation(story.history, wire=False))
+
+
+def test_several_tool_rows_and_a_system_row_alternate() -> None:
+    tool = Message("tool", (ToolResult("t1", "ok"),))
+    system = Message("system", (Text("note"),))
+    messages = [system, user("a"), system, assistant("x"), tool, tool, user("b")]
+    story = Story(seams=("model",)).turn("a").reply("x", messages=messages)
+    assert not list(role_alternation(story.end()))
+
+
+def test_a_system_row_does_not_part_two_user_messages() -> None:
+    messages = [user("a"), Message("system", (Text("note"),)), user("b")]
+    story = Story(seams=("model",)).turn("a").reply("x", messages=messages)
+    assert codes(role_alternation(story.end())) == ["role_alternation.wire"]
+
+
+def test_a_finished_turn_that_stores_no_reply_is_reported() -> None:
+    story = Story(stores=False).turn("a").row(user("a"), labels=["m1"])
+    stored = story.last
+    found = list(role_alternation(story.reply("x").final().end()))
+    assert codes(found) == ["role_alternation.store"]
+    assert stored in found[0].events
+
+
+def test_a_finished_turn_that_stores_two_replies_is_reported() -> None:
+    story = Story().turn("a").reply("x").row(assistant("draft")).final()
+    assert codes(role_alternation(story.end())) == ["role_alternation.store"]
+
+
+def test_a_turn_of_tools_that_is_stored_whole_alternates() -> None:
+    story = Story().turn("a").reply(use("list"), use("poll")).tool().tool().reply("x").final()
+    assert not list(role_alternation(story.end()))
+
+
+def test_a_turn_that_is_still_open_owes_no_reply() -> None:
+    assert not list(role_alternation(Story().turn("a").reply("x").history))

@@ -1,0 +1,115 @@
+"""A folder to work in: a scenario, agents, and the command line as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Harness = Callable[..., "subprocess.CompletedProcess[str]"]
+
+SCENARIO = """\
+name: greeting
+title: A greeting is answered
+inbox: Hello
+script:
+  - {say: Good morning.}
+variants:
+  polite: {script: [{say: "Good morning, dear."}]}
+"""
+
+AGENTS = '''\
+"""Agents for the tests of the command line; the good one speaks the wire without any SDK."""
+
+import json
+import os
+import signal
+import sys
+
+from harness import Message, Text
+
+
+def ask(brief, messages):
+    import httpx2
+
+    body = {"model": "m", "max_tokens": 9, "messages": messages}
+    with httpx2.Client(transport=brief.transport) as client:
+        url = "https://api.anthropic.com/v1/messages"
+        answer = client.post(url, json=body, headers={"x-api-key": "k"})
+    return answer.json()
+
+
+def good(brief):
+    for inbound in brief.inbox():
+        brief.store.accept(inbound, Message("user", (Text(inbound.text),)))
+        said = ask(brief, [{"role": "user", "content": inbound.text}])
+        text = "".join(block["text"] for block in said["content"])
+        brief.store.reply(inbound, Message("assistant", (Text(text),)), "completed", "final")
+        print("the agent prints")
+        brief.send(text)
+
+
+def wrong(brief):
+    for inbound in brief.inbox():
+        two = [{"role": "user", "content": inbound.text}, {"role": "user", "content": ""}]
+        ask(brief, two)
+        brief.send("done")
+
+
+def crashing(brief):
+    raise ValueError("the agent's own mistake")
+
+
+def silent(brief):
+    for inbound in brief.inbox():
+        brief.send("I asked nobody.")
+
+
+def interrupting(brief):
+    os.kill(os.getpid(), signal.SIGINT)
+    while True:
+        pass
+
+
+def hanging(brief):
+    print("ready", file=sys.stderr, flush=True)
+    while True:
+        pass
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with scenarios/greeting.yaml and agents.py."""
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios/greeting.yaml").write_text(SCENARIO, "utf-8")
+    (tmp_path / "agents.py").write_text(AGENTS, "utf-8")
+    return tmp_path
+
+
+def environment() -> dict[str, str]:
+    """The environment of a bare terminal."""
+    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "TMPDIR", "LANG")}
+    return {**kept, "COLUMNS": "100"}
+
+
+def command(*words: str) -> list[str]:
+    """The words that start the command line in this interpreter."""
+    return [sys.executable, "-m", "harness", *words]
+
+
+@pytest.fixture
+def harness(folder: Path) -> Harness:
+    """Run the command line in `folder`."""
+
+    def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(*words), cwd=folder, env={**environment(), **settings},
+            capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    return run

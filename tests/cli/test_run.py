@@ -1,0 +1,77 @@
+"""`run`: which runs, in what order, said how."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+from tests.cli.conftest import Harness
+
+KEYS = [
+    *("name", "target", "world", "seed", "verdict", "outcome"),
+    *("findings", "not_applicable", "history"),
+]
+
+
+def test_json_lines(harness: Harness, folder: Path) -> None:
+    done = harness("run", "--json", "--target", "agents:wrong", "scenarios", "--seed", "9")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["name"] for row in rows] == ["greeting", "greeting/polite"]
+    for row in rows:
+        assert set(KEYS) <= set(row)
+        assert (row["seed"], row["world"], row["verdict"]) == (9, "simulate", "fail")
+        assert (folder / row["history"]).is_file()
+        for finding in row["findings"]:
+            assert set(finding) == {"code", "check", "message", "events", "repeat"}
+            assert finding["code"].startswith(f"{finding['check']}.")
+
+
+def test_the_command_of_a_failure_repeats_it(harness: Harness) -> None:
+    first = harness("run", "--target", "agents:wrong", "--seed", "3")
+    commands = [line for line in first.stdout.splitlines() if line.startswith("  repeat:")]
+    assert len(commands) == 2
+    again = harness(*shlex.split(commands[1].removeprefix("  repeat:"))[1:])
+    assert again.returncode == 1
+    block = first.stdout.split("\nFAIL greeting/polite\n")[1]
+    assert (
+        again.stdout.split("\nFAIL greeting/polite\n")[1].splitlines()[:-1]
+        == (block.splitlines()[:-1])
+    )
+
+
+def test_workers_change_nothing_of_the_output(harness: Harness) -> None:
+    one = harness("run", "--target", "agents:good")
+    two = harness("run", "-j", "2", "--target", "agents:good")
+    assert one.stdout == two.stdout
+    assert two.returncode == 0
+
+
+def test_two_runs_print_the_same(harness: Harness) -> None:
+    words = ("run", "--target", "agents:wrong")
+    first, second = (harness(*words, PYTHONHASHSEED=seed).stdout for seed in ("1", "2"))
+    assert first == second
+
+
+def test_only_and_dry_run(harness: Harness, folder: Path) -> None:
+    done = harness("run", "--dry-run", "--only", "*/pol*")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "greeting/polite")
+    rows = harness("run", "--dry-run", "--json").stdout.splitlines()
+    assert [json.loads(row)["name"] for row in rows] == ["greeting", "greeting/polite"]
+    assert not (folder / ".harness").exists()
+
+
+def test_two_files_with_one_name_are_an_error(harness: Harness, folder: Path) -> None:
+    (folder / "more").mkdir()
+    text = (folder / "scenarios/greeting.yaml").read_text("utf-8")
+    (folder / "more/greeting.yaml").write_text(text, "utf-8")
+    done = harness("run", "scenarios", "more", "--target", "agents:good")
+    assert done.returncode == 2
+    assert "more/greeting.yaml: the run 'greeting' stands in scenarios/greeting.yaml" in done.stderr
+
+
+def test_without_a_folder_of_scenarios(harness: Harness, folder: Path) -> None:
+    (folder / "scenarios").rename(folder / "elsewhere")
+    done = harness("run", "--target", "agents:good")
+    assert done.returncode == 2
+    assert "there is no ./scenarios here" in done.stderr

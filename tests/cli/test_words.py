@@ -1,0 +1,81 @@
+"""`list`, `explain`, `schema` and the help: everything has a name, and every name is explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.cli.explain import explanation
+from harness.cli.list import KINDS
+from harness.cli.schema import document
+from harness.cli.verbs import VERBS, harness
+from harness.core.errors import InputError
+from harness.core.scenario import Scenario
+from tests.cli.conftest import Harness as Command
+
+
+def test_help_names_every_verb(harness: Command) -> None:
+    done = harness("--help")
+    assert done.returncode == 0
+    assert all(f"  {verb} " in done.stdout for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_says_what_the_table_says(verb: str) -> None:
+    found = harness.get_command(None, verb)  # type: ignore[arg-type]
+    assert found is not None
+    names = {option for parameter in found.params for option in parameter.opts}
+    assert {"--json", "--debug"} <= names
+    assert found.help
+
+
+@pytest.mark.parametrize("what", ["faults", "checks", "targets", "formats"])
+def test_list(what: str) -> None:
+    rows = list(KINDS[what](None))
+    assert rows
+    assert all(row["name"] and row["title"] for row in rows)
+    assert len({row["name"] for row in rows}) == len(rows)
+
+
+def test_list_scenarios(harness: Command) -> None:
+    rows = [json.loads(row) for row in harness("list", "scenarios", "--json").stdout.splitlines()]
+    assert [row["name"] for row in rows] == ["greeting", "greeting/polite"]
+    assert {row["file"] for row in rows} == {"scenarios/greeting.yaml"}
+
+
+def test_everything_listed_is_explained() -> None:
+    for what in ("faults", "checks"):
+        for row in KINDS[what](None):
+            for name in (row["name"], *row.get("code", ())):
+                assert explanation(name).strip()
+
+
+def test_a_code_is_explained_by_its_check() -> None:
+    assert explanation("valid_request.V4") == explanation("valid_request")
+    with pytest.raises(InputError, match="did you mean 'no_progress_stop'"):
+        explanation("no_progres_stop")
+
+
+def test_schema_has_every_key_of_a_file(harness: Command) -> None:
+    printed = json.loads(harness("schema", "--json").stdout)
+    assert printed == json.loads(json.dumps(document()))
+    keys = {field.encode_name for field in msgspec.structs.fields(Scenario)}
+    assert set(printed["properties"]) == keys - {"variant", "folder"} | {"variants"}
+    assert set(_references(printed)) <= {f"#/$defs/{name}" for name in printed["$defs"]}
+
+
+def _references(value: object) -> list[str]:
+    if isinstance(value, dict):
+        own = [value["$ref"]] if "$ref" in value else []
+        return own + [r for child in value.values() for r in _references(child)]
+    return [r for child in value for r in _references(child)] if isinstance(value, list) else []
+
+
+def test_python_m_and_the_console_script_are_one(folder: Path) -> None:
+    from importlib.metadata import entry_points
+
+    (script,) = entry_points(group="console_scripts", name="harness")
+    assert script.value == "harness.cli:main"

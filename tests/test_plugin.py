@@ -1,0 +1,95 @@
+"""The pytest plugin, in a pytest of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import AGENTS, SCENARIO
+
+TESTS = """
+import agents
+import pytest
+
+def test_good(play):
+    runs = play("scenarios/greeting.yaml", agents.good)
+    assert [run.name for run in runs] == ["greeting", "greeting/polite"]
+    assert {run.verdict.verdict for run in runs} == {"pass"}
+    assert runs.codes == frozenset()
+
+def test_one_variant_by_specification(play):
+    (run,) = play("scenarios/greeting.yaml", "agents:good", variant="polite", size=3)
+    assert (run.scenario.variant, run.world) == ("polite", "simulate")
+
+def test_a_scenario_as_a_value(play):
+    from harness import load_scenarios
+    (run,) = play(load_scenarios("scenarios/greeting.yaml")[0], agents.good, seed=5)
+    assert run.seed == 5
+
+def test_expected(play):
+    runs = play("scenarios/greeting.yaml", agents.crashing, expect=[
+        "run.nothing_intercepted", "run.unplayed_turn", "run.undelivered", "target.crashed"])
+    assert "target.crashed" in runs.codes
+
+def test_unchecked(play):
+    assert play("scenarios/greeting.yaml", agents.wrong, check=False).findings
+
+def test_wrong(play):
+    play("scenarios/greeting.yaml", agents.wrong, variant="")
+
+def test_expected_and_not_found(play):
+    play("scenarios/greeting.yaml", agents.good, variant="", expect="valid_request.V4")
+
+def test_gone(play):
+    play("scenarios/gone.yaml", agents.good)
+
+def test_mistyped_variant(play):
+    play("scenarios/greeting.yaml", agents.good, variant="polit")
+"""
+
+
+@pytest.fixture
+def session(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A folder with agents, a scenario, and tests that use `play`."""
+    pytester.makepyfile(agents=AGENTS, test_play=TESTS)
+    (pytester.mkdir("scenarios") / "greeting.yaml").write_text(SCENARIO, "utf-8")
+    return pytester
+
+
+def test_play(session: pytest.Pytester) -> None:
+    done = session.runpytest_subprocess("-p", "no:cacheprovider", "-q")
+    done.assert_outcomes(passed=5, failed=4)
+    done.stdout.fnmatch_lines(
+        [
+            "*_ test_wrong _*",
+            "FAIL greeting",
+            "  valid_request.V11",
+            "    #* model  ← 2 messages*",
+            "  repeat:  harness run scenarios/greeting.yaml --only greeting --target agents:wrong *",
+            "*_ test_expected_and_not_found _*",
+            "PASS greeting",
+            "expected exactly: valid_request.V4",
+            "*_ test_gone _*",
+            "error: scenarios/gone.yaml: no such scenario file; looked in *",
+            "*_ test_mistyped_variant _*",
+            "error: *greeting.yaml: no variant 'polit'; did you mean 'polite'?",
+        ]
+    )
+    done.stdout.no_fnmatch_line("*plugin.py:*")
+
+
+def test_options(session: pytest.Pytester, tmp_path: Path) -> None:
+    words = ("-k", "good or wrong", "--harness-seed", "11", "--harness-out", str(tmp_path))
+    done = session.runpytest_subprocess("-p", "no:cacheprovider", *words)
+    done.assert_outcomes(passed=1, failed=1, deselected=7)
+    done.stdout.fnmatch_lines(
+        [f"  history: {tmp_path}/greeting/baseline/history.jsonl", "*--seed 11"]
+    )
+    assert (tmp_path / "greeting/polite/verdict.json").is_file()
+
+
+def test_help(session: pytest.Pytester) -> None:
+    session.runpytest_subprocess("--help").stdout.fnmatch_lines(["*--harness-seed=N*"])
+    done = session.runpytest_subprocess("--fixtures")
+    done.stdout.fnmatch_lines(["play*", "*Play scenarios against an agent*"])
