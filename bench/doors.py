@@ -23,6 +23,7 @@ import anthropic
 import httpx2
 import msgspec
 
+from bench.smallest_server import serve
 from harness.clock import RealClock
 from harness.core.draws import Draws
 from harness.core.history import History
@@ -132,27 +133,6 @@ def bare_transport(stream: bool) -> Any:
     return httpx2.MockTransport(
         lambda request: httpx2.Response(head.status, headers=head.headers, content=body)
     )
-
-
-def serve(listener: socket.socket, answer: bytes) -> None:
-    """The smallest server: read a request by its content length, send the answer, again."""
-    while True:
-        connection, _ = listener.accept()
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        threading.Thread(target=_converse, args=(connection, answer), daemon=True).start()
-
-
-def _converse(connection: socket.socket, answer: bytes) -> None:
-    data = b""
-    while chunk := connection.recv(1 << 16):
-        data += chunk
-        head, found, rest = data.partition(b"\r\n\r\n")
-        if found:
-            length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
-            while len(rest) < length:
-                rest += connection.recv(1 << 16)
-            data = rest[length:]
-            connection.sendall(answer)
 
 
 def http(head: Head, body: bytes) -> bytes:

@@ -103,7 +103,7 @@ class Play:
         wanted = frozenset([expect] if isinstance(expect, str) else expect)
         wrong = [run for run in runs if not _as_expected(run, wanted)] if check else []
         if wrong:
-            pytest.fail(_report(wrong, str(scenario), wanted), pytrace=False)
+            pytest.fail(_report(wrong, scenario, wanted), pytrace=False)
         return Runs(runs)
 
     def _run(
@@ -151,12 +151,15 @@ def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
     return {finding.code for finding in run.verdict.findings} == wanted
 
 
-def _report(runs: Sequence[Run], path: str, wanted: frozenset[str]) -> str:
+def _report(runs: Sequence[Run], scenario: str | Path | Scenario, wanted: frozenset[str]) -> str:
     from harness.report.command import Invocation
     from harness.report.summary import summarize
     from harness.report.text import block, totals
 
-    summaries = [summarize(run, Invocation(path=path, target=run.target)) for run in runs]
+    path = str(scenario) if isinstance(scenario, (str, Path)) else ""
+    summaries = [
+        summarize(run, Invocation(path=path, target=run.target) if path else None) for run in runs
+    ]
     blocks = [block(summary, 100) for summary in summaries]
     if wanted:
         blocks.append(f"expected exactly: {', '.join(sorted(wanted))}")

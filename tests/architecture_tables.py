@@ -39,7 +39,7 @@ FLOORS: dict[str, int] = {
 ONLY: dict[str, frozenset[str]] = {
     "core": frozenset(),
     "clock": frozenset({"core"}),
-    "load": frozenset({"core"}),
+    "load": frozenset({"core", "faults", "wires"}),
     "wires": frozenset({"core"}),
     "checks": frozenset({"core"}),
     "faults": frozenset({"core"}),

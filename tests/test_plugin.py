@@ -38,6 +38,10 @@ def test_unchecked(play):
 def test_wrong(play):
     play("scenarios/greeting.yaml", agents.wrong, variant="")
 
+def test_wrong_as_a_value(play):
+    from harness import Scenario
+    play(Scenario(name="made"), agents.wrong)
+
 def test_expected_and_not_found(play):
     play("scenarios/greeting.yaml", agents.good, variant="", expect="valid_request.V4")
 
@@ -59,14 +63,17 @@ def session(pytester: pytest.Pytester) -> pytest.Pytester:
 
 def test_play(session: pytest.Pytester) -> None:
     done = session.runpytest_subprocess("-p", "no:cacheprovider", "-q")
-    done.assert_outcomes(passed=5, failed=4)
+    done.assert_outcomes(passed=5, failed=5)
     done.stdout.fnmatch_lines(
         [
             "*_ test_wrong _*",
             "FAIL greeting",
             "  valid_request.V11",
             "    #* model  ← 2 messages*",
-            "  repeat:  harness run scenarios/greeting.yaml --only greeting --target agents:wrong *",
+            "  repeat:  harness run scenarios/greeting.yaml --only greeting --target agents:w*",
+            "*_ test_wrong_as_a_value _*",
+            "  explain: harness explain *",
+            "1 run: 1 failed; target agents:wrong; seed 0",
             "*_ test_expected_and_not_found _*",
             "PASS greeting",
             "expected exactly: valid_request.V4",
@@ -80,9 +87,16 @@ def test_play(session: pytest.Pytester) -> None:
 
 
 def test_options(session: pytest.Pytester, tmp_path: Path) -> None:
-    words = ("-k", "good or wrong", "--harness-seed", "11", "--harness-out", str(tmp_path))
+    words = (
+        "-k",
+        "good or (wrong and not value)",
+        "--harness-seed",
+        "11",
+        "--harness-out",
+        str(tmp_path),
+    )
     done = session.runpytest_subprocess("-p", "no:cacheprovider", *words)
-    done.assert_outcomes(passed=1, failed=1, deselected=7)
+    done.assert_outcomes(passed=1, failed=1, deselected=8)
     done.stdout.fnmatch_lines(
         [f"  history: {tmp_path}/greeting/baseline/history.jsonl", "*--seed 11"]
     )

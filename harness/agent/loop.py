@@ -80,8 +80,7 @@ class Loop:
         """
         failures: Counter[str] = Counter()
         while True:
-            if self.is_cancelled():
-                raise Cancelled
+            self.check()
             self.counts["model calls"] += 1
             messages = tuple(self.transcript.wire(self.nudge))
             try:
@@ -91,6 +90,11 @@ class Loop:
                 self.recover(failure, failures[failure.kind])
             else:
                 return self.unbound(answer) if self.nudge else answer
+
+    def check(self) -> None:
+        """Raise Cancelled once the user has taken the turn back."""
+        if self.is_cancelled():
+            raise Cancelled
 
     def ask(self, query: Query) -> Answer:
         """One request. An answer that ends for an unknown reason is not a whole answer."""
@@ -112,6 +116,7 @@ class Loop:
         """Make another try possible, or raise the failure."""
         if self.counts["shown"]:  # the user has read a part: a second try would say it twice
             raise failure
+        self.check()
         if failure.kind == "overflow":
             if not self.overflow.shrink(self.transcript, failure.text, self.model.query):
                 raise failure

@@ -17,7 +17,7 @@ class Policy(msgspec.Struct, frozen=True):
     after which calls are run: with any other they may be cut short, which their input cannot show.
     """
 
-    max_model_calls: int = 20
+    max_model_calls: int = 50
     max_unfinished: int = 3
     max_pauses: int = 5
     max_empty_answers: int = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from harness.checks.outcome import claimed
 from harness.checks.rows import inbound_rows, squeeze
@@ -11,6 +12,9 @@ from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.trace import Trace, Turn
 from harness.core.verdict import Finding
+
+_Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
+"""Answered turns by session and first paragraph."""
 
 _ORDERLY = frozenset({"next", "returned"})
 """How a turn settles when nothing excuses a missing reply."""
@@ -26,7 +30,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding]:
     """
     trace = history.trace
     started: dict[str, Turn] = {}
-    answered: list[Turn] = []
+    answered: _Answered = {}
     for turn in trace.turns.values():
         if turn.delivery is None or not turn.text.strip():
             continue
@@ -34,13 +38,15 @@ def inbound_exactly_once(history: History) -> Iterator[Finding]:
         if first is not turn and turn.main and not first.interrupted_n:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             yield Finding("inbound_exactly_once.twice", text, (first.opened_n, turn.main[0].n))
-        yield from _in_request(turn, answered)
-        yield from _in_store(trace, turn)
+        if first is turn:
+            yield from _in_request(turn, answered)
+            yield from _in_store(trace, turn)
         if turn.endings:
-            answered.append(turn)
+            beginning = _paragraphs(turn.text)[0]
+            answered.setdefault((turn.session, beginning), []).append(turn)
 
 
-def _in_request(turn: Turn, answered: list[Turn]) -> Iterator[Finding]:
+def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding]:
     assert turn.delivery is not None
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
@@ -67,13 +73,18 @@ def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
     return "lost", "is not in the first request of its turn"
 
 
-def _again(turn: Turn, newest: str, answered: list[Turn]) -> Iterator[Turn]:
-    """Earlier turns of the session, answered, whose text is a paragraph of the newest user text."""
-    paragraphs = f"\n\n{newest}\n\n"
-    for earlier in answered:
-        other = earlier.session == turn.session and earlier.text.strip() not in turn.text
-        if other and f"\n\n{earlier.text.strip()}\n\n" in paragraphs:
-            yield earlier
+def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
+    """Earlier turns of the session, answered, whose text is a part of the newest user text."""
+    whole = f"\n\n{newest}\n\n"
+    for paragraph in dict.fromkeys(_paragraphs(newest)):
+        for earlier in answered.get((turn.session, paragraph), ()):
+            text = earlier.text.strip()
+            if text not in turn.text and f"\n\n{text}\n\n" in whole:
+                yield earlier
+
+
+def _paragraphs(text: str) -> list[str]:
+    return text.strip().split("\n\n")
 
 
 def _in_store(trace: Trace, turn: Turn) -> Iterator[Finding]:

@@ -73,30 +73,32 @@ def doubled(trace: Trace) -> Iterator[Finding]:
     """Rows stored again."""
     seen = _Seen()
     turns = [turn for turn in trace.turns.values() if turn.delivery]
-    at, current, old = 0, None, frozenset[str]()
+    at, current = 0, None
     for event in trace.stored:
         while at < len(turns) and turns[at].opened_n < event.n:
             current, at = turns[at], at + 1
-            old = frozenset(seen.digests.values())
         seen.remove(event.gone)
         for row in event.added:
             message = trace.messages.get(row.digest, Message("user"))
-            if seen.add(row, message) or _is_old(trace, current, row, message, old):
+            old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
+            if seen.add(row, message, event.n) or (old and _again(trace, current, row, message)):
                 text = f"row {row.id} stores again what is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
 
 
 class _Seen:
-    """What is stored now: digests by row, and the marks that may stand only once."""
+    """What is stored now: since when a digest is, and the marks that may stand only once."""
 
     def __init__(self) -> None:
-        self.digests: dict[str, str] = {}
+        self.since: dict[str, int] = {}
+        self._digests: dict[str, str] = {}
         self._marks: dict[tuple[str, ...], str] = {}
         self._of: dict[str, tuple[str, ...]] = {}
 
-    def add(self, row: StoredRow, message: Message) -> bool:
+    def add(self, row: StoredRow, message: Message, n: int) -> bool:
         """Keep a row; whether its mark is taken by another one."""
-        self.digests[row.id] = row.digest
+        self._digests[row.id] = row.digest
+        self.since.setdefault(row.digest, n)
         mark = _mark(row, message)
         if not mark:
             return False
@@ -107,7 +109,7 @@ class _Seen:
     def remove(self, rows: tuple[str, ...]) -> None:
         """Rows are gone, their marks free."""
         for row in rows:
-            self.digests.pop(row, None)
+            self.since.pop(self._digests.pop(row, ""), None)
             mark = self._of.pop(row, None)
             if mark and self._marks.get(mark) == row:
                 del self._marks[mark]
@@ -122,11 +124,9 @@ def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
     return ("calls", *calls) if calls else ("results", *results) if results else ()
 
 
-def _is_old(
-    trace: Trace, turn: Turn | None, row: StoredRow, message: Message, old: frozenset[str]
-) -> bool:
-    """Whether a text row repeats one from before the turn although nobody said it in the turn."""
-    if turn is None or row.digest not in old or row.inbound or message.tool_results:
+def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:
+    """Whether nobody said in the turn what an old text row says again; known once it is settled."""
+    if turn is None or not turn.settled_n or row.inbound or message.tool_results:
         return False
     if message.tool_uses or not message.text.strip() or _compacted(trace, turn):
         return False

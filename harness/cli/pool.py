@@ -1,8 +1,8 @@
 """Work in several processes, with the results in the order of the tasks.
 
-Workers are spawned, never forked: a fork would copy the threads and sockets of whoever calls. They
-are deaf to Ctrl-C but while they work on a task, so that an interrupt ends what runs, each in its
-own orderly way, and prints nothing of its own.
+Workers are spawned, never forked: a fork would copy the threads and sockets of whoever calls. But
+while they work on a task, Ctrl-C is held back from them (the signal mask, so that none is lost):
+an interrupt ends what runs in its own orderly way, and prints nothing of its own.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from multiprocessing import resource_tracker
+from typing import TypeVar, cast
 
 from harness.core.errors import HarnessError, InputError
 
@@ -23,6 +25,8 @@ _Result = TypeVar("_Result")
 
 STOP_S = 10.0
 """How long a worker may take to end what it works on after Ctrl-C."""
+
+_CTRL_C = frozenset({signal.SIGINT})
 
 
 def each(
@@ -51,22 +55,26 @@ def each(
 def _submit(
     pool: ProcessPoolExecutor, work: Callable[[_Task], _Result], tasks: Sequence[_Task]
 ) -> list[Future[_Result]]:
-    """Hand out the tasks; the workers that this starts inherit deafness to Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Hand out the tasks; the workers that this starts inherit the held-back Ctrl-C.
+
+    The tracker of multiprocessing changes the mask as it starts, so it is started before.
+    """
+    resource_tracker.ensure_running()
+    signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
     try:
         return [pool.submit(work, task) for task in tasks]
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
 
 
 def _interruptible(work: Callable[[_Task], _Result], task: _Task) -> _Result:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
         return work(task)
     except KeyboardInterrupt:
         raise InputError("interrupted") from None
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
 
 
 def _stop(pool: ProcessPoolExecutor, futures: Sequence[Future[_Result]]) -> None:
@@ -76,8 +84,8 @@ def _stop(pool: ProcessPoolExecutor, futures: Sequence[Future[_Result]]) -> None
         return
     children = multiprocessing.active_children()
     for child in children:
-        if child.pid is not None:
-            os.kill(child.pid, signal.SIGINT)
+        with suppress(ProcessLookupError):
+            os.kill(cast(int, child.pid), signal.SIGINT)
     for child in children:
         child.join(STOP_S)
         child.kill()

@@ -1,9 +1,10 @@
 """Armed faults: when a fault fires, how often, and what comes after.
 
-The knobs are the same for all faults. `when` is a call number, a list of them, `{after: N}` or a
-probability `{p: X}`; `often` is `once`, a number or `forever`; `then` says what happens to later
-calls: `ok` leaves them alone, `same` and `escalate` go on (escalate: harder each time, by the
-`firing` number that the fault is given). Draws go by the call's key.
+The knobs are the same for all faults. `when` is a call number, a list of them, `{after: N}` (a
+number, or a call's key), or a probability `{p: X}`; `often` is `once`, a number or `forever`;
+`then` says what happens to later calls: `ok` leaves them alone, `same` and `escalate` go on
+(escalate: harder each time, by the `firing` number that the fault is given). Draws go by the
+call's key.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ import msgspec
 from harness.core.calls import Call
 from harness.core.draws import Draws
 from harness.core.history import History
-from harness.core.messages import Json
 from harness.core.past import Past
 from harness.core.plans import Plan
 from harness.core.ports import FaultFunction, Moment
-from harness.core.scenario import FaultSpec
+from harness.core.scenario import FaultSpec, When
 from harness.core.script import FOREVER
 
 Stage = Literal["value", "bytes"]
+
+ON = ("model", "tool", "main", "compact", "aux", "inbox", "outbox")
+"""What a fault's `on` may name, beside `tool:NAME`."""
 
 
 class ArmedFault:
@@ -33,6 +36,7 @@ class ArmedFault:
         self.spec, self.stage = spec, stage
         self._function = function
         self._seam, _, self._tool = spec.on.partition(":")
+        self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
         self._limit = _limit(spec)
         self.fired = 0
 
@@ -45,16 +49,29 @@ class ArmedFault:
         """The plan as this fault leaves it."""
         if self.fired >= self._limit or not self._hits(call, past, draws):
             return plan
-        moment = Moment(call, past, draws, self.fired + 1)
-        bent = self._function(moment, plan, **self.spec.settings)
+        firing = self.fired + 1 if self.spec.then == "escalate" else 1
+        bent = self._function(Moment(call, past, draws, firing), plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1
         return bent
 
     def _hits(self, call: Call, past: Past, draws: Draws) -> bool:
+        """Whether the call is one that `on` and `when` name; repeats follow the first one."""
         ordinal = self._ordinal(call, past)
-        kind = self.spec.kind
-        return ordinal > 0 and _matches(self.spec.when, ordinal, call.key, kind, draws, self._limit)
+        if not ordinal:
+            return False
+        match self._when:
+            case tuple(numbers):
+                return ordinal in numbers
+            case When(p=float(p)):
+                return draws.random("fault", self.spec.kind, call.key).random() < p
+            case When(after=str(key)):
+                return key in past.answered
+            case When(after=int(number)):
+                return ordinal > number
+            case int(first):
+                return ordinal >= first if self._limit > 1 else ordinal == first
+        return False
 
     def _ordinal(self, call: Call, past: Past) -> int:
         """The number of the call among those that `on` names; 0 when it is none of them."""
@@ -72,21 +89,8 @@ def _limit(spec: FaultSpec) -> int:
     if spec.then in ("same", "escalate") or spec.often == "forever":
         return FOREVER
     if spec.often == "once":
-        return len(spec.when) if isinstance(spec.when, list) else 1
+        return len(spec.when) if isinstance(spec.when, (list, tuple)) else 1
     return spec.often
-
-
-def _matches(when: Json, ordinal: int, key: str, kind: str, draws: Draws, limit: int) -> bool:
-    """Whether the call number is one that `when` names; repeats follow the first one."""
-    if isinstance(when, list):
-        return ordinal in when
-    if isinstance(when, dict):
-        knobs = msgspec.convert(when, type=Knobs)
-        if knobs.p is not None:
-            return draws.random("fault", kind, key).random() < knobs.p
-        return ordinal > (knobs.after or 0)
-    first = int(when)
-    return ordinal >= first if limit > 1 else ordinal == first
 
 
 def bend_all(
@@ -106,10 +110,3 @@ def bend_all(
                 changed.append(fault.spec.kind)
             plan = bent
     return plan, tuple(changed)
-
-
-class Knobs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The forms of `when` that are mappings: exactly one of the two."""
-
-    after: int | None = None
-    p: float | None = None

@@ -103,7 +103,7 @@ class Call(msgspec.Struct, frozen=True):
     """A call as a script or a fault sees it.
 
     `n` counts the calls of this session on this seam from 1. For a model call `messages`, `system`
-    and `tools` are the whole request.
+    and `tools` are the whole request, `settings` what else stands in its body.
     """
 
     key: str
@@ -117,4 +117,5 @@ class Call(msgspec.Struct, frozen=True):
     messages: Sequence[Message] = ()
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
+    settings: dict[str, Json] = {}
     timeout_ms: int | None = None

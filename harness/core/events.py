@@ -29,7 +29,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_d
 class Started(Event, frozen=True, kw_only=True, tag="started"):
     """A run begins, or begins again after a restart (`attempt`)."""
 
-    v: int = SCHEMA_VERSION
+    v: int
     run: str
     scenario: str
     variant: str = ""
@@ -75,8 +75,9 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
 class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     """What the world answered. `error` is a code (`V4`, `limit.model_calls`, `script.exhausted`).
 
-    `blocks` names an assistant message; `value` is a tool's answer or an inbound message;
-    `complete` says that the whole answer left the door, with its terminal event.
+    `script_turn` is the turn that was consumed, None when its value did not leave whole. `blocks`
+    names an assistant message; `value` is a tool's answer or an inbound message; `complete` says
+    that the whole answer left the door, with its terminal event.
     """
 
     key: str

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from harness.core.events import (
+    SCHEMA_VERSION,
     Answered,
     AnyEvent,
     Called,
@@ -96,7 +97,7 @@ class History:
 
     def started(self, **fields: Json) -> Started:
         """A run or a further attempt begins."""
-        event = Started(n=self._next, **fields)
+        event = Started(n=self._next, v=SCHEMA_VERSION, **fields)
         self._append(event)
         return event
 
@@ -151,8 +152,8 @@ def encode(events: Iterable[AnyEvent]) -> bytes:
 def decode(lines: bytes) -> History:
     """A history from its JSON Lines.
 
-    Raises msgspec.DecodeError or msgspec.ValidationError for a line that is no event; the message
-    begins with `line N: `.
+    Raises msgspec.DecodeError or msgspec.ValidationError for a line that is no event, or of a
+    version that is not ours; the message begins with `line N: `.
     """
     history = History()
     for number, line in enumerate(lines.split(b"\n"), start=1):
@@ -163,11 +164,15 @@ def decode(lines: bytes) -> History:
 
 def _decode_line(line: bytes, number: int) -> AnyEvent:
     try:
-        return _decoder.decode(line)
+        event = _decoder.decode(line)
     except msgspec.ValidationError as error:
         raise msgspec.ValidationError(f"line {number}: {error}") from None
     except msgspec.DecodeError as error:
         raise msgspec.DecodeError(f"line {number}: {error}") from None
+    if isinstance(event, Started) and event.v != SCHEMA_VERSION:
+        what = f"a history of version {event.v}; this loop-harness reads version {SCHEMA_VERSION}"
+        raise msgspec.ValidationError(f"line {number}: {what}: use the one that wrote it")
+    return event
 
 
 _UNSTABLE = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}

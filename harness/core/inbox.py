@@ -32,7 +32,8 @@ def entries(items: Sequence[InboxItem]) -> tuple[Entry, ...]:
 
     Raises InputError for a `when` that is neither `{ms: N}` nor `{after: KEY}`.
     """
-    made = [_entry(item, number) for number, item in enumerate(items, start=1)]
+    named = {item.id for item in items}
+    made = [_entry(item, _id(item, n, len(items), named)) for n, item in enumerate(items, start=1)]
     seen: Counter[str] = Counter()
     for place, entry in enumerate(made):
         seen[entry.inbound.id] += 1
@@ -40,8 +41,15 @@ def entries(items: Sequence[InboxItem]) -> tuple[Entry, ...]:
     return tuple(made)
 
 
-def _entry(item: InboxItem, number: int) -> Entry:
-    inbound = Inbound(item.id or f"m{number}", item.session, item.text, item.kind)
+def _id(item: InboxItem, number: int, step: int, named: set[str]) -> str:
+    """The item's id, or one of its own that the file gives to no other."""
+    while not item.id and f"m{number}" in named:
+        number += step
+    return item.id or f"m{number}"
+
+
+def _entry(item: InboxItem, name: str) -> Entry:
+    inbound = Inbound(name, item.session, item.text, item.kind)
     if isinstance(item.when, str):
         return Entry(inbound, idle=item.when == "idle")
     try:
@@ -56,6 +64,12 @@ def _entry(item: InboxItem, number: int) -> Entry:
 def due(inbox: Sequence[Entry], past: Past, now_ms: int, busy: bool) -> Entry | None:
     """The first message that can be delivered now."""
     return next((e for e in pending(inbox, past) if _is_due(e, past, now_ms, busy)), None)
+
+
+def due_cancel(inbox: Sequence[Entry], past: Past, now_ms: int, session: str) -> Entry | None:
+    """The first cancel or disconnect that reaches a session in the middle of its turn."""
+    meant = (e for e in inbox if e.inbound.kind != "message" and e.inbound.session == session)
+    return due(tuple(meant), past, now_ms, busy=True)
 
 
 def next_ms(inbox: Sequence[Entry], past: Past) -> int | None:

@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import msgspec
 
-from harness.core.arming import ArmedFault, bend_all
+from harness.core.arming import ArmedFault, Stage, bend_all
 from harness.core.calls import Call, ModelRequest, Purpose, Received
 from harness.core.draws import Draws
 from harness.core.history import History
-from harness.core.messages import Message
+from harness.core.messages import Json, Message
 from harness.core.plans import (
     Answer,
     ApiError,
@@ -26,13 +26,17 @@ from harness.core.plans import (
     Send,
     Step,
     Value,
+    is_consumed,
     until_timeout,
 )
-from harness.core.ports import Reader, Reading, Script, Wire
+from harness.core.ports import Miss, Reader, Reading, Script, Wire
 from harness.core.scenario import Scenario
 from harness.core.seams import STOP, limit_hit, over_limit, record_answer
 
 _KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
+
+MISS = "cassette.miss"
+"""The code of a request for which a recording has no answer."""
 
 
 class ModelSeam:
@@ -93,19 +97,20 @@ class ModelSeam:
 
     def complete(self, call: Call, received: Received, reading: Reading) -> Call:
         """The call as scripts and faults see it: with values in place of digests."""
-        stated = received.headers.get("x-harness-purpose", "main")
+        stated = received.headers.get("x-harness-purpose", "")
         return msgspec.structs.replace(
             call,
             purpose=self._purpose(stated, reading.messages),
             messages=reading.messages,
             system=reading.system,
             tools=reading.tools,
+            settings=reading.settings,
             timeout_ms=received.timeout_ms,
         )
 
     def _purpose(self, stated: str, messages: Sequence[Message]) -> Purpose:
         """What the request is for: by its header, else by the last user text, else main."""
-        if stated in ("compact", "aux"):
+        if stated in ("main", "compact", "aux"):
             return cast(Purpose, stated)
         if not self._purposes:
             return "main"
@@ -116,7 +121,7 @@ class ModelSeam:
         """What the called event says beside the request."""
         retry = received.headers.get("x-stainless-retry-count", "0")
         return {
-            "sdk_retry": int(retry) if retry.isdigit() else 0,
+            "sdk_retry": int(retry) if retry.isdecimal() else 0,
             "refused": tuple(v.rule for v in reading.violations),
             "bytes": len(received.body),
             "tokens": reading.tokens,
@@ -127,22 +132,31 @@ class ModelSeam:
         value, turn, error = self._value(call, reading)
         if value is None:
             return record_answer(self.history, call, (STOP,), error=error)
-        plan, by_value = self._bend("value", call, (Answer(value),))
-        said = next((s.value for s in plan if isinstance(s, Answer)), None)
-        plan, by_bytes = self._bend("bytes", call, self._written(plan, reading, call.key))
+        scripted: Plan = (Answer(value),)
+        faults = () if error.startswith("limit.") else self.faults
+        bent, by_value = self._bend(faults, "value", call, scripted)
+        said = next((s.value for s in bent if isinstance(s, Answer)), None)
+        written = self._written(bent, reading, call.key)
+        plan, by_bytes = self._bend(faults, "bytes", call, written)
         plan = until_timeout(plan, call.timeout_ms)
+        said, known = self._parsed(said, plan)
+        if error == MISS and isinstance(value, ApiError):
+            known["value"] = value.message
         return record_answer(
             self.history,
             call,
             plan,
-            turn=turn,
+            turn=turn if is_consumed(scripted, bent, plan) else None,
             error=error,
-            said=self._parsed(said, plan),
+            said=said,
             faults=by_value + by_bytes,
+            **known,
         )
 
-    def _bend(self, stage: Any, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
-        return bend_all(self.faults, stage, call, self.history, self.draws, plan)
+    def _bend(
+        self, faults: Sequence[ArmedFault], stage: Stage, call: Call, plan: Plan
+    ) -> tuple[Plan, tuple[str, ...]]:
+        return bend_all(faults, stage, call, self.history, self.draws, plan)
 
     def _value(
         self, call: Call, reading: Reading
@@ -152,12 +166,14 @@ class ModelSeam:
         if limit:
             error = over_limit(limit, self.scenario.limits, self.history)
             return error, None, f"limit.{limit}"
-        if reading.violations:
+        if reading.violations and not getattr(self.script, "recorded", False):
             first = reading.violations[0]
             return first.error, None, first.rule
         played = self.script.reply(call, self.history.past)
         if played is None:
             return self._exhausted(), None, "script.exhausted"
+        if isinstance(played, Miss):
+            return _no_answer(played.text), None, MISS
         value, turn = played
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         return value, turn, ""
@@ -165,8 +181,7 @@ class ModelSeam:
     def _exhausted(self) -> ApiError:
         plays = self.history.past.plays.items()
         turns = sum(1 for (lane, _), times in plays if lane == "model" and times)
-        text = f"loop-harness: the script has ended after {turns} turns"
-        return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})
+        return _no_answer(f"loop-harness: the script has ended after {turns} turns")
 
     def _written(self, plan: Plan, reading: Reading, key: str) -> Plan:
         """The plan with each value written by the wire."""
@@ -179,13 +194,24 @@ class ModelSeam:
                 steps.append(step)
         return tuple(steps)
 
-    def _parsed(self, said: Value | None, plan: Plan) -> Reply | ApiError | None:
-        """What was said, as values: a recorded answer is read back from its bytes."""
+    def _parsed(
+        self, said: Value | None, plan: Plan
+    ) -> tuple[Reply | ApiError | None, dict[str, Json]]:
+        """What was said, as values, and what else is known of it.
+
+        A recorded answer is read back from its bytes; it may have been cut as it was recorded.
+        """
         if not isinstance(said, Recorded):
-            return said if isinstance(said, (Reply, ApiError)) else None
+            return said if isinstance(said, (Reply, ApiError)) else None, {}
         sent = b"".join(s.data for s in plan if isinstance(s, Send))
         parsed = self.wire.parse(sent, said.headers.get("content-type", ""))
         if parsed.error is not None:
-            return msgspec.structs.replace(parsed.error, status=said.status)
+            return msgspec.structs.replace(parsed.error, status=said.status), {}
         blocks = parsed.message.blocks if parsed.message else ()
-        return Reply(blocks, parsed.stop, parsed.usage)
+        known = {} if parsed.complete else {"complete": False}
+        return Reply(blocks, parsed.stop, parsed.usage), known
+
+
+def _no_answer(text: str) -> ApiError:
+    """What the provider would say if it knew that the script has no answer."""
+    return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})

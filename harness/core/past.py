@@ -29,12 +29,7 @@ class AnsweredLike(Protocol):
 
     @property
     def script_turn(self) -> int | None:
-        """The turn that was played."""
-        ...
-
-    @property
-    def complete(self) -> bool:
-        """Whether it left the door whole."""
+        """The turn that was consumed, None when none was."""
         ...
 
     @property
@@ -108,7 +103,7 @@ class Past:
             self._open.pop(self._last_delivered, None)
 
     def see_answered(self, answered: AnsweredLike) -> None:
-        """Count an answer; a script turn counts as played when it left the door whole."""
+        """Count an answer; it names a script turn when that turn's value left the door whole."""
         seam = answered.seam
         lane, ordinal = self._lanes.pop(answered.key, (seam, ""))
         self.answered.update((answered.key, ordinal))
@@ -119,8 +114,7 @@ class Past:
         if answered.script_turn is None:
             return
         self.last_played[lane] = answered.script_turn
-        if answered.complete:
-            self.plays["model" if seam == "model" else lane, answered.script_turn] += 1
+        self.plays["model" if seam == "model" else lane, answered.script_turn] += 1
 
     def _see_delivered(self, inbound: Json) -> None:
         """An inbound message opens its session's next turn; a cancel opens none."""

@@ -127,7 +127,24 @@ Outcome = Literal["ok", "error", "timeout", "cancelled"]
 
 def is_whole(plan: Plan) -> bool:
     """Whether everything the plan has to say leaves the door."""
-    return not any(isinstance(step, (Close, Raise, Kill)) for step in plan)
+    return not _ends(plan)
+
+
+def is_consumed(scripted: Plan, bent: Plan, carried: Plan) -> bool:
+    """Whether the script's turn is over: what it says, as value faults bent it, leaves whole.
+
+    An error in place of the answer, or an end that the script did not ask for, leaves the turn
+    for the next call.
+    """
+    return _speaks(bent) == _speaks(scripted) and _ends(carried) == _ends(scripted)
+
+
+def _speaks(plan: Plan) -> bool:
+    return any(isinstance(s, Answer) and not isinstance(s.value, ApiError) for s in plan)
+
+
+def _ends(plan: Plan) -> Plan:
+    return tuple(step for step in plan if isinstance(step, (Close, Raise, Kill)))
 
 
 def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:

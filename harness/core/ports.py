@@ -15,7 +15,7 @@ from harness.core.calls import Call, Seam
 from harness.core.draws import Draws
 from harness.core.events import StoredRow
 from harness.core.history import History
-from harness.core.messages import Message, ToolSpec
+from harness.core.messages import Json, Message, ToolSpec
 from harness.core.past import Past
 from harness.core.plans import ApiError, Plan, Recorded, Reply, Send, Value
 from harness.core.verdict import Finding
@@ -33,7 +33,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     The first `keep` messages are those of the same reader's last reading; `added` are the rest,
     `messages` all of them. `violations` are what the dialect refuses, first one first; `tokens` is
-    the size of the prompt.
+    the size of the prompt; `settings` are all fields of the body that have no name here.
     """
 
     model: str
@@ -45,6 +45,7 @@ class Reading(msgspec.Struct, frozen=True):
     tools_offered: bool = False
     max_tokens: int | None = None
     stream: bool = False
+    settings: dict[str, Json] = {}
     tokens: int = 0
     violations: tuple[Violation, ...] = ()
 
@@ -95,11 +96,21 @@ class Wire(Protocol):
         ...
 
 
-class Script(Protocol):
-    """What the fake model, the tools and the user say."""
+class Miss(msgspec.Struct, frozen=True):
+    """A recording has no answer to a request; `text` says what is nearest."""
 
-    def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
-        """The answer to a call and the index of its turn, or None past the end."""
+    text: str
+
+
+class Script(Protocol):
+    """What the fake model, the tools and the user say.
+
+    A script of recorded answers has `recorded = True`: what a provider really said, refusals too,
+    comes before what our dialect would say.
+    """
+
+    def reply(self, call: Call, past: Past) -> tuple[Value, int] | Miss | None:
+        """The answer to a call and the index of its turn, None past the end, or a miss."""
         ...
 
     def unplayed(self, past: Past) -> Iterable[str]:
@@ -108,12 +119,20 @@ class Script(Protocol):
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """When a fault is asked: the call, the past, and draws of its own."""
+    """When a fault is asked: the call, the past, and draws of its own.
+
+    `firing` counts how often an escalating fault has fired, this time included; 1 for others.
+    """
 
     call: Call
     past: Past
     draws: Draws
     firing: int
+
+    @property
+    def harder(self) -> int:
+        """How many times as hard an escalating fault strikes by now: 1, 2, 4, … up to 2**20."""
+        return int(2 ** min(self.firing - 1, 20))
 
 
 FaultFunction = Callable[..., Plan]

@@ -14,7 +14,16 @@ from harness.core.calls import InboundKind, Purpose
 from harness.core.messages import Json
 from harness.core.verdict import OutcomeWord
 
-Times: TypeAlias = Annotated[int, msgspec.Meta(ge=1)] | Literal["forever"]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+FromOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+Times: TypeAlias = FromOne | Literal["forever"]
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+CallKey: TypeAlias = Annotated[
+    str, msgspec.Meta(pattern=r"^([^/\s]+/)?(model|tool|inbox|outbox)#[1-9][0-9]*$")
+]
+"""The n-th call on a seam, of one session or (`model#3`) of the whole run."""
+
+SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
 WireName = Literal["anthropic", "openai-chat", "openai-responses"]
 
 
@@ -43,6 +52,11 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     when: Literal["refused", "ended"] | None = None
     purpose: Purpose = msgspec.field(default="main", name="for")
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for an input without its tool."""
+        if self.use is None and self.input is not msgspec.UNSET:
+            raise ValueError("`input` belongs to a `use`")
+
 
 class CassetteScript(Strict, frozen=True, kw_only=True):
     """A recording played strictly: its path, from the scenario file's folder or the root."""
@@ -51,20 +65,30 @@ class CassetteScript(Strict, frozen=True, kw_only=True):
 
 
 class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """A turn of a scripted tool: exactly one of the outcomes, `effect` beside any of them.
+    """A turn of a scripted tool: one outcome, with `effect` and a `hang` before it.
 
     `ok` is text or content blocks; `error` an error that the tool reports; `raise` an exception
-    out of the tool; `hang` seconds (true: for ever); `bytes` so many bytes of output.
+    out of the tool; `bytes` so many bytes of output. `hang` is seconds, or true: for ever, and
+    then no outcome follows.
     """
 
     ok: Json = msgspec.UNSET
     error: str | None = None
     raises: str | None = msgspec.field(default=None, name="raise")
-    hang: bool | float = False
-    bytes: int | None = None
+    hang: bool | Seconds = False
+    bytes: Count | None = None
     effect: str | None = None
     key: str = ""
     times: Times = 1
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for more outcomes than one, and for none."""
+        said = [self.error, self.raises, self.bytes, None if self.ok is msgspec.UNSET else "ok"]
+        outcomes = sum(outcome is not None for outcome in said) + (self.hang is True)
+        if outcomes > 1:
+            raise ValueError("only one of `ok`, `error`, `raise`, `bytes` and `hang: true`")
+        if not outcomes and not self.hang and self.effect is None:
+            raise ValueError("a turn needs `ok`, `error`, `raise`, `hang`, `bytes` or `effect`")
 
 
 def _no_arguments() -> dict[str, Json]:
@@ -83,16 +107,13 @@ class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
 class AtMs(Strict, frozen=True, kw_only=True):
     """At a time of the run's clock."""
 
-    ms: int
+    ms: Count
 
 
 class After(Strict, frozen=True, kw_only=True):
     """After a call was answered, named by its key: `model#3`, or `SESSION/model#3`."""
 
-    after: str
-
-
-InboxWhen: TypeAlias = Literal["start", "idle"] | AtMs | After
+    after: CallKey
 
 
 class InboxItem(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -101,16 +122,28 @@ class InboxItem(Strict, frozen=True, kw_only=True, omit_defaults=True):
     id: str = ""
     text: str = ""
     kind: InboundKind = "message"
-    session: str = "main"
+    session: SessionName = "main"
     when: Literal["start", "idle"] | dict[str, Json] = "idle"
 
 
-class FaultSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class When(Strict, frozen=True, kw_only=True):
+    """The forms of a fault's `when` that are mappings: after a call, or with a probability."""
+
+    after: Count | CallKey | None = None
+    p: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError unless exactly one is given."""
+        if (self.after is None) == (self.p is None):
+            raise ValueError("`when` takes either `after` or `p`")
+
+
+class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """An armed fault: its kind (`layer.name`), the knobs, and its own settings."""
 
     kind: str
     on: str = "model"
-    when: Json = 1
+    when: FromOne | tuple[FromOne, ...] | When = 1
     often: Times | Literal["once"] = "once"
     then: Literal["ok", "same", "escalate"] = "ok"
     must_fire: bool = True
@@ -120,19 +153,20 @@ class FaultSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """Every loop has a named limit; hitting one is a finding."""
 
-    model_calls: int = 50
-    tool_calls: int = 100
-    outbox_calls: int = 1000
-    virtual_s: float = 86400.0
-    real_s: float = 30.0
-    restarts: int = 3
+    model_calls: Count = 50
+    tool_calls: Count = 100
+    outbox_calls: Count = 1000
+    inbox_calls: Count = 1000
+    virtual_s: Seconds = 86400.0
+    real_s: Seconds = 30.0
+    restarts: Count = 3
 
 
 class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """How often something may happen."""
 
-    min: int = 0
-    max: int | None = None
+    min: Count = 0
+    max: Count | None = None
 
 
 class ExpectCalls(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -184,7 +218,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     wire: WireName = "anthropic"
     dialect: str = ""
     stream: bool = False
-    window_tokens: int | None = None
+    window_tokens: FromOne | None = None
     seed: int = 0
     session: Session = Session()
     tools: dict[str, ToolScript] = {}

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.calls import Call, ModelRequest
 from harness.core.draws import Draws
-from harness.core.errors import InputError
+from harness.core.errors import InputError, nearest
 from harness.core.messages import (
     Block,
     Json,
@@ -66,23 +66,29 @@ class TurnScript:
 
 def _due(lane: list[tuple[int, Turn]], call: Call, past: Past) -> tuple[int, Turn] | None:
     """The turn that is due: a conditional one that holds ends the running one before it."""
-    start = _position(lane, past)
-    for place in range(start, len(lane)):
+    for place in range(_position(lane, past), len(lane)):
         index, turn = lane[place]
-        if past.plays["model", index] >= count(turn.times) or not _holds(turn, call, past):
-            continue
-        for later in range(place + 1, len(lane)):
-            conditional = lane[later][1].when is not None
-            if not conditional:
-                break
-            if _holds(lane[later][1], call, past):
-                return lane[later]
-        return index, turn
+        plays = past.plays["model", index]
+        if plays < count(turn.times) and _holds(turn, call, past):
+            return _ending(lane, place, call, past) or lane[place] if plays else lane[place]
+    return None
+
+
+def _ending(
+    lane: list[tuple[int, Turn]], place: int, call: Call, past: Past
+) -> tuple[int, Turn] | None:
+    """The conditional turn right behind a running one that holds by now, if any."""
+    for later in range(place + 1, len(lane)):
+        turn = lane[later][1]
+        if turn.when is None:
+            return None
+        if _holds(turn, call, past):
+            return lane[later]
     return None
 
 
 def _position(lane: list[tuple[int, Turn]], past: Past) -> int:
-    """Where in the lane to look from: the place of the turn that was answered last."""
+    """Where in the lane to look from: the place of the turn that was consumed last."""
     last = past.last_played.get(f"model:{lane[0][1].purpose}" if lane else "", -1)
     low, high = 0, len(lane)
     while low < high:
@@ -126,22 +132,31 @@ def _short_form(turn: Turn) -> Iterator[Block]:
 def block_from(fields: dict[str, Json]) -> Block:
     """A block of a scenario file: `type` and the fields of the core block, or kept as opaque.
 
-    Raises InputError for a known type with wrong fields.
+    Raises InputError for a known type with wrong or unknown fields.
     """
     kind = fields.get("type")
+    kind = kind if isinstance(kind, str) else None
     if kind == "tool_use":
         fields = {"id": "", "input": {}, **fields}
     try:
         if kind in _KNOWN:
+            _refuse_unknown(fields, _KNOWN[kind])
             return msgspec.convert(fields, type=_KNOWN[kind])
     except msgspec.ValidationError as error:
         raise InputError(f"block of type {kind!r}: {error}") from None
-    if not isinstance(kind, str):
+    if kind is None:
         raise InputError(f"a block needs a `type`: {fields!r}")
     return Opaque(kind, fields)
 
 
-_KNOWN: dict[Json, type[Text | Thinking | ToolUse | ToolResult]] = {
+def _refuse_unknown(fields: dict[str, Json], block: type[msgspec.Struct]) -> None:
+    known = {"type", *block.__struct_fields__}
+    for name in fields:
+        if name not in known:
+            raise InputError(f"block of type {fields['type']!r}: {name!r}: {nearest(name, known)}")
+
+
+_KNOWN: dict[str | None, type[Text | Thinking | ToolUse | ToolResult]] = {
     "text": Text,
     "thinking": Thinking,
     "tool_use": ToolUse,

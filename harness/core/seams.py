@@ -41,9 +41,8 @@ def limit_hit(limits: Limits, history: History, call: Call) -> str:
     """The name of the limit that the call is over, "" when it is within all."""
     if call.at_ms > limits.virtual_s * 1000:
         return "virtual_s"
-    most = {"model": limits.model_calls, "tool": limits.tool_calls, "outbox": limits.outbox_calls}
-    seam = str(call.seam)
-    return f"{seam}_calls" if history.past.calls[seam] > most.get(seam, 1 << 62) else ""
+    name = f"{call.seam}_calls"
+    return name if history.past.calls[call.seam] > getattr(limits, name) else ""
 
 
 def limit_text(name: str, limits: Limits) -> str:
@@ -109,18 +108,19 @@ def record_answer(
     error: str = "",
     said: Reply | ApiError | None = None,
     faults: tuple[str, ...] = (),
-    wait_ms: int = 0,
+    **known: Json,
 ) -> Plan:
-    """Record a plan as the answer to a call, effects included; return what the door carries out."""
-    if wait_ms:
-        plan = (Wait(wait_ms), *plan)
+    """Record a plan as the answer to a call, effects included; return what the door carries out.
+
+    `known` are fields of the event that the caller knows better than the plan shows.
+    """
     for step in plan:
         if isinstance(step, Effect):
             history.effect(
                 at_ms=call.at_ms, session=call.session, turn=call.turn, key=call.key,
                 name=step.name, idempotency_key=step.key,
             )  # fmt: skip
-    fields = _said(history, call, plan, said)
+    fields = _said(history, call, plan, said) | known
     history.answered(
         at_ms=call.at_ms, key=call.key, seam=call.seam, script_turn=turn,
         steps=summary(plan), faults=faults, error=error, **fields,
@@ -134,6 +134,7 @@ def _said(
     """The fields of the answered event that follow from what is said."""
     value = next((s.value for s in plan if isinstance(s, Answer)), None)
     fields: dict[str, Json] = {"session": call.session, "turn": call.turn}
+    fields["complete"] = is_whole(plan)
     fields["outcome"] = _outcome(plan, value, said)
     if call.seam == "model":
         return fields | _model_fields(history, call, plan, said)
@@ -164,5 +165,6 @@ def _outcome(plan: Plan, value: object, said: Reply | ApiError | None) -> Outcom
     raised = next((s.error for s in plan if isinstance(s, Raise)), "")
     if raised == "timeout":
         return "timeout"
-    failed = isinstance(said, ApiError) or (isinstance(value, ToolAnswer) and value.is_error)
+    refused = any(s.head.status >= 400 for s in plan if isinstance(s, Send) and s.head)
+    failed = refused or isinstance(said, ApiError) or getattr(value, "is_error", False)
     return "error" if raised or failed or not is_whole(plan) else "ok"

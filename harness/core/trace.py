@@ -111,8 +111,9 @@ class Trace(msgspec.Struct, eq=False):
 
     @property
     def seams(self) -> frozenset[Seam]:
-        """The seams that the target, or the recording, has got."""
-        return frozenset(seam for start in self.starts for seam in start.seams)
+        """The seams that the target, or the recording, has got; a store that was seen is one."""
+        named = {seam for start in self.starts for seam in start.seams}
+        return frozenset(named | ({"store"} if self.stored else set()))
 
     @property
     def settings(self) -> dict[str, Json]:

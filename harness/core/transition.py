@@ -9,12 +9,13 @@ wire writes, byte faults bend; the answer is recorded before a step of it is car
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from harness.core import inbox
-from harness.core.arming import ArmedFault, Stage, bend_all
+from harness.core.arming import ArmedFault, bend_all
 from harness.core.calls import (
     Call,
     Inbound,
@@ -28,7 +29,7 @@ from harness.core.calls import (
 from harness.core.draws import Draws
 from harness.core.history import History
 from harness.core.model_seam import ModelSeam
-from harness.core.plans import Accepted, Answer, Delivered, Plan
+from harness.core.plans import Accepted, Answer, Delivered, Plan, Wait, is_consumed
 from harness.core.ports import Script, Wire
 from harness.core.scenario import Scenario
 from harness.core.script import ToolScripts
@@ -74,11 +75,7 @@ class Transition:
         call = self._call("tool", session or self._session(), at_ms, request)
         self._record(call)
         plan, turn, error = answer_tool(self.scenario, self.tools, self.history, call)
-        plan, by_value = self._bend("value", call, plan)
-        plan, by_bytes = self._bend("bytes", call, plan)
-        return record_answer(
-            self.history, call, plan, turn=turn, error=error, faults=by_value + by_bytes
-        )
+        return self._answer(call, plan, turn=turn, error=error)
 
     def next_inbound(self, at_ms: int) -> Plan:
         """Give the agent its next message, after a wait if none is due yet, or the end."""
@@ -95,16 +92,16 @@ class Transition:
         self._record(call)
         if inbound is not None:
             inbound = msgspec.structs.replace(inbound, at_ms=when_ms)
-        plan, faults = self._bend("value", call, (Answer(Delivered(inbound)),))
-        return record_answer(self.history, call, plan, faults=faults, wait_ms=when_ms - at_ms)
+        wait: Plan = (Wait(when_ms - at_ms),) if when_ms > at_ms else ()
+        return self._taken(call, (*wait, Answer(Delivered(inbound))))
 
     def cancelled(self, session: str, at_ms: int) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
         past = self.history.past
         if self._cancelled.get(session) == past.turn(session):
             return True
-        entry = inbox.due(self.inbox, past, at_ms, busy=True)
-        if entry is None or entry.inbound.kind == "message" or entry.inbound.session != session:
+        entry = inbox.due_cancel(self.inbox, past, at_ms, session)
+        if entry is None:
             return False
         self._cancelled[session] = past.turn(session)
         call = self._call("inbox", session, at_ms, InboxRequest(poll=True))
@@ -116,11 +113,31 @@ class Transition:
         """Take what the agent says to the user."""
         call = self._call("outbox", session or self._session(), at_ms, request)
         self._record(call)
+        return self._taken(call, (Answer(Accepted()),))
+
+    def _taken(self, call: Call, plan: Plan) -> Plan:
+        """The inbox or outbox answers, or, at a limit for which it has no words, stops the run."""
         limit = limit_hit(self.scenario.limits, self.history, call)
-        plan: Plan = (STOP,) if limit else (Answer(Accepted()),)
-        plan, faults = self._bend("value", call, plan)
-        error = f"limit.{limit}" if limit else ""
-        return record_answer(self.history, call, plan, error=error, faults=faults)
+        if limit:
+            return self._answer(call, (STOP,), error=f"limit.{limit}")
+        return self._answer(call, plan)
+
+    def _answer(
+        self, call: Call, scripted: Plan, *, turn: int | None = None, error: str = ""
+    ) -> Plan:
+        """The plan as faults bend it, recorded; a limit's answer is not bent."""
+        faults = () if error.startswith("limit.") else self.faults
+        bend = partial(bend_all, faults, call=call, history=self.history, draws=self.draws)
+        bent, by_value = bend(stage="value", plan=scripted)
+        plan, by_bytes = bend(stage="bytes", plan=bent)
+        return record_answer(
+            self.history,
+            call,
+            plan,
+            turn=turn if is_consumed(scripted, bent, plan) else None,
+            error=error,
+            faults=by_value + by_bytes,
+        )
 
     def _session(self) -> str:
         """The session that is worked on: the open one that began last, else `main`."""
@@ -146,9 +163,6 @@ class Transition:
             purpose=call.purpose,
             **fields,
         )
-
-    def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
-        return bend_all(self.faults, stage, call, self.history, self.draws, plan)
 
 
 def _unseen(at_ms: int) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from harness.core.plans import Close, Head, Kill, Plan, Raise, Step, Wait
 from harness.doors.door import Door, stops
 from harness.doors.endpoints import Endpoints, error_answer
-from harness.doors.exchange import Exchange, exchange
+from harness.doors.exchange import Exchange, at_once, exchange
 from harness.doors.http import (
     LAST_CHUNK,
     Connection,
@@ -37,7 +37,11 @@ class Answering:
         try:
             for request in self._connection.requests():
                 plan = self._endpoints.plan(request, self._connection.pause)
-                self._answer(exchange(plan), request)
+                if (known := at_once(plan)) is not None:
+                    answer = whole_answer(*known, reusable=request.reusable)
+                    self._connection.write(answer)
+                else:
+                    self._answer(exchange(plan), request)
                 if not request.reusable:
                     break
         except Refused as error:

@@ -71,6 +71,7 @@ class Connection:
         reader = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_MOST_BYTES)
         reader.receive_data(self._rest) if self._rest else None
         head: h11.Request | None = None
+        headers: dict[str, str] = {}
         body: list[bytes] = []
         left = BODY_MOST_BYTES
         while True:
@@ -80,13 +81,13 @@ class Connection:
                 body.append(bytes(event.data))
                 _check_size(left)
             elif isinstance(event, h11.Request):
-                head = event
-                _check_size(BODY_MOST_BYTES - _declared(head))
+                head, headers = event, _headers(event)
+                _check_size(left - int(headers.get("content-length", 0)))
                 if reader.they_are_waiting_for_100_continue:
                     self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             elif isinstance(event, h11.EndOfMessage) and head is not None:
                 self._rest = bytes(reader.trailing_data[0])
-                return _read(head, b"".join(body))
+                return _read(head, headers, b"".join(body))
             else:
                 return None
 
@@ -151,8 +152,11 @@ class Connection:
             left -= len(data)
 
 
-def _declared(head: h11.Request) -> int:
-    return next((int(value) for name, value in head.headers if name == b"content-length"), 0)
+def _headers(head: h11.Request) -> dict[str, str]:
+    return {
+        name.decode("latin-1").lower(): value.decode("latin-1")
+        for name, value in head.headers.raw_items()
+    }
 
 
 def _check_size(left: int) -> None:
@@ -160,8 +164,7 @@ def _check_size(left: int) -> None:
         raise Refused(413, f"a request body has at most {BODY_MOST_BYTES} bytes here")
 
 
-def _read(head: h11.Request, body: bytes) -> Request:
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+def _read(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
     modern = head.http_version >= b"1.1"
     return Request(
         method=head.method.decode("ascii"),

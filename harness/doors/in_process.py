@@ -7,14 +7,14 @@ here: `ToolError` for an error that the tool reports, `RuntimeError` for one tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
 
-from harness.clock import Clock
-from harness.core.brief import Tool, ToolError
+from harness.core.brief import BriefClock, Tool, ToolError
 from harness.core.calls import Inbound, OutboundKind, OutboxRequest, ToolRequest
 from harness.core.errors import RunStopped
 from harness.core.messages import Json
@@ -25,28 +25,37 @@ from harness.doors.door import Door
 from harness.doors.transport import Transport
 
 
+def _no_store() -> None:
+    """A brief without a store."""
+
+
 class InProcessBrief:
     """`harness.core.brief.Brief` for a Python target, sync or async."""
 
     def __init__(
         self,
         door: Door,
-        session_dir: Path,
+        session_dir: PurePath,
         *,
         options: Mapping[str, Json] | None = None,
-        store: Any = None,
+        open_store: Callable[[], Any] = _no_store,
     ) -> None:
         scenario = door.transition.scenario
         self._door = door
         self.session_dir = session_dir
-        self.clock: Clock = door.clock
+        self.clock: BriefClock = door.clock
         self.options: Mapping[str, Json] = dict(options or {})
         self.limits: Mapping[str, float] = msgspec.structs.asdict(scenario.limits)
         self.base_url, self.api_key = BASE_URL, API_KEY
         self.seed = scenario.seed
-        self.store = store
+        self._open_store = open_store
         self.transport = self.async_transport = Transport(door)
         self.tools = [_tool(door, name, script) for name, script in scenario.tools.items()]
+
+    @cached_property
+    def store(self) -> Any:
+        """The session store behind the store seam; an agent that asks for it has that seam."""
+        return self._open_store()
 
     def anthropic(self, **settings: Any) -> Any:
         """An `anthropic.Anthropic` client whose every request crosses the model seam."""

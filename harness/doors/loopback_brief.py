@@ -6,7 +6,7 @@ The clients are the installed SDKs' own, on a real socket, so that what only a s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ class LoopbackBrief(InProcessBrief):
         session_dir: Path,
         *,
         options: Mapping[str, Json] | None = None,
-        store: Any = None,
+        open_store: Callable[[], Any] = lambda: None,
     ) -> None:
-        super().__init__(loopback.door, session_dir, options=options, store=store)
+        super().__init__(loopback.door, session_dir, options=options, open_store=open_store)
         import httpx2
 
         self.base_url = loopback.urls.model
@@ -57,5 +57,5 @@ class LoopbackBrief(InProcessBrief):
 
         return openai.AsyncOpenAI(**self._where("/v1"), **settings)
 
-    def _where(self, path: str = "") -> dict[str, str]:
+    def _where(self, path: str = "") -> dict[str, Any]:
         return {"base_url": self.base_url + path, "api_key": self.api_key}

@@ -15,9 +15,9 @@ from types import ModuleType, TracebackType
 from typing import Any, NoReturn, Self
 
 from harness.core.errors import HarnessError, RunStopped
-from harness.core.plans import Close, Plan, Raise, Send, Step, Wait
+from harness.core.plans import Close, Plan, Raise, Step, Wait
 from harness.doors.door import Door
-from harness.doors.exchange import DISCONNECTED, NOT_HTTP, Exchange, exchange
+from harness.doors.exchange import DISCONNECTED, NOT_HTTP, Exchange, at_once, exchange
 
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
@@ -98,7 +98,8 @@ class Transport:
 
 def library_of(request: Any) -> ModuleType:
     """The library that a request is made with; HarnessError when it is none that we know."""
-    return _library(type(request))
+    kind: Any = type(request)
+    return _library(kind)
 
 
 @cache
@@ -112,18 +113,11 @@ def _library(request_type: Hashable) -> ModuleType:
 
 
 def _whole(plan: Plan, request: Any) -> Any | None:
-    """The response to a plan that sends a whole answer and does nothing else; None otherwise."""
-    first = plan[0] if plan else None
-    if type(first) is not Send or first.head is None or "content-length" in first.head.headers:
+    """The response to a plan that only sends; None for any other."""
+    if (known := at_once(plan)) is None:
         return None
-    if len(plan) == 1:
-        content = first.data
-    elif all(type(step) is Send for step in plan):
-        content = b"".join([step.data for step in plan if isinstance(step, Send)])
-    else:
-        return None
-    head = first.head
-    return library_of(request).Response(head.status, headers=head.headers, content=content)
+    head, body = known
+    return library_of(request).Response(head.status, headers=head.headers, content=body)
 
 
 class _Carrier:

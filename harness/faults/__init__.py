@@ -8,44 +8,56 @@ identity, and counts as not fired.
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from collections.abc import Iterator
-from types import ModuleType
-from typing import cast
+from types import FunctionType, ModuleType
+from typing import cast, get_type_hints
 
-from harness.core.arming import ArmedFault, Stage
+import msgspec
+
+from harness.core.arming import ON, ArmedFault, Stage
 from harness.core.errors import InputError, nearest
 from harness.core.ports import FaultFunction
 from harness.core.scenario import FaultSpec
+from harness.faults import http, sse, tools, transport
 
-LAYERS = ("http", "sse", "tools", "transport")
+LAYERS: tuple[ModuleType, ...] = (http, sse, tools, transport)
 
 
 def arm(spec: FaultSpec, place: str = "") -> ArmedFault:
     """The fault that `spec` names, ready to fire.
 
-    Raises InputError for an unknown kind, and for a setting that the fault has not got.
+    Raises InputError for an unknown kind or seam, and for a setting that the fault has not got or
+    that has a wrong value.
     """
     found = {kind: (function, stage) for kind, function, stage in every()}
     if spec.kind not in found:
         raise InputError(f"fault {spec.kind!r}: unknown; {nearest(spec.kind, found)}", place)
+    if spec.on not in ON and not spec.on.startswith("tool:"):
+        raise InputError(f"fault {spec.kind}: on {spec.on!r}: {nearest(spec.on, ON)}", place)
     function, stage = found[spec.kind]
-    known = [
-        n for n, p in inspect.signature(function).parameters.items() if p.kind is p.KEYWORD_ONLY
-    ]
-    for name in spec.settings:
-        if name not in known:
-            raise InputError(
-                f"fault {spec.kind}: no setting {name!r}; {nearest(name, known)}", place
-            )
+    settings = _settings(function)
+    for name, value in spec.settings.items():
+        if name not in settings:
+            what = f"no setting {name!r}; {nearest(name, settings)}"
+            raise InputError(f"fault {spec.kind}: {what}", place)
+        try:
+            msgspec.convert(value, type=settings[name])
+        except msgspec.ValidationError as error:
+            raise InputError(f"fault {spec.kind}: setting {name!r}: {error}", place) from None
     return ArmedFault(spec, function, stage)
+
+
+def _settings(function: FaultFunction) -> dict[str, object]:
+    """The settings of a fault, its keyword-only parameters, with their types."""
+    named = getattr(function, "__kwdefaults__", None) or {}
+    types = get_type_hints(function, include_extras=True)
+    return {name: types[name] for name in named}
 
 
 def every() -> Iterator[tuple[str, FaultFunction, Stage]]:
     """All faults: kind, function and stage."""
-    for layer in LAYERS:
-        module = importlib.import_module(f"harness.faults.{layer}")
+    for module in LAYERS:
+        layer = module.__name__.rpartition(".")[2]
         for name, function in public_functions(module):
             yield f"{layer}.{name}", function, cast(Stage, module.STAGE)
 
@@ -53,6 +65,6 @@ def every() -> Iterator[tuple[str, FaultFunction, Stage]]:
 def public_functions(module: ModuleType) -> Iterator[tuple[str, FaultFunction]]:
     """The functions that a module itself defines, in the order of their names."""
     for name, function in sorted(vars(module).items()):
-        own = inspect.isfunction(function) and function.__module__ == module.__name__
+        own = isinstance(function, FunctionType) and function.__module__ == module.__name__
         if own and not name.startswith("_"):
             yield name, function

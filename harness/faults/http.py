@@ -1,12 +1,16 @@
 """HTTP faults: the provider answers an error in place of a reply.
 
-The answer is a value; the wire puts it into its own envelope. The turn that it replaces is not
-consumed, so the next call gets it.
+A model's answer is a value, which the wire puts into its own envelope; tools, inbox and outbox have
+no wire, and answer JSON. The turn that it replaces is not consumed, so the next call gets it.
 """
 
 from __future__ import annotations
 
-from harness.core.plans import Answer, ApiError, Plan
+from typing import Annotated
+
+import msgspec
+
+from harness.core.plans import Answer, ApiError, Head, Plan, Send
 from harness.core.ports import Moment
 
 STAGE = "value"
@@ -31,16 +35,24 @@ def status(
     moment: Moment,
     plan: Plan,
     *,
-    status: int = 529,
+    status: Annotated[int, msgspec.Meta(ge=400, le=599)] = 529,
     type: str = "",
     message: str = "",
     retry_after: str | float | None = None,
     should_retry: bool | None = None,
 ) -> Plan:
-    """An error status with its provider's type; `retry_after` and `should_retry` are headers."""
+    """An error status with its provider's type; `retry_after` and `should_retry` are headers.
+
+    Escalating, it asks for twice the wait each time where `retry_after` is a number of seconds.
+    """
+    if isinstance(retry_after, (int, float)):
+        retry_after *= moment.harder
     headers = {} if retry_after is None else {"retry-after": f"{retry_after}"}
     if should_retry is not None:
         headers["x-should-retry"] = str(should_retry).lower()
     kind = type or _TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
     words = message or kind.replace("_", " ").capitalize()
+    if moment.call.seam != "model":
+        head = Head(status, {"content-type": "application/json", **headers})
+        return (Send(msgspec.json.encode({"error": words}), head),)
     return (Answer(ApiError(status, kind, words, headers)),)

@@ -10,6 +10,7 @@ import msgspec
 
 from harness.core.plans import Close, Plan, Send
 from harness.core.ports import Moment
+from harness.core.scenario import Count
 
 STAGE = "bytes"
 
@@ -43,7 +44,7 @@ def error_event(
     moment: Moment,
     plan: Plan,
     *,
-    after: int = 3,
+    after: Count = 3,
     type: str = "overloaded_error",
     message: str = "Overloaded",
 ) -> Plan:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from harness.core.plans import Close, Plan, Send, Wait
 from harness.core.ports import Moment
+from harness.core.scenario import Count, Seconds
 
 STAGE = "bytes"
 
@@ -22,9 +23,9 @@ CODES = {
 FOREVER_MS = 10**10
 
 
-def latency(moment: Moment, plan: Plan, *, wait_s: float = 1.0) -> Plan:
-    """The answer comes whole, `wait_s` seconds late."""
-    return (Wait(int(wait_s * 1000)), *plan)
+def latency(moment: Moment, plan: Plan, *, wait_s: Seconds = 1.0) -> Plan:
+    """The answer comes whole, `wait_s` seconds late; escalating, twice as late each time."""
+    return (Wait(_ms(wait_s * moment.harder)), *plan)
 
 
 def reset_before_headers(moment: Moment, plan: Plan) -> Plan:
@@ -37,18 +38,18 @@ def close_before_headers(moment: Moment, plan: Plan) -> Plan:
     return (Close(),)
 
 
-def headers_never_come(moment: Moment, plan: Plan, *, wait_s: float | None = None) -> Plan:
+def headers_never_come(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
     """Nothing is answered for `wait_s` seconds (for ever), then the connection ends."""
     return (Wait(_ms(wait_s)), Close())
 
 
-def reset_mid_stream(moment: Moment, plan: Plan, *, after: int = 3) -> Plan:
+def reset_mid_stream(moment: Moment, plan: Plan, *, after: Count = 3) -> Plan:
     """`after` sends leave, then the connection is reset."""
     return plan if _sends(plan) <= after else (*_first(plan, after), Close(reset=True))
 
 
 def stalled_stream(
-    moment: Moment, plan: Plan, *, after: int = 3, wait_s: float | None = None
+    moment: Moment, plan: Plan, *, after: Count = 3, wait_s: Seconds | None = None
 ) -> Plan:
     """`after` sends leave, then nothing for `wait_s` seconds (for ever), then the end."""
     if _sends(plan) <= after:
@@ -57,7 +58,7 @@ def stalled_stream(
 
 
 def _ms(wait_s: float | None) -> int:
-    return FOREVER_MS if wait_s is None else int(wait_s * 1000)
+    return FOREVER_MS if wait_s is None else min(int(wait_s * 1000), FOREVER_MS)
 
 
 def _sends(plan: Plan) -> int:

@@ -56,13 +56,14 @@ class _Writer:
             world="recording", stream=transcript.stream, seams=self._seams(),
         )  # fmt: skip
         self._system = self.history.value(transcript.system)
-        self._tools = self.history.value(msgspec.to_builtins(transcript.tools))
+        self._tools = self.history.value([msgspec.to_builtins(tool) for tool in transcript.tools])
         for index, message in enumerate(transcript.messages):
             if side(message) == "assistant":
                 self._model_call(index)
                 self._model_answer(index, message)
+            if side(message) != "system":
                 self._tool_calls(message)
-            self._tool_results(message)
+                self._tool_results(message)
             self._take(message)
         if transcript.exchange and not transcript.answered:
             self._model_call(len(transcript.messages))
@@ -141,8 +142,6 @@ class _Writer:
         return name if self._used[name] == 1 else f"{name}#{self._used[name]}"
 
     def _tool_results(self, message: Message) -> None:
-        if side(message) == "system":
-            return
         for result in message.tool_results:
             found = self.pairing.results[self._next_result]
             self._next_result += 1
@@ -155,4 +154,6 @@ class _Writer:
 
 
 def _value(result: ToolResult) -> Any:
-    return msgspec.to_builtins(ToolAnswer(msgspec.to_builtins(result.content), result.is_error))
+    content = result.content
+    plain = content if isinstance(content, str) else [msgspec.to_builtins(b) for b in content]
+    return msgspec.to_builtins(ToolAnswer(plain, result.is_error))

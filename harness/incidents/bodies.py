@@ -18,7 +18,7 @@ MAX_BYTES = 256 * 1024 * 1024
 """The most that a compressed body may grow to."""
 
 _GZIP = b"\x1f\x8b"
-_BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{16,}={0,2}\s*")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{8,}={0,2}\s*")
 
 
 class Unreadable(Exception):

@@ -27,7 +27,7 @@ def is_history(data: bytes) -> bool:
     """Whether the first line is an event of ours."""
     try:
         first = msgspec.json.decode(data.lstrip().partition(b"\n")[0])
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return False
     return isinstance(first, dict) and first.get("event") in ("started", "message", "value")
 
@@ -35,9 +35,13 @@ def is_history(data: bytes) -> bool:
 def read_history(data: bytes) -> Recording:
     """A history of ours; raises InputError with the line that is no event."""
     try:
+        data.decode()
         return Recording("history", history=history.decode(data))
-    except (msgspec.MsgspecError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"no history of loop-harness: {error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError("no UTF-8", _line(data, error.start)) from None
+    except (msgspec.MsgspecError, RecursionError) as error:
+        place, _, what = str(error).partition(": ")
+        raise InputError(f"no event of loop-harness: {what or place}", what and place) from None
 
 
 FORMATS: dict[str, Format] = {

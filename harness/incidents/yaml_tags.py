@@ -4,8 +4,8 @@ Cassettes carry tags of the program that wrote them (`!!python/object/apply:...i
 `!binary`). A tag is a wish to have code run, so none is granted: only the parser in C is used, and
 its events are put together here, without recursion (its own composer ends the process on deep
 nesting). What stands below a tag is read as the text, list or mapping that it is; the two
-spellings of binary mean their bytes. Plain scalars follow YAML's core schema, so times stay text;
-keys are text, as in JSON.
+spellings of binary mean their bytes. Plain scalars are numbers only where all versions of YAML
+say so, times stay text, and keys are text, as in JSON.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ _PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], Json]], ...] = (
     (re.compile(r"~?|null|Null|NULL"), lambda text: None),
     (re.compile(r"true|True|TRUE"), lambda text: True),
     (re.compile(r"false|False|FALSE"), lambda text: False),
-    (re.compile(r"[-+]?[0-9]{1,300}"), int),
-    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
+    (re.compile(r"[-+]?(?:0|[1-9][0-9]{0,299})"), int),
+    (re.compile(r"(?:[-+]?[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?"), float),
     (re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"), lambda t: float(t.replace(".", ""))),
 )
-"""Plain scalars that are no text, by the core schema."""
+"""Plain scalars that are no text, where YAML 1.1 and 1.2 agree: `0e12` and `08` may be ids."""

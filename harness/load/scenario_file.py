@@ -8,6 +8,7 @@ list replaces a list) and decoded strictly. Mistakes come back with file, line a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,12 +18,14 @@ import msgspec
 from harness.core.errors import InputError, nearest
 from harness.core.scenario import Scenario, ToolScript
 from harness.load.mistakes import explain
+from harness.load.names import mistakes_in
 from harness.load.yaml_text import SIZE_MAX_BYTES, Lines, parse
 
 _T = TypeVar("_T")
 _KNOBS = ("kind", "on", "when", "often", "then", "must_fire")
 _FILE_KEYS = (*(f.encode_name for f in msgspec.structs.fields(Scenario)), "variants")
 _OURS = ("variant", "folder")
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
 def find_scenarios(paths: Sequence[Path]) -> list[Path]:
@@ -45,8 +48,13 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
 
 
 def _has_script(path: Path) -> bool:
-    with path.open("rb") as file:
-        return any(line.startswith(b"script:") for line in file)
+    try:
+        with path.open("rb") as file:
+            return any(line.startswith((b"script:", b"\xef\xbb\xbfscript:")) for line in file)
+    except IsADirectoryError:
+        return False
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
 
 
 def load_scenarios(path: Path | str) -> list[Scenario]:
@@ -97,6 +105,11 @@ class _File:
         self.lines.put(baseline, self.lines.of(self.root))
         yield from self._expand(baseline, "")
         for name, changes in variants.items():
+            if name == "baseline" or not _KEBAB.match(name):
+                what = (
+                    f"variant `{name}`: a name in kebab case, not `baseline`, for it names a folder"
+                )
+                raise self.fail(what, self.root, "variants", name)
             if not isinstance(changes, dict):
                 raise self.fail(f"variant `{name}` is not a mapping", self.root, "variants", name)
             yield from self._expand(self._merge(baseline, changes), name)
@@ -115,7 +128,11 @@ class _File:
         streams = (
             (False, True) if values.get("stream") == "both" else (values.get("stream", False),)
         )
+        if streams[0] not in (True, False):
+            raise self.fail("key `stream`: true, false or both", values, "stream")
         wires = values.get("wire", "anthropic")
+        if isinstance(wires, list) and (not wires or len(wires) != len(set(map(str, wires)))):
+            raise self.fail("key `wire`: a list names at least one, and each once", values, "wire")
         for wire in wires if isinstance(wires, list) else [wires]:
             for stream in streams:
                 yield self._decode(values, variant, wire, stream)
@@ -130,13 +147,18 @@ class _File:
                 raise self.fail(f"key `{key}` is missing", values)
         if values["name"] != self.path.stem:
             raise self.fail(f"name {values['name']!r} is not the file's name", values, "name")
+        if not _KEBAB.match(values["name"]):
+            raise self.fail("key `name`: in kebab case, for it names a folder", values, "name")
 
     def _decode(self, values: dict[str, Any], variant: str, wire: Any, stream: Any) -> Scenario:
         long = {**values, **self._long_forms(values), "wire": wire, "stream": stream}
         long |= {"variant": variant, "folder": os.fspath(self.path.parent)}
         self.lines.put(long, self.lines.of(values))
         self._check_tools(long)
-        return self._convert(long, Scenario, long, [])
+        scenario = self._convert(long, Scenario, long, [])
+        for mistake in mistakes_in(scenario):
+            raise self.fail(mistake.what, long, *mistake.path)
+        return scenario
 
     def _convert(self, value: Any, kind: type[_T], root: Any, prefix: list[str | int]) -> _T:
         try:
@@ -159,13 +181,14 @@ class _File:
             forms["checks"] = self._checks(values)
         if isinstance(values.get("faults"), list):
             forms["faults"] = [self._fault(f, values, i) for i, f in enumerate(values["faults"])]
+            self.lines.put(forms["faults"], self.lines.of(values["faults"]))
         return forms
 
     def _checks(self, values: dict[str, Any]) -> dict[str, Any]:
         checks: dict[str, Any] = {}
         for index, item in enumerate(values["checks"]):
             if isinstance(item, str):
-                checks[item] = {}
+                checks.setdefault(item, {})
             elif isinstance(item, dict):
                 checks |= item
             else:
@@ -177,5 +200,8 @@ class _File:
         """The knobs apart from the fault's own settings."""
         if not isinstance(fault, dict):
             raise self.fail("a fault is a mapping with `kind`", values, "faults", index)
-        knobs = {k: v for k, v in fault.items() if k in _KNOBS}
-        return knobs | {"settings": {k: v for k, v in fault.items() if k not in _KNOBS}}
+        settings = {k: v for k, v in fault.items() if k not in _KNOBS}
+        long = {k: v for k, v in fault.items() if k in _KNOBS} | {"settings": settings}
+        for part in (long, settings):
+            self.lines.put(part, self.lines.of(fault))
+        return long

@@ -1,13 +1,15 @@
 """YAML text as plain values, with the line of every key.
 
 PyYAML's C parser gives nodes; the core schema of YAML 1.2 is applied here, because the loaders of
-PyYAML follow 1.1, where `no` is false and `12:30` is a number. Explicit tags are refused, so that
-no file can name code; duplicate keys are errors, since one of the two is a mistake.
+PyYAML follow 1.1, where `no` is false and `12:30` is a number. Numbers that JSON has not got
+(`.inf`, `.nan`) are strings. Explicit tags are refused, so that no file can name code; duplicate
+keys are errors, since one of the two is a mistake; aliases may not make a small file huge.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -16,17 +18,29 @@ import yaml
 from harness.core.errors import InputError
 
 SIZE_MAX_BYTES = 32 * 1024 * 1024
+DEPTH_MAX = 100
+VALUES_MAX = 1_000_000
+"""How many values a file may hold, counted with each alias written out."""
 
 _SCALARS: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile(r"(|~|null|Null|NULL)\Z"), lambda _: None),
     (re.compile(r"(true|True|TRUE)\Z"), lambda _: True),
     (re.compile(r"(false|False|FALSE)\Z"), lambda _: False),
     (re.compile(r"[-+]?[0-9]{1,400}\Z"), int),
-    (re.compile(r"0o[0-7]+\Z"), lambda text: int(text, 8)),
-    (re.compile(r"0x[0-9a-fA-F]+\Z"), lambda text: int(text, 16)),
+    (re.compile(r"0o[0-7]{1,400}\Z"), lambda text: int(text, 8)),
+    (re.compile(r"0x[0-9a-fA-F]{1,400}\Z"), lambda text: int(text, 16)),
     (re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z"), float),
 )
-_TAGS = {"map", "seq", "str", "int", "float", "bool", "null"}
+_IMPLICIT = "implicit"
+_Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Nodes(_Parser):  # type: ignore[misc]
+    """A parser whose nodes tell a tag that stands in the file from one that does not."""
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
+        """The tag of a node without one."""
+        return _IMPLICIT
 
 
 class Lines:
@@ -60,79 +74,99 @@ class Lines:
 def parse(text: str) -> tuple[Any, Lines]:
     """Plain values and their lines.
 
-    Raises InputError (`line N: …`) for what is no YAML, a duplicate key or an explicit tag.
+    Raises InputError (`line N: …`) for what is no YAML, a duplicate key, an explicit tag, and for
+    what is too deep or, with its aliases, too large.
     """
-    try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}" if mark else ""
-        raise InputError(f"not YAML: {error.problem or error.context}", where) from None
-    except yaml.YAMLError as error:
-        raise InputError(f"not YAML: {' '.join(str(error).split())}") from None
     lines = Lines()
-    return (None if root is None else _Builder(lines).build(root)), lines
+    builder = _Builder(text.removeprefix("\ufeff"), lines)
+    return builder.root(), lines
 
 
 class _Builder:
     """Builds values from nodes; an aliased node is built once."""
 
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
-        self._built: dict[int, Any] = {}
+    def __init__(self, text: str, lines: Lines) -> None:
+        self._text, self._lines = text, lines
+        self._ends = [found.start() for found in re.finditer(r"\n|\r(?!\n)", text)]
+        self._built: dict[int, tuple[Any, int]] = {}
         self._open: set[int] = set()
 
-    def build(self, node: yaml.Node) -> Any:
-        """The value of a node."""
+    def root(self) -> Any:
+        """The value of the text, None when there is none."""
+        try:
+            node = yaml.compose(self._text, Loader=_Nodes)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            where = self._at(mark.index) if mark else ""
+            raise InputError(f"not YAML: {error.problem or error.context}", where) from None
+        except yaml.reader.ReaderError as error:
+            what = f"not YAML: the character {error.character!r} is not allowed"
+            raise InputError(what, self._at(error.position)) from None
+        except RecursionError:
+            raise InputError("nested too deeply") from None
+        return None if node is None else self.build(node)[0]
+
+    def _at(self, index: int) -> str:
+        return f"line {self._line(index)}"
+
+    def _line(self, index: int) -> int:
+        """The line as editors count it: YAML itself ends lines at more characters than they do."""
+        return bisect_right(self._ends, index - 1) + 1
+
+    def _place(self, node: yaml.Node) -> str:
+        return self._at(node.start_mark.index)
+
+    def build(self, node: yaml.Node) -> tuple[Any, int]:
+        """The value of a node, and how many values it holds."""
         if id(node) in self._built:
             return self._built[id(node)]
         if id(node) in self._open:
-            raise InputError("an alias that contains itself", _place(node))
-        if len(self._open) > 100:
-            raise InputError("nested too deeply", _place(node))
+            raise InputError("an alias that contains itself", self._place(node))
+        if len(self._open) > DEPTH_MAX:
+            raise InputError("nested too deeply", self._place(node))
+        if node.tag != _IMPLICIT:
+            raise InputError(f"the tag {node.tag!r} is not allowed", self._place(node))
         self._open.add(id(node))
-        value = self._value(node)
+        value, size = self._value(node)
+        if size > VALUES_MAX:
+            raise InputError(f"more than {VALUES_MAX} values, aliases included", self._place(node))
         self._open.discard(id(node))
-        self._built[id(node)] = value
-        return value
+        self._built[id(node)] = (value, size)
+        return value, size
 
-    def _value(self, node: yaml.Node) -> Any:
+    def _value(self, node: yaml.Node) -> tuple[Any, int]:
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
+            return self._scalar(node), 1
         if isinstance(node, yaml.SequenceNode):
-            items = [self.build(child) for child in node.value]
-            self._lines.put(items, {i: _line(child) for i, child in enumerate(node.value)})
-            return items
+            built = [self.build(child) for child in node.value]
+            items = [value for value, _ in built]
+            places = enumerate(node.value)
+            self._lines.put(items, {i: self._line(child.start_mark.index) for i, child in places})
+            return items, 1 + sum(size for _, size in built)
         return self._mapping(node)
 
-    def _mapping(self, node: yaml.Node) -> dict[str, Any]:
+    def _mapping(self, node: yaml.Node) -> tuple[dict[str, Any], int]:
         values: dict[str, Any] = {}
         lines: dict[Any, int] = {}
+        total = 1
         for key_node, value_node in node.value:
-            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
-            if key is None:
-                raise InputError("a key must be a plain text", _place(key_node))
+            if not isinstance(key_node, yaml.ScalarNode) or key_node.tag != _IMPLICIT:
+                raise InputError("a key must be a plain text", self._place(key_node))
+            key = key_node.value
             if key in values:
-                first = lines[key]
-                raise InputError(f"duplicate key `{key}` (first in line {first})", _place(key_node))
-            values[key] = self.build(value_node)
-            lines[key] = _line(key_node)
+                what = f"duplicate key `{key}` (first in line {lines[key]})"
+                raise InputError(what, self._place(key_node))
+            values[key], size = self.build(value_node)
+            total += size
+            lines[key] = self._line(key_node.start_mark.index)
         self._lines.put(values, lines)
-        return values
+        return values, total
 
-
-def _scalar(node: yaml.ScalarNode) -> Any:
-    tag = node.tag.rpartition(":")[2]
-    if tag not in _TAGS and tag not in ("timestamp", "merge", "value"):
-        raise InputError(f"the tag {node.tag!r} is not allowed", _place(node))
-    if node.style in ("'", '"', "|", ">"):
-        return node.value
-    return next((make(node.value) for form, make in _SCALARS if form.match(node.value)), node.value)
-
-
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
-
-
-def _place(node: yaml.Node) -> str:
-    return f"line {_line(node)}"
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        if node.style in ("'", '"', "|", ">"):
+            return node.value
+        make = next((make for form, make in _SCALARS if form.match(node.value)), str)
+        value = make(node.value)
+        if isinstance(value, float) and value in (float("inf"), float("-inf")):
+            raise InputError("a number too large", self._place(node))
+        return value

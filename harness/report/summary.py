@@ -42,8 +42,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         return self.verdict.verdict
 
 
-def summarize(run: Run, asked: Invocation) -> RunSummary:
-    """The summary of a run that was asked for like this."""
+def summarize(run: Run, asked: Invocation | None) -> RunSummary:
+    """The summary of a run; `asked` is how it can be asked for again, if it can."""
     name = run.scenario.run_name
     verdict = run.verdict
     return RunSummary(
@@ -55,7 +55,7 @@ def summarize(run: Run, asked: Invocation) -> RunSummary:
         seed=run.seed,
         verdict=verdict,
         history=str(run.folder / "history.jsonl") if run.folder else "",
-        repeat=repeat(asked, name, run.seed),
+        repeat=repeat(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
     )
 

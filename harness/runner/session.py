@@ -20,6 +20,9 @@ from harness.core.messages import Block, Message, Text
 from harness.core.ports import Store
 from harness.core.scenario import Scenario, SeedMessage
 from harness.core.script import block_from
+from harness.core.transition import Transition
+
+SESSION = "main"
 
 
 def seed_messages(scenario: Scenario) -> list[Message]:
@@ -74,11 +77,14 @@ def lay_seed(folder: Path, messages: Sequence[Message]) -> None:
 
 
 class StoreWatch:
-    """Looks at a store and records what changed since the last look."""
+    """Looks at a store and records what changed since the last look.
+
+    The first look is always recorded: an empty store is one that can be read.
+    """
 
     def __init__(self, store: Store, history: History) -> None:
         self._store, self._history = store, history
-        self._known: dict[str, str] = {}
+        self._known: dict[str, str] | None = None
 
     def look(self, at_ms: int) -> None:
         """Record what is new, changed or gone; nothing when nothing is."""
@@ -86,13 +92,12 @@ class StoreWatch:
         present = {row.id: row.digest for row, _ in rows}
         if present == self._known:
             return
-        added = tuple(self._noted(r, m, at_ms) for r, m in rows if r.id not in self._known)
+        known = self._known or {}
+        added = tuple(self._noted(r, m, at_ms) for r, m in rows if r.id not in known)
         changed = tuple(
-            self._noted(r, m, at_ms)
-            for r, m in rows
-            if r.id in self._known and self._known[r.id] != r.digest
+            self._noted(r, m, at_ms) for r, m in rows if r.id in known and known[r.id] != r.digest
         )
-        gone = tuple(name for name in self._known if name not in present)
+        gone = tuple(name for name in known if name not in present)
         self._known = present
         self._history.stored(
             at_ms=at_ms, store=self._store.name, added=added, changed=changed, gone=gone
@@ -102,10 +107,37 @@ class StoreWatch:
         return msgspec.structs.replace(row, digest=self._history.note(message, at_ms))
 
 
+class OwnStore:
+    """The store of a brief: made, seeded and watched once the agent asks for it.
+
+    An agent that never asks has no store seam, and no check asks what it stored.
+    """
+
+    def __init__(self, transition: Transition, folder: Path, messages: Sequence[Message]) -> None:
+        self._transition, self._path = transition, folder / "session.db"
+        self._messages = messages
+        self._store: Any = None
+
+    def open(self) -> Any:
+        """The store, with the session to begin with in it."""
+        store = self._store = _sqlite(self._path)
+        store.seed(SESSION, self._messages)
+        history = self._transition.history
+        watch = StoreWatch(store, history)
+        self._transition.look = watch.look
+        watch.look(history.events[-1].at_ms)
+        return store
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._store is not None:
+            self._store.close()
+
+
 def _sqlite(path: Path) -> Any:
     from harness.stores.sqlite import SqliteStore
 
-    return SqliteStore(path)
+    return SqliteStore(path, synchronous="OFF")
 
 
 def _jsonl(path: Path) -> Any:

@@ -16,13 +16,16 @@ from harness.doors.in_process import InProcessBrief
 from harness.doors.loopback import Loopback
 from harness.doors.loopback_brief import LoopbackBrief
 from harness.runner import prepare
-from harness.runner.session import StoreWatch, lay_seed, open_reader, seed_messages
+from harness.runner.session import (
+    OwnStore,
+    StoreWatch,
+    lay_seed,
+    open_reader,
+    seed_messages,
+)
 from harness.runner.simulate import live, simulate
 from harness.runner.supervise import supervise
-from harness.stores.sqlite import SqliteStore
 from harness.targets import TargetSpec
-
-SESSION = "main"
 
 
 def needs_virtual_time(scenario: Scenario) -> str:
@@ -69,12 +72,11 @@ def _python(
     store: str,
     messages: list[Message],
 ) -> History:
-    own = SqliteStore(folder / "session.db")
+    own = OwnStore(transition, folder, messages)
+    if store:
+        transition.look = StoreWatch(open_reader(store, folder), transition.history).look
+    prepare.start(transition, target, world, 0, store=bool(store))
     try:
-        own.seed(SESSION, messages)
-        watched = open_reader(store, folder) if store else own
-        transition.look = StoreWatch(watched, transition.history).look
-        prepare.start(transition, target, world, 0, store=True)
         if world == "simulate":
             return _simulated(transition, target, folder, own)
         return _on_loopback(transition, target, folder, own)
@@ -82,12 +84,11 @@ def _python(
         own.close()
 
 
-def _simulated(
-    transition: Transition, target: TargetSpec, folder: Path, store: SqliteStore
-) -> History:
+def _simulated(transition: Transition, target: TargetSpec, folder: Path, own: OwnStore) -> History:
     scenario = transition.scenario
     clock = VirtualClock(limit_s=scenario.limits.virtual_s)
-    brief = InProcessBrief(Door(transition, clock), folder, options=target.options, store=store)
+    door = Door(transition, clock)
+    brief = InProcessBrief(door, folder, options=target.options, open_store=own.open)
     assert target.agent is not None
     passed = simulate(target.agent, brief, clock, seed=scenario.seed, real_s=scenario.limits.real_s)
     transition.look(passed.at_ms)
@@ -102,12 +103,12 @@ def _simulated(
 
 
 def _on_loopback(
-    transition: Transition, target: TargetSpec, folder: Path, store: SqliteStore
+    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore
 ) -> History:
     """A Python target in real time: its model calls go over loopback, the rest is at hand."""
     scenario, clock = transition.scenario, RealClock()
     with Loopback(transition, clock) as loopback:
-        brief = LoopbackBrief(loopback, folder, options=target.options, store=store)
+        brief = LoopbackBrief(loopback, folder, options=target.options, open_store=own.open)
         assert target.agent is not None
         end = live(target.agent, brief, scenario.limits.real_s, seed=scenario.seed)
     transition.look(clock.now_ms())

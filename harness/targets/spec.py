@@ -8,11 +8,13 @@ there is nothing to register.
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Literal
 
 import msgspec
@@ -63,16 +65,26 @@ def resolve(text: str) -> TargetSpec:
         return TargetSpec(text, "process", command=_command(bare, text), options=options)
     path = _BUILT_IN.get(bare, bare)
     if ":" not in path:
-        raise InputError(f"{nearest(bare, [*_BUILT_IN, *_FORMS])}", f"target {text!r}")
+        what = f"no such target; {nearest(bare, [*_BUILT_IN, *_FORMS])}"
+        raise InputError(what, f"target {text!r}")
     return TargetSpec(text, "python", _import(path, text), options=options)
 
 
 def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
     found = _OPTIONS.search(text)
-    if not found:
+    if not found or _inside_quotes(text[: found.start()]):
         return text, {}
     pairs = (pair.partition("=") for pair in found.group(1).split("&"))
     return text[: found.start()], {key: _value(value) for key, _, value in pairs}
+
+
+def _inside_quotes(text: str) -> bool:
+    """Whether a command is cut in the middle of a quoted word: its `?` is no option's then."""
+    try:
+        shlex.split(text if text.startswith("process:") else "")
+    except ValueError:
+        return True
+    return False
 
 
 def _value(text: str) -> str | int | bool:
@@ -94,19 +106,32 @@ def _command(bare: str, text: str) -> tuple[str, ...]:
 
 
 def _import(path: str, text: str) -> Callable[..., Any]:
-    module_name, _, attribute = path.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    module_name, _, attributes = path.partition(":")
     place = f"target {text!r}"
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:
-        raise InputError(f"cannot be imported: {type(error).__name__}: {error}", place) from error
-    agent = getattr(module, attribute, None)
-    if agent is None:
-        raise InputError(
-            f"{module_name} has no {attribute!r}; {nearest(attribute, dir(module))}", place
-        )
-    if not callable(agent):
+    if module_name.endswith(".py") or "/" in module_name:
+        name = module_name.removesuffix(".py").strip("./").replace("/", ".")
+        raise InputError(f"a module, not a file: {name}:{attributes or 'agent'}", place)
+    found: Any = _module(module_name, place)
+    for name in attributes.split("."):
+        if not hasattr(found, name):
+            known = [known for known in dir(found) if not known.startswith("_")]
+            raise InputError(f"{module_name} has no {attributes!r}; {nearest(name, known)}", place)
+        found = getattr(found, name)
+    if not callable(found):
         raise InputError(f"{path} is not callable", place)
-    return agent  # type: ignore[no-any-return]
+    return found  # type: ignore[no-any-return]
+
+
+def _module(name: str, place: str) -> ModuleType:
+    """Import a module, the current directory first, which then stays: agents import late."""
+    here = os.getcwd()
+    added = sys.path[:1] not in ([""], [here])
+    if added:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        if added:
+            sys.path.remove(here)
+        words = " ".join(str(error).split())
+        raise InputError(f"cannot be imported: {type(error).__name__}: {words}", place) from error

@@ -88,7 +88,7 @@ def test_no_breaker_at_all(tmp_path: Path) -> None:
     ran = Stand(tmp_path, [use("memory", {"action": "replace"})], "a")
     ran.tool("memory", ToolError("old_text is required"), ["action"])
     ran.run(guards=lambda tools: ())
-    assert len(ran.calls) == 19
+    assert len(ran.calls) == 49
 
 
 def test_a_breaker_that_counts_tools_without_parameters(tmp_path: Path) -> None:

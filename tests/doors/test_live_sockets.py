@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import threading
 import urllib.request
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -11,7 +12,7 @@ from harness.doors.live_sockets import live_sockets
 
 
 @pytest.fixture
-def port() -> int:
+def port() -> Iterator[int]:
     """A port on which somebody listens."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         yield listener.getsockname()[1]

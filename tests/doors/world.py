@@ -50,7 +50,8 @@ def in_process(
 
 def client(door: Door) -> httpx2.Client:
     """A plain client on the in-process transport."""
-    return httpx2.Client(transport=Transport(door), base_url="http://door.invalid")
+    transport: Any = Transport(door)
+    return httpx2.Client(transport=transport, base_url="http://door.invalid")
 
 
 @contextmanager

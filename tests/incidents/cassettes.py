@@ -124,7 +124,7 @@ def _tagged() -> bytes:
         "      : - application/json\n"
         f"    method: POST\n    uri: {MESSAGES_URL}\n"
         f"  response:\n    body:\n      string: !!binary |\n        {packed}\n"
-        "    headers: {content-encoding: [gzip]}\n    status: {code: 200, message: OK}\nversion: 1\n"
+        "    headers: {content-encoding: [gzip]}\n    status: {code: 200, message: OK}\n"
     ).encode()
 
 

@@ -32,7 +32,7 @@ def codes(agent: object, scenario: Scenario) -> list[str]:
 
 
 def is_killed(mutant: Mutant, found: list[str]) -> bool:
-    """Whether the finding made for the mutant is among the codes; a check's name takes its rules."""
+    """Whether the finding made for the mutant is among the codes; a check stands for its rules."""
     return any(c == mutant.killed_by or c.startswith(f"{mutant.killed_by}.") for c in found)
 
 

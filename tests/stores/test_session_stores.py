@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -98,6 +99,19 @@ def test_another_object_sees_rows_that_were_added_later(opened: Opener) -> None:
     reader, writer = opened(), opened()
     writer.append("main", user("late"))
     assert [message.text for _, message in reader.read()] == ["late"]
+    writer.append("main", user("later"))
+    assert [message.text for _, message in reader.read()] == ["late", "later"]
+    assert reader.read() == writer.read() == opened().read()
+
+
+def test_a_row_that_somebody_rewrites_is_read_anew(tmp_path: Path) -> None:
+    store, other = SqliteStore(tmp_path / "s.db"), sqlite3.connect(tmp_path / "s.db")
+    store.append("main", user("before"))
+    assert [message.text for _, message in store.read()] == ["before"]
+    with other:
+        other.execute("UPDATE rows SET message = replace(message, 'before', 'after')")
+    assert [message.text for _, message in store.read()] == ["after"]
+    other.close()
 
 
 def test_threads_lose_nothing(opened: Opener) -> None:

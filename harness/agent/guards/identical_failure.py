@@ -1,9 +1,9 @@
 """The same call failing in the same way, and a tool that keeps failing in one way.
 
-Two streaks, for two habits. A model that repeats a call to the letter is guided after the second
-failure and refused after the third. A model that varies the arguments may be exploring, so it is
-only guided at first, and stopped when four calls have brought the very same error. Successes with
-other arguments do not clear the first streak, or a call that fails for ever would hide behind them.
+Two streaks, for two habits: a call repeated to the letter, and one tool called with ever other
+arguments for ever the same error. Either is guided after the second failure and refused after the
+third. Only progress ends a streak, a success that brought something new: between two runs of a
+failing test come different edits, while a loop hides behind one harmless call over and over.
 """
 
 from __future__ import annotations
@@ -51,21 +51,17 @@ class _Streak:
 
 
 class IdenticalFailureGuard:
-    """Three identical failures of a call, and it is not run a fourth time.
+    """Three identical failures, and there is no fourth.
 
-    `same_call` counts failures of one tool with one input, `same_error` those of one tool with
-    whatever input. `identify` names a call, by default by tool and arguments.
+    `limit` counts failures with one error: of one call (tool and arguments, as `identify` names
+    it), or in a row of one tool with whatever arguments.
     """
 
-    def __init__(
-        self,
-        same_call: int = 3,
-        same_error: int = 4,
-        identify: Callable[[str, object], str] = signature,
-    ) -> None:
-        self._same_call, self._same_error, self._identify = same_call, same_error, identify
-        self._calls: dict[str, _Streak] = {}
-        self._tools: dict[str, _Streak] = {}
+    def __init__(self, limit: int = 3, identify: Callable[[str, object], str] = signature) -> None:
+        self._limit, self._identify = limit, identify
+        self._of_call: dict[str, _Streak] = {}
+        self._of_tool: dict[str, _Streak] = {}
+        self._successes: set[tuple[str, str]] = set()
         self._ladder = Ladder(refusals=1)
 
     def begin_step(self) -> None:
@@ -75,31 +71,39 @@ class IdenticalFailureGuard:
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
         """Refuse a call whose streak is full."""
         key = self._identify(call.name, call.input)
-        streak = self._calls.get(key)
-        if streak is None or streak.count < self._same_call:
+        streaks = (self._of_call.get(key), self._of_tool.get(call.name))
+        count = max((streak.count for streak in streaks if streak), default=0)
+        if count < self._limit:
             return Proceed()
-        failed = f"{call.name} failed {streak.count} times with the same arguments and error"
+        failed = f"{call.name} failed {count} times in a row in the same way"
         return self._ladder.refuse(
-            key,
+            call.name,
             f"{failed}, and was not run again. Do something else, or tell the user what failed.",
             f"{failed}, and was called again.",
         )
 
-    def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide | EndTurn:
-        """Count a failure; guide before a streak is full, end the turn when a tool's is."""
+    def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide:
+        """Count a failure, and guide from the one before the last that is allowed."""
         key = self._identify(call.name, call.input)
         if not result.is_error:
-            self._calls.pop(key, None)
-            self._tools.pop(call.name, None)
+            self._succeeded(key, signature("", result.content))
             return Proceed()
         error = fingerprint(result.text)
-        of_call = self._calls.setdefault(key, _Streak()).see(error)
-        of_tool = self._tools.setdefault(call.name, _Streak()).see(error)
-        if of_tool >= self._same_error:
-            return EndTurn(f"{call.name} failed {of_tool} times in a row with the same error.")
-        if max(of_call, of_tool) < self._same_call - 1:
+        count = max(
+            self._of_call.setdefault(key, _Streak()).see(error),
+            self._of_tool.setdefault(call.name, _Streak()).see(error),
+        )
+        if count < self._limit - 1:
             return Proceed()
         return Guide(
-            f"[{call.name} has now failed {max(of_call, of_tool)} times in the same way. Calling "
-            "it again like this will fail again: read the error, change the arguments, or stop.]"
+            f"[{call.name} has now failed {count} times in the same way. Calling it like this "
+            "will fail again: read the error, change what it names, or stop.]"
         )
+
+    def _succeeded(self, key: str, content: str) -> None:
+        self._of_call.pop(key, None)
+        if (key, content) not in self._successes:
+            self._successes.add((key, content))
+            self._of_call.clear()
+            self._of_tool.clear()
+            self._ladder = Ladder(refusals=1)

@@ -123,20 +123,28 @@ def test_a_batch_of_identical_failures_is_refused_not_ended() -> None:
     assert step(IdenticalFailureGuard(), *[FAIL] * 6)[3:] == ["Refuse"] * 3
 
 
-def test_success_clears_the_same_call_only() -> None:
-    guard = IdenticalFailureGuard()
+def test_a_success_of_the_call_clears_its_streak() -> None:
     ok = ("memory", {"action": "replace"}, "stored")
-    assert steps(guard, [FAIL, FAIL, ok, FAIL, FAIL, FAIL, FAIL])[-2:] == ["Guide", "Refuse"]
-    guard = IdenticalFailureGuard()
-    other = ("memory", {"action": "list"}, "nothing")
-    assert steps(guard, [FAIL, other] * 4)[6] == "Refuse"
+    words = steps(IdenticalFailureGuard(), [FAIL, FAIL, ok, FAIL, FAIL, FAIL, FAIL])
+    assert words[-2:] == ["Guide", "Refuse"]
+
+
+def test_progress_between_failures_ends_the_streak() -> None:
+    edits = [("edit", {"line": n}, "edited") for n in range(5)]
+    calls = [call for edit in edits for call in (FAIL, edit)]
+    assert steps(IdenticalFailureGuard(), calls) == ["Proceed"] * 10
+
+
+def test_a_harmless_success_hides_no_loop() -> None:
+    calls = [("look", {}, "nothing new"), FAIL] * 4
+    assert steps(IdenticalFailureGuard(), calls)[-1] == "Refuse"
 
 
 @pytest.mark.parametrize("other", [("memory", {"action": "add"}), ("notes", {"action": "replace"})])
-def test_other_arguments_and_other_tools_run(other: tuple[str, Json]) -> None:
+def test_another_error_or_another_tool_is_another_streak(other: tuple[str, Json]) -> None:
     guard = IdenticalFailureGuard()
-    steps(guard, [FAIL] * 3)
-    assert step(guard, (*other, "fine")) == ["Proceed"]
+    steps(guard, [FAIL] * 2)
+    assert step(guard, (*other, ValueError("something else"))) == ["Proceed"]
 
 
 def test_key_order_is_no_difference_and_list_order_is() -> None:
@@ -153,8 +161,9 @@ def test_what_is_no_json_does_not_raise(given_input: Json) -> None:
 
 
 def test_a_tool_failing_alike_with_other_arguments_ends_the_turn() -> None:
-    calls = [("memory", {"n": n}, ValueError("old_text is required")) for n in range(4)]
-    assert steps(IdenticalFailureGuard(), calls) == ["Proceed", "Guide", "Guide", "EndTurn"]
+    calls = [("memory", {"n": n}, ValueError("old_text is required")) for n in range(5)]
+    words = steps(IdenticalFailureGuard(), calls)
+    assert words == ["Proceed", "Guide", "Guide", "Refuse", "EndTurn"]
 
 
 def test_exploring_brings_different_errors_and_goes_on() -> None:

@@ -1,0 +1,82 @@
+"""What a scenario names or says in words that its schema cannot check: faults, tools, blocks.
+
+A wrong name is a mistake of the file, so it is found when the file is read, with its line, and not
+in the middle of a run, where it would look like the agent's fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from harness import faults, wires
+from harness.core import inbox
+from harness.core.errors import InputError, nearest
+from harness.core.messages import Json
+from harness.core.scenario import CassetteScript, Scenario
+from harness.core.script import block_from
+
+
+class Mistake(msgspec.Struct, frozen=True):
+    """What is wrong, and the path of the key where it stands."""
+
+    what: str
+    path: tuple[str | int, ...]
+
+
+def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:
+    """The mistakes of a scenario that fits the schema."""
+    for look in (_wire, _blocks, _inbox, _faults, _purposes):
+        yield from look(scenario)
+
+
+def _tried(call: Callable[[], object], *path: str | int) -> Iterator[Mistake]:
+    try:
+        call()
+    except InputError as error:
+        yield Mistake(error.what, path)
+
+
+def _wire(scenario: Scenario) -> Iterator[Mistake]:
+    yield from _tried(lambda: wires.by_name(scenario.wire), "wire")
+    if scenario.wire in wires.names():
+        wire = wires.by_name(scenario.wire)
+        yield from _tried(lambda: wire.reader(scenario.dialect, scenario.window_tokens), "dialect")
+
+
+def _blocks(scenario: Scenario) -> Iterator[Mistake]:
+    if not isinstance(scenario.script, CassetteScript):
+        for place, turn in enumerate(scenario.script):
+            yield from _each(turn.blocks, "script", place, "blocks")
+    for place, message in enumerate(scenario.session.messages):
+        if not isinstance(message.content, str):
+            yield from _each(message.content, "session", "messages", place, "content")
+
+
+def _each(blocks: Sequence[dict[str, Json]], *path: str | int) -> Iterator[Mistake]:
+    for place, block in enumerate(blocks):
+        yield from _tried(lambda block=block: block_from(block), *path, place)  # type: ignore[misc]
+
+
+def _inbox(scenario: Scenario) -> Iterator[Mistake]:
+    for place, item in enumerate(scenario.inbox):
+        yield from _tried(lambda item=item: inbox.entries([item]), "inbox", place, "when")  # type: ignore[misc]
+
+
+def _faults(scenario: Scenario) -> Iterator[Mistake]:
+    for place, spec in enumerate(scenario.faults):
+        yield from _tried(lambda spec=spec: faults.arm(spec), "faults", place)  # type: ignore[misc]
+        tool = spec.on.removeprefix("tool:")
+        if spec.on.startswith("tool:") and tool not in scenario.tools:
+            what = f"fault {spec.kind}: no tool {tool!r}; {nearest(tool, scenario.tools)}"
+            yield Mistake(what, ("faults", place, "on"))
+
+
+def _purposes(scenario: Scenario) -> Iterator[Mistake]:
+    for pattern in scenario.purposes:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            yield Mistake(f"no regular expression: {error}", ("purposes", pattern))

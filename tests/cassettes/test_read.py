@@ -1,0 +1,111 @@
+"""Cassette files: exchanges, or one line that names the file and the place."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cassettes.read import exchanges, read_cassette
+from harness.core.errors import InputError
+from tests.cassettes.recorded import ASK, cassette, interaction, said
+
+
+def test_an_exchange_has_request_and_answer() -> None:
+    (exchange,) = exchanges(cassette(interaction()))
+    assert (exchange.number, exchange.method, exchange.path) == (1, "POST", "/v1/messages")
+    assert json.loads(exchange.body) == ASK
+    assert exchange.answer.status == 200
+    assert json.loads(exchange.answer.body) == said("hello")
+
+
+@pytest.mark.parametrize(
+    "body", ["plain é 😀", b"\xff\x00 binary", gzip.compress(b"packed"), "", "data: {}\n\n"]
+)
+def test_bodies_come_back_as_bytes(body: str | bytes) -> None:
+    (exchange,) = exchanges(cassette(interaction(answer=body)))
+    wanted = body.encode() if isinstance(body, str) else body
+    assert exchange.answer.body == (b"packed" if wanted[:2] == b"\x1f\x8b" else wanted)
+
+
+def test_no_body_is_empty() -> None:
+    item = interaction()
+    item["request"]["body"] = None
+    assert exchanges(cassette(item))[0].body == b""
+
+
+def test_headers_that_would_lie_about_the_body_are_dropped_and_values_joined() -> None:
+    headers = {
+        "Content-Type": ["application/json"],
+        "Content-Encoding": ["gzip"],
+        "Content-Length": ["9"],
+        "Transfer-Encoding": ["chunked"],
+        "Set-Cookie": ["a=1", "b=2"],
+        "Anthropic-Beta": ["x", "y"],
+    }
+    (exchange,) = exchanges(cassette(interaction(headers=headers)))
+    assert exchange.answer.headers == {
+        "content-type": "application/json",
+        "anthropic-beta": "x, y",
+    }
+
+
+def test_the_older_shape_of_answers_is_read() -> None:
+    item = interaction()
+    item["response"] = {"status_code": 200, "content": "{}", "headers": {}, "http_version": "1"}
+    assert exchanges(cassette(item))[0].answer.body == b"{}"
+
+
+def _without(part: str, name: str) -> bytes:
+    item = interaction()
+    del item[part][name]
+    return cassette(interaction(), item)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"", "the file is empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary"),
+        (b"SQLite format 3\0", "binary"),
+        (b"name: x\nscript: []\n", "no list `interactions`"),
+        (b"interactions: 3", "no list `interactions`"),
+        (b"http_interactions: []", "no list `interactions`"),
+        (b"- 1", "no list `interactions`"),
+        (cassette(interaction())[:-200], "interaction 1: "),
+        (b"interactions:\n- 5\n", "interaction 1: there is no `request`"),
+        (_without("request", "uri"), "interaction 2: the request has no `uri`"),
+        (_without("response", "status"), "interaction 2: the response has no `status`"),
+        (cassette(interaction(uri="https://[x")), "interaction 1: `uri` is no URL"),
+        (cassette(interaction(status=7)), "no `status` with a `code`"),
+        (cassette(interaction(answer=gzip.compress(b"x" * 99)[:-9])), "gzip body is torn"),
+        (
+            cassette(interaction(answer=b"\xff\x01", headers={"content-encoding": ["br"]})),
+            "compressed with br",
+        ),
+    ],
+)
+def test_what_is_no_cassette_is_one_line_with_file_and_place(
+    data: bytes, what: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(data)
+    with pytest.raises(InputError) as refused:
+        read_cassette(path)
+    text = str(refused.value)
+    assert text.startswith(f"{path}: ")
+    assert what in text
+    assert "\n" not in text
+
+
+def test_a_place_has_line_and_number() -> None:
+    with pytest.raises(InputError) as refused:
+        exchanges(_without("request", "uri"))
+    assert refused.value.place.startswith("line ")
+
+
+def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.yaml: cannot be read"):
+        read_cassette(tmp_path / "gone.yaml")

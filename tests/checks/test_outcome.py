@@ -1,0 +1,105 @@
+"""What a turn claims, and what it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.outcome import outcome, truthful_outcome
+from tests.checks.histories import Story, codes, use
+
+
+@pytest.mark.parametrize("status", ["", "ok", "success"])
+@pytest.mark.parametrize(
+    ("stop", "rule"),
+    [
+        ("refusal", "refused"),
+        ("max_tokens", "truncated"),
+        (None, "truncated"),
+        ("pause_turn", "unfinished"),
+    ],
+)
+def test_a_bad_end_is_no_success(status: str, stop: str | None, rule: str) -> None:
+    story = Story().turn("go").reply("lo", stop=stop)
+    asked = story.called
+    (finding,) = truthful_outcome(story.final(status=status).end())
+    assert finding.code == f"truthful_outcome.{rule}"
+    assert finding.events == (asked, story.called)
+
+
+def test_a_failed_request_is_no_success() -> None:
+    story = Story().turn("go").fail(500).final("all done")
+    assert codes(truthful_outcome(story.end())) == ["truthful_outcome.failed"]
+
+
+def test_a_cut_answer_is_no_success() -> None:
+    story = Story().turn("go").reply("al", complete=False, outcome="error").final("al")
+    assert codes(truthful_outcome(story.end())) == ["truthful_outcome.incomplete"]
+
+
+def test_a_turn_that_still_asks_for_a_tool_is_unfinished() -> None:
+    story = Story().turn("go").reply(use("list")).tool().final("stopped")
+    assert codes(truthful_outcome(story.end())) == ["truthful_outcome.unfinished"]
+
+
+def test_a_turn_without_an_answer_is_no_success() -> None:
+    assert codes(truthful_outcome(Story().turn("go").final("hi").end())) == [
+        "truthful_outcome.no_answer"
+    ]
+
+
+def test_an_empty_reply_is_no_success() -> None:
+    assert codes(truthful_outcome(Story().turn("go").reply(" ").final().end())) == [
+        "truthful_outcome.empty"
+    ]
+
+
+def test_a_limit_is_no_success() -> None:
+    story = Story().turn("go").fail(400, "limit.model_calls").final("done")
+    assert codes(truthful_outcome(story.end())) == ["truthful_outcome.limit"]
+
+
+@pytest.mark.parametrize("status", ["failed", "refused", "truncated", "limit"])
+def test_saying_that_it_failed_is_the_truth(status: str) -> None:
+    story = Story().turn("go").reply("no", stop="refusal").final(status=status)
+    assert not list(truthful_outcome(story.end()))
+
+
+def test_an_error_that_was_overcome_is_a_success() -> None:
+    history = Story().turn("go").fail(529).reply("done").final().end()
+    assert not list(truthful_outcome(history))
+    assert outcome(history) == "completed"
+
+
+def test_exit_status_0_without_a_word_after_a_failure_is_a_lie() -> None:
+    story = Story().turn("go").fail(500)
+    asked = story.called
+    (finding,) = truthful_outcome(story.end(exit_code=0))
+    assert finding.code == "truthful_outcome.exit_code"
+    assert finding.events == (asked, story.last)
+
+
+@pytest.mark.parametrize("code", [1, None])
+def test_another_exit_status_is_the_truth(code: int | None) -> None:
+    assert not list(truthful_outcome(Story().turn("go").fail(500).end(exit_code=code)))
+
+
+@pytest.mark.parametrize(
+    ("story", "word"),
+    [
+        (Story(), "none"),
+        (Story().turn("go").reply("x"), "none"),
+        (Story().turn("go").reply("x").final(status=""), "completed"),
+        (Story().turn("go").reply("x").final(status="failed"), "failed_truthfully"),
+        (Story().turn("go").fail(500).final("no", "", "error"), "failed_truthfully"),
+        (Story().turn("go").cancel(), "cancelled"),
+        (Story().turn("go").cancel().final("x", "cancelled"), "cancelled"),
+        (Story().turn("go").fail(400, "limit.model_calls").final("x"), "limit"),
+    ],
+)
+def test_the_outcome_of_a_turn(story: Story, word: str) -> None:
+    assert outcome(story.history) == word
+
+
+def test_the_worst_turn_is_the_outcome_of_the_run() -> None:
+    story = Story().turn("a").reply("x").final(status="failed").turn("b").reply("x").final()
+    assert outcome(story.end()) == "failed_truthfully"

@@ -1,0 +1,146 @@
+"""Bounded turns, requests sent again, and compactions that help or do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.progress import bounded_turn, compaction_progress, no_blind_resend
+from harness.core.messages import user
+from tests.checks.histories import Story, codes, loop
+
+SHORT = [user("summary")]
+
+
+def test_a_turn_of_more_requests_than_allowed_is_reported() -> None:
+    story = loop(Story().turn("go"), "poll", 6)
+    sixth = [e.n for e in story.history.trace.exchanges][5]
+    (finding,) = bounded_turn(story.end(), max_requests=5)
+    assert (finding.code, finding.events) == ("bounded_turn.requests", (sixth,))
+
+
+def test_two_turns_of_as_many_requests_as_allowed_are_fine() -> None:
+    story = loop(Story().turn("go"), "poll", 4).reply("x").final().turn("on")
+    assert not list(bounded_turn(loop(story, "poll", 4).reply("x").end(), max_requests=5))
+
+
+def test_retries_of_the_sdk_do_not_count() -> None:
+    story = Story().turn("go").fail(529)
+    for retry in range(1, 8):
+        story.fail(529, sdk_retry=retry)
+    assert not list(bounded_turn(story.end(), max_requests=2))
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+def test_sending_again_what_was_refused_is_reported(status: int) -> None:
+    story = Story().turn("go").fail(status)
+    first = story.called
+    story.fail(status)
+    (finding,) = no_blind_resend(story.end())
+    assert (finding.code, finding.events) == ("no_blind_resend.same_request", (first, story.called))
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 529, None])
+def test_sending_again_what_may_pass_is_a_retry(status: int | None) -> None:
+    story = Story().turn("go").reply(status=status).reply(status=status, sdk_retry=1).reply("x")
+    assert not list(no_blind_resend(story.final().end()))
+
+
+def test_a_retry_of_the_sdk_is_the_providers_wish() -> None:
+    assert not list(no_blind_resend(Story().turn("go").fail(400).fail(400, sdk_retry=1).end()))
+
+
+@pytest.mark.parametrize("stop", ["refusal", "model_context_window_exceeded"])
+def test_asking_again_after_a_refusal_is_reported(stop: str) -> None:
+    story = Story().turn("go").reply("no", stop=stop)
+    story.reply("no", stop=stop, messages=story.live[:1])
+    assert codes(no_blind_resend(story.end())) == ["no_blind_resend.same_request"]
+
+
+def test_a_truncated_answer_may_be_asked_for_again_once() -> None:
+    story = Story().turn("go").reply("lo", stop="max_tokens")
+    story.reply("lo", stop="max_tokens", messages=story.live[:1])
+    assert not list(no_blind_resend(story.history))
+    story.reply("lo", stop="max_tokens", messages=story.live[:1])
+    assert codes(no_blind_resend(story.end())) == ["no_blind_resend.same_request"]
+
+
+def test_a_shorter_request_after_a_refusal_is_another_one() -> None:
+    assert not list(no_blind_resend(Story().turn("go").fail(400).reply("x", messages=SHORT).end()))
+
+
+def test_the_same_request_in_a_later_turn_is_not_a_resend() -> None:
+    story = Story().turn("go").fail(400).final("failed", "failed", "error").turn("go")
+    story.fail(400, messages=[user("go")])
+    assert not list(no_blind_resend(story.end()))
+
+
+def _overflow(story: Story, tokens: int = 100, **called: object) -> Story:
+    return story.fail(400, "V23", refused=("V23",), tokens=tokens, **called)
+
+
+def test_a_compaction_that_helps_is_fine() -> None:
+    story = _overflow(Story().turn("go")).reply("sum", purpose="compact")
+    story.reply("x", messages=SHORT, tokens=10).final()
+    assert not list(compaction_progress(story.end()))
+
+
+def test_a_compaction_that_was_not_enough_is_not_tried_again() -> None:
+    story = _overflow(Story().turn("go")).reply("sum", purpose="compact")
+    first = story.called
+    _overflow(story, 60, messages=SHORT)
+    second = story.called
+    story.reply("sum", purpose="compact", messages=SHORT)
+    (finding,) = compaction_progress(story.end())
+    assert finding.code == "compaction_progress.repeated"
+    assert finding.events == (first, second, story.called)
+
+
+def test_a_compaction_that_failed_is_not_tried_again() -> None:
+    story = _overflow(Story().turn("go")).fail(400, purpose="compact")
+    story.reply("sum", purpose="compact", messages=SHORT)
+    assert codes(compaction_progress(story.end())) == ["compaction_progress.repeated"]
+
+
+def test_an_empty_summary_is_a_failed_compaction() -> None:
+    story = _overflow(Story().turn("go")).reply(" ", purpose="compact")
+    story.reply("sum", purpose="compact", messages=SHORT)
+    assert codes(compaction_progress(story.end())) == ["compaction_progress.repeated"]
+
+
+def test_a_retry_of_an_overloaded_compaction_is_the_same_compaction() -> None:
+    story = _overflow(Story().turn("go")).fail(529, purpose="compact")
+    story.reply("sum", purpose="compact", sdk_retry=1).reply("x", messages=SHORT, tokens=10)
+    assert not list(compaction_progress(story.final().end()))
+
+
+def test_dropping_history_after_a_compaction_that_was_not_enough_is_fine() -> None:
+    story = _overflow(Story().turn("go")).reply("sum", purpose="compact")
+    _overflow(story, 60, messages=SHORT).reply("x", messages=[user("go")], tokens=5)
+    assert not list(compaction_progress(story.final().end()))
+
+
+def test_compacting_again_after_one_that_left_nearly_all_is_reported() -> None:
+    story = Story().turn("go").reply("a", tokens=100).reply("sum", purpose="compact")
+    story.reply("b", tokens=90).reply("sum", purpose="compact")
+    assert codes(compaction_progress(story.end())) == ["compaction_progress.ratio"]
+    assert not list(compaction_progress(story.history, ratio=0.95))
+
+
+def test_compacting_again_in_a_later_turn_is_fine() -> None:
+    story = Story().turn("go").reply("a", tokens=100).reply("sum", purpose="compact")
+    story.reply("b", tokens=90).final().turn("on").reply("sum", purpose="compact").reply("c")
+    assert not list(compaction_progress(story.final().end()))
+
+
+def test_more_compactions_than_allowed_without_an_answer_are_reported() -> None:
+    story = Story().turn("go")
+    for part in range(3):
+        story.reply("sum", purpose="compact", messages=[user(f"part {part}")])
+    assert codes(compaction_progress(story.end())) == ["compaction_progress.too_many"]
+
+
+def test_two_summaries_of_two_parts_are_fine() -> None:
+    story = Story().turn("go")
+    for part in range(2):
+        story.reply("sum", purpose="compact", messages=[user(f"part {part}")])
+    assert not list(compaction_progress(story.reply("x").final().end()))

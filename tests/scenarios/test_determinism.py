@@ -1,0 +1,42 @@
+"""One seed is one history, byte for byte, across processes and hash seeds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.scenarios.all_runs import ROOT
+
+
+def _histories(out: Path, hash_seed: str) -> tuple[dict[str, bytes], str]:
+    command = [
+        sys.executable,
+        "-m",
+        "harness",
+        "run",
+        "scenarios",
+        "--target",
+        "reference",
+        "--json",
+    ]
+    done = subprocess.run(
+        [*command, "--out", str(out)],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = sorted(out.rglob("history.jsonl"))
+    return {str(f.relative_to(out)): f.read_bytes() for f in files}, done.stdout
+
+
+def test_histories_are_byte_identical(tmp_path: Path) -> None:
+    first, said = _histories(tmp_path / "a", "0")
+    second, said_again = _histories(tmp_path / "b", "4242")
+    assert len(first) > 40
+    assert first == second
+    assert said.replace(str(tmp_path / "a"), "") == said_again.replace(str(tmp_path / "b"), "")

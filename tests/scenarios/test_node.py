@@ -1,0 +1,56 @@
+"""An agent in another language: the naive one fails where it should, the careful one passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.core.scenario import Scenario
+from harness.runner import run
+from harness.targets import resolve
+from tests.scenarios.all_runs import ROOT, all_runs
+
+pytestmark = pytest.mark.real
+
+AGENT = f"process:node {ROOT / 'examples' / 'node_agent.mjs'}"
+RUNS = all_runs()
+
+NAIVE_FAILS = {
+    "empty-inputs": "args_complete.empty_input",
+    "empty-inputs/truncated-at-max-tokens": "args_complete.truncated",
+    "empty-inputs/recovers": "args_complete.empty_input",
+    "identical-failures": "no_progress_stop.same_failure",
+    "identical-failures/other-key-order": "no_progress_stop.same_failure",
+    "identical-failures/overloaded-once": "no_progress_stop.same_failure",
+    "prompt-too-long/compacted": "compaction_progress.repeated",
+    "prompt-too-long/all-attempts-fail": "truthful_outcome.failed",
+    "prompt-too-long/another-error": "no_blind_resend.same_request",
+    "replay-spiral": "role_alternation.wire",
+    "replay-spiral/unanswered-tail": "role_alternation.wire",
+}
+NAIVE_PASSES = (
+    "prompt-too-long",
+    "empty-inputs/no-arguments-needed",
+    "identical-failures/polling",
+    "identical-failures/succeeds-at-the-third",
+)
+
+
+@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+def test_careful_agent_passes(scenario: Scenario, node: str) -> None:
+    verdict = run(scenario, resolve(f"{AGENT}?careful=true"), store="jsonl:session.jsonl").verdict
+    assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
+    assert verdict.verdict in ("pass", "not_applicable")
+
+
+@pytest.mark.parametrize("name", NAIVE_FAILS)
+def test_naive_agent_fails_where_it_should(name: str, node: str) -> None:
+    scenario = next(s for s in RUNS if s.run_name == name)
+    verdict = run(scenario, resolve(AGENT)).verdict
+    assert verdict.verdict == "fail"
+    assert NAIVE_FAILS[name] in [f.code for f in verdict.findings]
+
+
+@pytest.mark.parametrize("name", NAIVE_PASSES)
+def test_naive_agent_passes_where_nothing_is_hard(name: str, node: str) -> None:
+    scenario = next(s for s in RUNS if s.run_name == name)
+    assert run(scenario, resolve(AGENT)).verdict.verdict == "pass"

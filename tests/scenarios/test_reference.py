@@ -1,0 +1,48 @@
+"""The reference agent passes every scenario, in both worlds, with one canonical history."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.agent import agent
+from harness.core.history import canonical
+from harness.core.scenario import Scenario
+from harness.runner import run
+from tests.scenarios.all_runs import all_runs
+
+RUNS = all_runs()
+
+
+@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+def test_reference_passes(scenario: Scenario) -> None:
+    verdict = run(scenario, agent).verdict
+    assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
+    assert verdict.doubts == ()
+    assert verdict.verdict == "pass"
+
+
+@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+def test_both_worlds_agree(scenario: Scenario) -> None:
+    supervised = run(scenario, agent, world="supervise")
+    if supervised.verdict.verdict == "not_applicable":
+        assert supervised.verdict.not_applicable[0].reason.startswith("needs virtual time")
+        return
+    simulated = run(scenario, agent)
+    assert supervised.verdict.verdict == simulated.verdict.verdict == "pass"
+    assert canonical(supervised.history) == canonical(simulated.history)
+
+
+def test_there_are_the_four_headline_scenarios_and_the_eight_branches() -> None:
+    names = {s.run_name for s in RUNS if not s.stream}
+    headline = {"empty-inputs", "identical-failures", "prompt-too-long", "replay-spiral"}
+    assert headline <= names
+    assert sum(name.split("/")[0] == "prompt-too-long" for name in names) == 8
+
+
+def test_the_51_minute_incident_lasts_51_minutes_for_an_agent_without_a_breaker() -> None:
+    from tests.mutants.no_breaker import agent as no_breaker
+
+    scenario = next(s for s in RUNS if s.run_name == "empty-inputs/fifty-one-minutes")
+    history = run(scenario, no_breaker).history
+    assert history.past.tool_calls["write_file"] >= 21
+    assert history.events[-1].at_ms >= 51 * 60 * 1000
