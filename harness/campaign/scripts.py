@@ -36,6 +36,14 @@ def _look_up(number: int, id: str = "") -> dict[str, Json]:
 
 _THOUGHT: dict[str, Json] = {"type": "thinking", "text": "Hm.", "signature": "c2lnbmVk"}
 
+_SEARCH: dict[str, Json] = {
+    "type": "server_tool_use",
+    "id": "srvtoolu_1",
+    "name": "web_search",
+    "input": {"query": "Ada"},
+}
+"""A tool of the provider's own, which may make a turn pause."""
+
 TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(say=word(n)),
     lambda n: Turn(use="ping"),
@@ -54,7 +62,7 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(blocks=(_look_up(n),), stop="max_tokens"),
     lambda n: Turn(blocks=(_look_up(n),), stop="end_turn"),
     lambda n: Turn(say=word(n), stop="tool_use"),
-    lambda n: Turn(say=word(n), stop="pause_turn"),
+    lambda n: Turn(blocks=({"type": "text", "text": word(n)}, _SEARCH), stop="pause_turn"),
     lambda n: Turn(say=word(n), stop="refusal"),
     lambda n: Turn(blocks=(), stop="refusal"),
     lambda n: Turn(blocks=(_look_up(n), {"type": "text", "text": word(n)})),
@@ -79,8 +87,9 @@ SUMMARY = Turn(say="They greeted each other.", times="forever", optional=True, p
 
 _TURN = st.integers(0, len(TURNS) * len(WORDS) - 1)
 _OUTCOME = st.integers(0, len(OUTCOMES) - 1)
-_REDELIVERED = 3
 _TEXTS = (*WORDS, *BLANKS)
+_FIRST = st.integers(0, len(WORDS) - 1)
+_FURTHER = st.lists(st.integers(0, len(_TEXTS) + 2), max_size=4)
 
 
 @st.composite
@@ -108,12 +117,10 @@ def _tool(schema: dict[str, Json], numbers: list[int]) -> ToolScript:
 
 @st.composite
 def inboxes(draw: st.DrawFn) -> tuple[InboxItem, ...]:
-    """One to five messages, some of them blank, some of them delivered again."""
-    numbers = st.integers(0, len(_TEXTS) + _REDELIVERED - 1)
-    items: list[InboxItem] = []
-    for place, number in enumerate(draw(st.lists(numbers, min_size=1, max_size=5)), start=1):
-        if number < len(_TEXTS) or not items:
-            items.append(InboxItem(id=f"m{place}", text=_TEXTS[number % len(_TEXTS)]))
-        else:
-            items.append(items[(number - len(_TEXTS)) % len(items)])
+    """One to five messages; from the second on some are blank, some are delivered again."""
+    items = [InboxItem(id="m1", text=word(draw(_FIRST)))]
+    for place, number in enumerate(draw(_FURTHER), start=2):
+        again = number - len(_TEXTS)
+        new = InboxItem(id=f"m{place}", text=_TEXTS[number % len(_TEXTS)])
+        items.append(new if again < 0 else items[again % len(items)])
     return tuple(items)

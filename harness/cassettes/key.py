@@ -24,7 +24,7 @@ class Head(msgspec.Struct, frozen=True):
 
     model: str
     system: Json = ""
-    tools: Json = ()
+    tools: list[Json] = []
     tools_offered: bool = False
     max_tokens: int | None = None
     stream: bool = False
@@ -63,8 +63,8 @@ def _lasting(settings: dict[str, Json]) -> dict[str, Json]:
     return {name: value for name, value in settings.items() if name not in _VOLATILE}
 
 
-def _plain(tools: tuple[ToolSpec, ...]) -> Json:
-    return msgspec.to_builtins(tools)
+def _plain(tools: tuple[ToolSpec, ...]) -> list[Json]:
+    return [msgspec.to_builtins(tool) for tool in tools]
 
 
 def masked_head(head: Head) -> Head:

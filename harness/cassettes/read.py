@@ -62,6 +62,9 @@ def exchanges(data: bytes) -> list[Exchange]:
     listed = cassette.get("interactions") if isinstance(cassette, dict) else None
     if not isinstance(listed, list):
         raise InputError("not a cassette of vcrpy: there is no list `interactions`", "line 1")
+    if cassette.get("version") != 1:
+        found = "is missing" if "version" not in cassette else f"is {cassette['version']!r}"
+        raise InputError(f"torn or not of vcrpy: `version: 1` at the end {found}")
     return [_exchange(item, number) for number, item in enumerate(listed, start=1)]
 
 

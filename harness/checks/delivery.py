@@ -106,13 +106,18 @@ def _stopped(turn: Turn) -> bool:
     return bool(turn.cancelled_n or turn.interrupted_n or turn.limits)
 
 
+def _excused(turn: Turn) -> bool:
+    """Whether a turn may end without a word: a blank message, one that came before, or a stop."""
+    return not turn.text.strip() or turn.redelivery or _stopped(turn)
+
+
 @needs("inbox", "outbox")
 def outbound_once(history: History) -> Iterator[Finding]:
     """A turn ends with exactly one final or error, and says no more once it is cancelled.
 
-    `missing`: it ends without one. `twice`: with several. `after_cancel`: a success is reported
-    after the cancel; a notice, an error or the status `cancelled` is none. What the outbox did not
-    take may be sent again. Source: invariant 30.
+    `missing`: it ends without one, and its message is new. `twice`: with several. `after_cancel`: a
+    success is reported after the cancel; a notice, an error or the status `cancelled` is none. What
+    the outbox did not take may be sent again. Source: invariant 30.
     """
     for turn in history.trace.turns.values():
         if turn.delivery is None:
@@ -123,7 +128,7 @@ def outbound_once(history: History) -> Iterator[Finding]:
             same = endings[0].request.text == endings[1].request.text
             text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
-        if not endings and turn.settled_by in _ORDERLY and turn.text.strip() and not _stopped(turn):
+        if not endings and turn.settled_by in _ORDERLY and not _excused(turn):
             text = f"{where} ends without a reply"
             yield Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
         for sending in turn.sendings:

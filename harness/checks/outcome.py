@@ -56,8 +56,14 @@ def outcome(history: History) -> OutcomeWord:
     A turn that met a limit of the harness is `limit`; one that was cancelled and says no more is
     `cancelled`; one that says nothing is `none`.
     """
-    words = {_of_turn(turn) for turn in history.trace.turns.values() if turn.delivery}
+    turns = history.trace.turns.values()
+    words = {_of_turn(t) for t in turns if t.limits or (t.delivery and not _ignored(t))}
     return next((word for word in _WORST if word in words), "none")
+
+
+def _ignored(turn: Turn) -> bool:
+    """Whether the message had come before, and nothing was said to it again."""
+    return turn.redelivery and not turn.endings
 
 
 def _of_turn(turn: Turn) -> OutcomeWord:

@@ -48,7 +48,8 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
 
     Tool results count as the user's; OpenAI `tool` rows are a side of their own, of which several
     may follow each other. `wire: false` leaves out the requests. The stored rows of a finished
-    turn begin with its inbound message, alternate, and end with a reply.
+    turn begin with its inbound message, alternate, and end with a reply; an answer that the
+    provider paused may go on in the next row.
     """
     trace = history.trace
     if wire:
@@ -88,8 +89,9 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     sides = [side(message) for _, _, message in rows if side(message) != "system"]
     where = f"turn {turn.number} of {turn.session}"
     events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
+    goes_on = any(exchange.stop == "pause_turn" for exchange in turn.exchanges)
     for a, b in pairwise(sides):
-        if a == b and a in _ALTERNATING:
+        if a == b and a in _ALTERNATING and not (goes_on and a == "assistant"):
             text = f"{where} stores two {a} messages in a row"
             yield Finding("role_alternation.store", text, events)
             return

@@ -70,7 +70,7 @@ def _grows(before: Message, after: Message) -> bool:
 
 
 def doubled(trace: Trace) -> Iterator[Finding]:
-    """Rows stored again."""
+    """Rows stored again. What is there before the first message comes is taken as it is."""
     seen = _Seen()
     turns = [turn for turn in trace.turns.values() if turn.delivery]
     at, current = 0, None
@@ -78,10 +78,12 @@ def doubled(trace: Trace) -> Iterator[Finding]:
         while at < len(turns) and turns[at].opened_n < event.n:
             current, at = turns[at], at + 1
         seen.remove(event.gone)
+        given = current is None and event is trace.stored[0]
         for row in event.added:
             message = trace.messages.get(row.digest, Message("user"))
             old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
-            if seen.add(row, message, event.n) or (old and _again(trace, current, row, message)):
+            taken = seen.add(row, message, event.n) and not _asked_again(trace, current, message)
+            if (taken and not given) or (old and _again(trace, current, row, message)):
                 text = f"row {row.id} stores again what is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
 
@@ -122,6 +124,21 @@ def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
     calls = tuple(use.id for use in message.tool_uses)
     results = tuple(result.id for result in message.tool_results)
     return ("calls", *calls) if calls else ("results", *results) if results else ()
+
+
+def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
+    """Whether the model made calls of these ids in the turn as often as they are stored in it.
+
+    Some providers give each call the same id.
+    """
+    ids = {use.id for use in message.tool_uses} or {result.id for result in message.tool_results}
+    if turn is None or not ids:
+        return False
+    made = [e.reply.tool_uses for e in turn.exchanges if e.reply]
+    mark = _mark(StoredRow("", ""), message)
+    rows = [m for _, row, m in trace.rows_added(turn) if not row.inbound]
+    stored = sum(_mark(StoredRow("", ""), m) == mark for m in rows)
+    return stored <= sum(ids <= {use.id for use in uses} for uses in made)
 
 
 def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:

@@ -163,7 +163,7 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """Whether anything at all was equal `repeats` times before event `n`, however loosely.
 
     This is what a breaker may go by: one tool with one result whatever the input, failures in a
-    row whatever their text, a circle, empty inputs.
+    row whatever their text, a circle, empty inputs, calls that were cut off.
     """
     done = [e for e in _steps(turn, id, 0) if e.answered and e.answered.n < n]
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
@@ -175,5 +175,13 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     triples = [e.triple for e in done]
     if any(any(cycles(triples, period, repeats)) for period in _PERIODS):
         return True
+    cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
+    if any(equal_runs(cut_off, repeats)):
+        return True
     streaks = _empty_streaks(trace, turn)
     return any(len(s) >= repeats and s[repeats - 1][0].exchange.n < n for s in streaks)
+
+
+def _is_cut_off(exchange: Exchange) -> bool:
+    """Whether an answer with calls ended before it could ask for them to be run."""
+    return bool(exchange.reply and exchange.reply.tool_uses) and not calls_tools(exchange)

@@ -1,8 +1,8 @@
 """Work in several processes, with the results in the order of the tasks.
 
-Workers are spawned, never forked: a fork would copy the threads and sockets of whoever calls. But
-while they work on a task, Ctrl-C is held back from them (the signal mask, so that none is lost):
-an interrupt ends what runs in its own orderly way, and prints nothing of its own.
+Workers are spawned, never forked: a fork would copy the threads and sockets of whoever calls.
+Outside of a task Ctrl-C is held back from them by the signal mask, so that none is lost: an
+interrupt ends what runs in its own orderly way, and a worker prints nothing about it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from functools import partial
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TypeVar, cast
 
@@ -42,8 +41,10 @@ def each(
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(tasks)), context) as pool:
-        futures = _submit(pool, partial(_interruptible, work), tasks)
+        futures: list[Future[_Result]] = []
         try:
+            with _ctrl_c_held_back():
+                futures += [pool.submit(_interruptible, work, task) for task in tasks]
             for future in futures:
                 yield future.result()
         except BrokenProcessPool:
@@ -52,26 +53,28 @@ def each(
             _stop(pool, futures)
 
 
-def _submit(
-    pool: ProcessPoolExecutor, work: Callable[[_Task], _Result], tasks: Sequence[_Task]
-) -> list[Future[_Result]]:
-    """Hand out the tasks; the workers that this starts inherit the held-back Ctrl-C.
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back from here, and from the processes that start here until they let it in.
 
     The tracker of multiprocessing changes the mask as it starts, so it is started before.
     """
     resource_tracker.ensure_running()
     signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
     try:
-        return [pool.submit(work, task) for task in tasks]
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
 
 
 def _interruptible(work: Callable[[_Task], _Result], task: _Task) -> _Result:
+    """Do a task with Ctrl-C let in; once it has come, it is kept for the next task too."""
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
         return work(task)
     except KeyboardInterrupt:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
+        signal.raise_signal(signal.SIGINT)
         raise InputError("interrupted") from None
     finally:
         signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)

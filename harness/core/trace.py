@@ -29,13 +29,15 @@ class Turn(msgspec.Struct, eq=False):
     """What belongs to one inbound message of a session.
 
     `settled_n` is the event after which nothing can be added to it: the next look into the inbox,
-    or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended.
+    or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended. A turn is a
+    `redelivery` when its message had come before.
     """
 
     session: str
     number: int
     opened_n: int
     delivery: Delivery | None = None
+    redelivery: bool = False
     exchanges: list[Exchange] = msgspec.field(default_factory=list)
     asks: list[Ask] = msgspec.field(default_factory=list)
     executions: list[Execution] = msgspec.field(default_factory=list)

@@ -182,6 +182,7 @@ class _Reader:
         if inbound.kind != "message":
             turn.cancelled_n = turn.cancelled_n or answered.n
             return
+        turn.redelivery = any(d.inbound.id == inbound.id for d in self.trace.deliveries)
         turn.delivery = Delivery(inbound, answered.n)
         self.trace.deliveries.append(turn.delivery)
         self._delivered = turn

@@ -8,6 +8,7 @@ here: `ToolError` for an error that the tool reports, `RuntimeError` for one tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
@@ -30,7 +31,11 @@ def _no_store() -> None:
 
 
 class InProcessBrief:
-    """`harness.core.brief.Brief` for a Python target, sync or async."""
+    """`harness.core.brief.Brief` for a Python target, sync or async.
+
+    `own_time` marks the time in which the harness imports an SDK or opens a file for the agent: it
+    is no waiting of the agent's.
+    """
 
     def __init__(
         self,
@@ -39,6 +44,7 @@ class InProcessBrief:
         *,
         options: Mapping[str, Json] | None = None,
         open_store: Callable[[], Any] = _no_store,
+        own_time: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         scenario = door.transition.scenario
         self._door = door
@@ -48,30 +54,36 @@ class InProcessBrief:
         self.limits: Mapping[str, float] = msgspec.structs.asdict(scenario.limits)
         self.base_url, self.api_key = BASE_URL, API_KEY
         self.seed = scenario.seed
-        self._open_store = open_store
-        self.transport = self.async_transport = Transport(door)
+        self._open_store, self._own_time = open_store, own_time
+        self.transport: Any = Transport(door)
+        self.async_transport: Any = self.transport
         self.tools = [_tool(door, name, script) for name, script in scenario.tools.items()]
 
     @cached_property
     def store(self) -> Any:
         """The session store behind the store seam; an agent that asks for it has that seam."""
-        return self._open_store()
+        with self._own_time():
+            return self._open_store()
+
+    def _client(self, sdk: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
+        with self._own_time():
+            return sdk_client(sdk, self.transport, asynchronous=asynchronous, **settings)
 
     def anthropic(self, **settings: Any) -> Any:
         """An `anthropic.Anthropic` client whose every request crosses the model seam."""
-        return sdk_client("anthropic", self.transport, asynchronous=False, **settings)
+        return self._client("anthropic", False, settings)
 
     def async_anthropic(self, **settings: Any) -> Any:
         """An `anthropic.AsyncAnthropic` client, likewise."""
-        return sdk_client("anthropic", self.transport, asynchronous=True, **settings)
+        return self._client("anthropic", True, settings)
 
     def openai(self, **settings: Any) -> Any:
         """An `openai.OpenAI` client whose every request crosses the model seam."""
-        return sdk_client("openai", self.transport, asynchronous=False, **settings)
+        return self._client("openai", False, settings)
 
     def async_openai(self, **settings: Any) -> Any:
         """An `openai.AsyncOpenAI` client, likewise."""
-        return sdk_client("openai", self.transport, asynchronous=True, **settings)
+        return self._client("openai", True, settings)
 
     def inbox(self) -> Iterator[Inbound]:
         """The inbound messages, until the scenario has no more; asking ends the turn before."""

@@ -71,8 +71,8 @@ def _block(block: object) -> str:
             return quoted(text)
         case Thinking(text):
             return f"thinks {quoted(text)}" if text else "thinks"
-        case ToolResult(id, _, is_error):
-            return f"{'error' if is_error else 'result'} of {id}: {quoted(block.text)}"
+        case ToolResult(_, _, is_error):
+            return f"{'error' if is_error else 'result'} {quoted(block.text)}"
         case Opaque(kind):
             return f"[{kind}]"
         case _:

@@ -18,13 +18,13 @@ import msgspec
 from harness import faults, wires
 from harness.core import inbox
 from harness.core.calls import Seam
+from harness.core.draws import Draws
 from harness.core.events import AnyEvent
 from harness.core.history import History
 from harness.core.ports import Script
 from harness.core.scenario import CassetteScript, Scenario
 from harness.core.script import TurnScript
 from harness.core.transition import Transition
-from harness.core.draws import Draws
 from harness.targets import TargetSpec
 
 _WATCHED = ("loop-harness", "anthropic", "openai", "httpx2", "httpx")

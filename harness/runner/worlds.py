@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.clock import RealClock, VirtualClock
-from harness.clock.meter import REAL_WAIT_LIMIT_S
+from harness.clock import RealClock, RealWaitMeter, VirtualClock
 from harness.core.history import History
 from harness.core.messages import Message
 from harness.core.ports import Script
@@ -88,15 +87,20 @@ def _simulated(transition: Transition, target: TargetSpec, folder: Path, own: Ow
     scenario = transition.scenario
     clock = VirtualClock(limit_s=scenario.limits.virtual_s)
     door = Door(transition, clock)
-    brief = InProcessBrief(door, folder, options=target.options, open_store=own.open)
+    meter = RealWaitMeter()
+    brief = InProcessBrief(
+        door, folder, options=target.options, open_store=own.open, own_time=meter.door
+    )
     assert target.agent is not None
-    passed = simulate(target.agent, brief, clock, seed=scenario.seed, real_s=scenario.limits.real_s)
+    passed = simulate(
+        target.agent, brief, clock, meter, seed=scenario.seed, real_s=scenario.limits.real_s
+    )
     transition.look(passed.at_ms)
     prepare.end(
         transition,
         passed.end,
         passed.at_ms,
-        real_wait_ms=passed.real_wait_ms if passed.real_wait_ms > REAL_WAIT_LIMIT_S * 1000 else 0,
+        real_wait_ms=passed.real_wait_ms,
         live_sockets=passed.live_sockets,
     )
     return transition.history

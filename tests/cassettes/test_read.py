@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.cassettes.read import exchanges, read_cassette
 from harness.core.errors import InputError
@@ -74,8 +76,13 @@ def _without(part: str, name: str) -> bytes:
         (b"interactions: 3", "no list `interactions`"),
         (b"http_interactions: []", "no list `interactions`"),
         (b"- 1", "no list `interactions`"),
-        (cassette(interaction())[:-200], "interaction 1: "),
-        (b"interactions:\n- 5\n", "interaction 1: there is no `request`"),
+        (cassette(interaction())[:-200], "not YAML: found unexpected end of stream"),
+        (
+            cassette(interaction()).replace(b"version: 1\n", b""),
+            "`version: 1` at the end is missing",
+        ),
+        (cassette().replace(b"1", b"2"), "`version: 1` at the end is 2"),
+        (b"interactions:\n- 5\nversion: 1", "interaction 1: there is no `request`"),
         (_without("request", "uri"), "interaction 2: the request has no `uri`"),
         (_without("response", "status"), "interaction 2: the response has no `status`"),
         (cassette(interaction(uri="https://[x")), "interaction 1: `uri` is no URL"),
@@ -109,3 +116,11 @@ def test_a_place_has_line_and_number() -> None:
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.yaml: cannot be read"):
         read_cassette(tmp_path / "gone.yaml")
+
+
+@given(st.data())
+def test_a_torn_file_is_never_taken_for_a_whole_one(data: st.DataObject) -> None:
+    whole = cassette(interaction(), interaction(answer=said("again")))
+    torn = whole[: data.draw(st.integers(0, len(whole) - 2))]
+    with pytest.raises(InputError):
+        exchanges(torn)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.checks.loops import no_false_stop, no_progress_stop
+from harness.checks.loops import no_progress_stop
 from harness.core.events import Called
 from tests.checks.histories import Story, codes, loop, use
 
@@ -194,64 +194,3 @@ def test_a_recording_has_no_cycles_and_no_empty_inputs() -> None:
     for number in range(14):
         loop(story, ("write", "list")[number % 2], 1)
     assert not list(no_progress_stop(story.end()))
-
-
-def _poll(times: int) -> Story:
-    story = Story().turn("go")
-    for number in range(times):
-        loop(story, "poll", 1, content=f"{number} %")
-    return story
-
-
-def test_a_polling_turn_that_is_refused_is_stopped_falsely() -> None:
-    story = _poll(3).reply(use("poll")).refuse().reply("sorry")
-    event = story.called
-    (finding,) = no_false_stop(story.final(status="failed").end())
-    assert (finding.code, finding.events) == ("no_false_stop.refused", (event,))
-
-
-def test_withdrawing_the_tools_of_a_polling_turn_is_a_false_stop() -> None:
-    story = _poll(3).reply("sorry", tools=False)
-    event = story.called
-    (finding,) = no_false_stop(story.final(status="failed").end())
-    assert (finding.code, finding.events) == ("no_false_stop.withdrawn", (event,))
-
-
-def test_ending_a_polling_turn_in_the_middle_of_a_call_is_a_false_stop() -> None:
-    story = _poll(3).reply(use("poll")).refuse().final("stopped", status="failed")
-    event = story.called
-    (finding,) = no_false_stop(story.end())
-    assert (finding.code, finding.events) == ("no_false_stop.ended", (event,))
-
-
-def test_different_tools_that_need_nothing_are_stopped_falsely() -> None:
-    story = Story().turn("go")
-    for name in ("poll", "list", "poll"):
-        loop(story, name, 1, content=f"{name} {story.last}")
-    story.reply(use("list")).refuse().reply("sorry")
-    assert codes(no_false_stop(story.final().end())) == ["no_false_stop.refused"]
-
-
-def test_a_polling_turn_that_runs_to_its_end_is_not_stopped() -> None:
-    assert not list(no_false_stop(_poll(9).reply("done").final().end()))
-
-
-def test_stopping_what_repeats_is_right() -> None:
-    story = loop(Story().turn("go"), "list", 3).reply(use("list")).refuse()
-    story.reply("sorry", tools=False).final(status="failed")
-    assert not list(no_false_stop(story.end()))
-
-
-def test_refusing_an_empty_input_is_right() -> None:
-    story = Story().turn("go").reply(use("write")).refuse().reply("sorry").final()
-    assert not list(no_false_stop(story.end()))
-
-
-def test_refusing_after_a_cancel_is_right() -> None:
-    story = _poll(2).reply(use("poll")).cancel().refuse().reply("x").final(status="cancelled")
-    assert not list(no_false_stop(story.end()))
-
-
-def test_ending_a_turn_because_the_model_cannot_be_reached_is_right() -> None:
-    story = _poll(2).fail(529).fail(529).final("no answer", "failed", "error")
-    assert not list(no_false_stop(story.end()))

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from harness import faults
-from harness.core.calls import Received
+from harness.core.calls import Call, Received
 from harness.core.draws import Draws
-from harness.core.events import Answered
+from harness.core.events import Answered, Called
 from harness.core.history import History
 from harness.core.plans import Plan, Send
 from harness.core.scenario import FaultSpec, Scenario, Turn
@@ -81,3 +81,17 @@ def text(plan: Plan) -> str:
 def answers(transition: Transition) -> list[Answered]:
     """The answered events."""
     return [e for e in transition.history.events if isinstance(e, Answered)]
+
+
+def run_with(specs: Sequence[dict[str, Any]], **fields: Any) -> Transition:
+    """A run that says hello for ever, with these faults armed in this order."""
+    scenario = Scenario(name="core", script=(HELLO,), **fields)
+    armed = [faults.arm(spec_of(**spec)) for spec in specs]
+    script = TurnScript((HELLO,), Draws(scenario.seed))
+    return Transition(scenario, AnthropicWire(), script, History(), faults=armed)
+
+
+def call_of(transition: Transition) -> Call:
+    """The first model call of a run, as a fault sees it."""
+    called = next(e for e in transition.history.events if isinstance(e, Called))
+    return Call(called.key, called.seam, 1, called.session, 0, called.at_ms, called.request)

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.calls import ModelRequest, OutboxRequest
 from harness.core.events import Answered, AnyEvent, Called, Ended, Noted, Stored, StoredRow
-from harness.core.messages import Message, Text, ToolResult, ToolUse
+from harness.core.messages import Message, Opaque, Text, ToolResult, ToolUse
 
 WINDOW_RULES = {"V23", "V24"}
 
@@ -92,7 +92,8 @@ def _on_the_wire(request: Request) -> Iterator[str]:
         yield f"refused by {', '.join(sorted(refused))}"
     messages = request.messages
     roles = [message.role for message in messages]
-    if any(a == b for a, b in pairwise(roles)) or roles[:1] != ["user"] or roles[-1:] != ["user"]:
+    whole = roles[-1:] == ["user"] or _is_paused(messages[-1])
+    if any(a == b for a, b in pairwise(roles)) or roles[:1] != ["user"] or not whole:
         yield f"roles {' '.join(roles)}"
     ids = [use.id for message in messages for use in message.tool_uses]
     if len(set(ids)) != len(ids):
@@ -112,6 +113,11 @@ def _is_blank(block: object) -> bool:
     return isinstance(block, Text) and not block.text.strip()
 
 
+def _is_paused(message: Message) -> bool:
+    """Whether a message is a part of an answer: one that ends with a tool of the provider's own."""
+    return message.role == "assistant" and isinstance(message.blocks[-1], Opaque)
+
+
 def _in_the_store(read: Read, seeded: int) -> Iterator[str]:
     """One stretch of rows for each message that says something: itself, alternation, the reply."""
     expected = [id for id, text in read.inbound.items() if text.strip()]
@@ -125,6 +131,8 @@ def _in_the_store(read: Read, seeded: int) -> Iterator[str]:
         asked = [q.called.n for q in read.requests if q.called.n > _given(read, rows, at)]
         yield from (f"{id}: {text}" for text in _turn(read, id, stretch, asked))
     for id, text in read.inbound.items():
+        if not text.strip():
+            continue
         ends = [told for told in read.told if told.to == id and told.kind in ("final", "error")]
         if len(ends) != 1:
             yield f"{id} ({text!r}) is answered {len(ends)} times"
@@ -139,7 +147,7 @@ def _turn(read: Read, id: str, stretch: Sequence[Kept], asked: Sequence[int]) ->
     first, last = stretch[0], stretch[-1]
     if first.message.role != "user" or first.message.text != read.inbound[id]:
         yield f"stored as {first.message}"
-    roles = [kept.message.role for kept in stretch]
+    roles = [kept.message.role for kept in stretch if not _is_paused(kept.message)]
     if any(a == b for a, b in pairwise(roles)) or roles[-1] != "assistant":
         yield f"stored roles {' '.join(roles)}"
     if asked and min(asked) < first.n:

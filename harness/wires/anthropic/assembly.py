@@ -78,7 +78,8 @@ class Assembly:
                 self._inputs[index] = self._inputs.get(index, "") + piece
             case {"type": "citations_delta", "citation": citation}:
                 block = self._blocks[index]
-                block["citations"] = [*(block.get("citations") or ()), citation]
+                former = block.get("citations")
+                block["citations"] = [*(former if isinstance(former, list) else ()), citation]
             case {"type": "signature_delta", "signature": str(signature)}:
                 self._blocks[index]["signature"] = signature
             case {"type": "text_delta" | "thinking_delta" as kind}:

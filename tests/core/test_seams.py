@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from harness.core.plans import Answer, Effect, Plan, Raise, ToolAnswer, Wait
+from harness.core.scenario import Limits, ToolTurn
+from harness.core.seams import STOP, limit_text, tool_plan
+
+
+@pytest.mark.parametrize(
+    ("turn", "plan"),
+    [
+        (ToolTurn(ok="x"), (Answer(ToolAnswer("x")),)),
+        (ToolTurn(bytes=2), (Answer(ToolAnswer("xx")),)),
+        (ToolTurn(raises="boom"), (Raise("tool", "boom"),)),
+        (ToolTurn(hang=1.5), (Wait(1500), Answer(ToolAnswer("ok")))),
+        (ToolTurn(hang=2, error="late"), (Wait(2000), Answer(ToolAnswer("late", is_error=True)))),
+        (ToolTurn(hang=True), (Wait(10_001), STOP)),
+        (ToolTurn(effect="e", key="k"), (Effect("e", "k"), Answer(ToolAnswer("ok")))),
+        (ToolTurn(effect="e", raises="x"), (Effect("e"), Raise("tool", "x"))),
+        (ToolTurn(effect="e", hang=True), (Effect("e"), Wait(10_001), STOP)),
+    ],
+)
+def test_a_tools_turn_as_steps(turn: ToolTurn, plan: Plan) -> None:
+    assert tool_plan(turn, Limits(virtual_s=10)) == plan
+
+
+def test_a_limit_in_words() -> None:
+    assert (
+        limit_text("virtual_s", Limits()) == "loop-harness: the limit virtual_s = 86400 is reached"
+    )
