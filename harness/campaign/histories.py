@@ -23,7 +23,7 @@ thinks in secret, u calls a tool. After a step with calls comes another one, if 
 RESULTS = ("found", "", "not found", ({"type": "text", "text": "a"}, {"type": "text", "text": "b"}))
 
 PLACES = 8
-"""At how many places a mutation may strike; a number past the end counts from the start again."""
+"""At how many places, from the end, a mutation may strike."""
 
 _NEVER = 24
 """Of the numbers drawn for a mutation, those below this one leave the session as it is."""

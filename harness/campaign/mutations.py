@@ -1,7 +1,8 @@
 """Damage: what happens to stored sessions in the field, each as a function of a place. Pure.
 
-Every mutation takes a session and a place (any number from 0) and returns another session; one that
-finds nothing to damage returns the session as it is.
+Every mutation takes a session and a place and returns another session; one that finds nothing to
+damage returns the session as it is. Places are any numbers from 0, counted from the end, round and
+round: so the same place stays damaged when the shrinker takes away what was said before.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Mutation: TypeAlias = Callable[[History, int], History]
 
 def drop_message(history: History, place: int) -> History:
     """A message was never stored."""
-    at = place % max(len(history), 1)
+    at = _from_end(place, len(history))
     return [*history[:at], *history[at + 1 :]]
 
 
@@ -43,7 +44,7 @@ def two_users(history: History, place: int) -> History:
 
 def duplicate(history: History, place: int) -> History:
     """A message was stored twice in a row."""
-    at = place % max(len(history), 1)
+    at = _from_end(place, len(history))
     return [*history[: at + 1], *history[at:]]
 
 
@@ -51,7 +52,7 @@ def swap(history: History, place: int) -> History:
     """Two neighbours have changed places."""
     if len(history) < 2:
         return history
-    at = place % (len(history) - 1)
+    at = _from_end(place, len(history) - 1)
     return [*history[:at], history[at + 1], history[at], *history[at + 2 :]]
 
 
@@ -63,7 +64,7 @@ def blank_text(history: History, place: int) -> History:
 
 def empty_content(history: History, place: int) -> History:
     """A message has no content at all."""
-    at = place % max(len(history), 1)
+    at = _from_end(place, len(history))
     return [*history[:at], *(Draft(d.role, ()) for d in history[at : at + 1]), *history[at + 1 :]]
 
 
@@ -80,12 +81,11 @@ def orphan_result(history: History, place: int) -> History:
 
 
 def split_pair(history: History, place: int) -> History:
-    """The user's words stand between calls and their results."""
+    """The user's words stand between calls and their results; at the end if there are no calls."""
     calls = [n for n, d in enumerate(history) if any(b["type"] == "tool_use" for b in d.blocks)]
-    if not calls:
-        return history
     between = Draft("user", ({"type": "text", "text": "Wait."},))
-    return _insert(history, calls[place % len(calls)] + 1, between)
+    at = calls[_from_end(place, len(calls))] + 1 if calls else len(history)
+    return [*history[:at], between, *history[at:]]
 
 
 def duplicate_id(history: History, place: int) -> History:
@@ -118,8 +118,13 @@ MUTATIONS: tuple[Mutation, ...] = (
 """All of them, in the order in which they strike."""
 
 
+def _from_end(place: int, count: int) -> int:
+    """The index of a place among so many; 0 if there are none."""
+    return count - 1 - place % count if count else 0
+
+
 def _insert(history: History, place: int, draft: Draft) -> History:
-    at = place % (len(history) + 1)
+    at = _from_end(place, len(history) + 1)
     return [*history[:at], draft, *history[at:]]
 
 
@@ -133,7 +138,7 @@ def _on_block(
     found = [(n, m) for n, d in enumerate(history) for m, b in enumerate(d.blocks) if fits(b)]
     if not found:
         return history
-    n, m = found[place % len(found)]
+    n, m = found[_from_end(place, len(found))]
     role, blocks = history[n]
     blocks = (*blocks[:m], *change(blocks[m]), *blocks[m + 1 :])
     return [*history[:n], Draft(role, blocks), *history[n + 1 :]]

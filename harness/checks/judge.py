@@ -18,6 +18,7 @@ from harness.checks import (
     execution,
     expectation,
     loops,
+    memory,
     outcome,
     persistence,
     progress,
@@ -31,17 +32,19 @@ from harness.core.scenario import Expect
 from harness.core.verdict import Finding, NotApplicable, Verdict, VerdictWord
 
 MODULES: tuple[ModuleType, ...] = (
+    run,
     request,
+    memory,
     progress,
     loops,
     execution,
     persistence,
     delivery,
     outcome,
-    run,
     expectation,
 )
-"""The modules that hold checks, in the order in which they are applied."""
+"""The modules that hold checks, in the order in which they are applied: how the run itself went
+comes first, for much else may follow from it."""
 
 
 def checks() -> dict[str, CheckFunction]:

@@ -6,6 +6,8 @@ would say it; an agent that goes on calling all the same is stopped.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import msgspec
 
 from harness.core.calls import Call, ToolRequest
@@ -15,8 +17,10 @@ from harness.core.plans import (
     Accepted,
     Answer,
     ApiError,
+    Close,
     Delivered,
     Effect,
+    Kill,
     Outcome,
     Plan,
     Raise,
@@ -42,7 +46,8 @@ def limit_hit(limits: Limits, history: History, call: Call) -> str:
     if call.at_ms > limits.virtual_s * 1000:
         return "virtual_s"
     name = f"{call.seam}_calls"
-    return name if history.past.calls[call.seam] > getattr(limits, name) else ""
+    most: int | None = getattr(limits, name, None)
+    return name if most is not None and history.past.calls[call.seam] > most else ""
 
 
 def limit_text(name: str, limits: Limits) -> str:
@@ -114,7 +119,7 @@ def record_answer(
 
     `known` are fields of the event that the caller knows better than the plan shows.
     """
-    for step in plan:
+    for step in takewhile(lambda step: not isinstance(step, Close | Raise | Kill), plan):
         if isinstance(step, Effect):
             history.effect(
                 at_ms=call.at_ms, session=call.session, turn=call.turn, key=call.key,

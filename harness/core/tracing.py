@@ -1,9 +1,10 @@
 """Reads a trace from the events of a history, in one pass.
 
 What only this file knows: how events belong together. A call and its answer share a key; a tool
-runs for the latest model answer that asked for its id; a turn is named by session and number, and
-is settled by the next look into the inbox; a compaction is a `compact` call, or a notice, with the
-main request that follows.
+runs for the latest model answer that asked for its id, and where calls of one answer share an id,
+for the first one that has not run, of the same input if there is one; a turn is named by session
+and number, and is settled by the next look into the inbox; a compaction is a `compact` call, or a
+notice, with the main request that follows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from harness.core.events import (
 )
 from harness.core.exchanges import Ask, Exchange, Execution, Sending
 from harness.core.message_tree import Node, grow, root
-from harness.core.messages import Json, Message
+from harness.core.messages import Json, Message, canonical
 from harness.core.trace import Compaction, Delivery, Trace, Turn
 
 
@@ -59,7 +60,7 @@ class _Reader:
         self._root = root()
         self._nodes: dict[str, Node] = {}
         self._open: dict[str, Exchange | Execution | Sending | Called] = {}
-        self._asked: dict[str, Ask] = {}
+        self._asked: dict[str, list[Ask]] = {}
         self._last_main: dict[str, Exchange] = {}
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
@@ -117,8 +118,9 @@ class _Reader:
     def _see_results(self, n: int, messages: list[Message]) -> None:
         for message in messages:
             for result in message.tool_results:
-                ask = self._asked.get(result.id)
-                if ask is not None and ask.sent is None:
+                asks = self._asked.get(result.id, ())
+                ask = next((a for a in asks if a.sent is None), None)
+                if ask is not None:
                     ask.sent, ask.sent_n = result, n
 
     def _compact(self, exchange: Exchange) -> None:
@@ -137,13 +139,21 @@ class _Reader:
         return compaction
 
     def _tool(self, called: Called, request: ToolRequest) -> None:
-        ask = self._asked.get(request.id)
+        ask = self._ask_of(request)
         execution = Execution(called, request, ask)
         if ask is not None and ask.execution is None:
             ask.execution = execution
         self._open[called.key] = execution
         self.trace.executions.append(execution)
         self._turn(called).executions.append(execution)
+
+    def _ask_of(self, request: ToolRequest) -> Ask | None:
+        asks = self._asked.get(request.id, [])
+        waiting = [ask for ask in asks if ask.execution is None] or asks[-1:]
+        if len(waiting) < 2:
+            return waiting[0] if waiting else None
+        same = (a for a in waiting if canonical(a.use.input) == canonical(request.input))
+        return next(same, waiting[0])
 
     def _sending(self, called: Called, request: OutboxRequest) -> None:
         sending = Sending(called, request)
@@ -171,7 +181,9 @@ class _Reader:
     def _asks(self, exchange: Exchange, answered: Answered) -> None:
         exchange.reply = self.trace.messages.get(answered.blocks)
         for use in exchange.reply.tool_uses if exchange.reply else ():
-            ask = self._asked[use.id] = Ask(exchange, use)
+            ask = Ask(exchange, use)
+            before = self._asked.get(use.id, ())
+            self._asked[use.id] = [*(a for a in before if a.exchange is exchange), ask]
             self.trace.asks.append(ask)
             if exchange.purpose == "main":
                 self._turn(exchange.called).asks.append(ask)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -82,18 +82,32 @@ def parse(text: str) -> tuple[Any, Lines]:
     return builder.root(), lines
 
 
+class _Built(NamedTuple):
+    """A value, with its size and depth as if each alias were written out."""
+
+    value: Any
+    size: int
+    depth: int
+
+
+def _around(value: Any, children: Collection[_Built]) -> _Built:
+    size = 1 + sum(child.size for child in children)
+    return _Built(value, size, 1 + max((child.depth for child in children), default=0))
+
+
 class _Builder:
     """Builds values from nodes; an aliased node is built once."""
 
     def __init__(self, text: str, lines: Lines) -> None:
         self._text, self._lines = text, lines
         self._ends = [found.start() for found in re.finditer(r"\n|\r(?!\n)", text)]
-        self._built: dict[int, tuple[Any, int]] = {}
+        self._built: dict[int, _Built] = {}
         self._open: set[int] = set()
 
     def root(self) -> Any:
         """The value of the text, None when there is none."""
         try:
+            self._check_depth()
             node = yaml.compose(self._text, Loader=_Nodes)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
@@ -102,9 +116,19 @@ class _Builder:
         except yaml.reader.ReaderError as error:
             what = f"not YAML: the character {error.character!r} is not allowed"
             raise InputError(what, self._at(error.position)) from None
-        except RecursionError:
-            raise InputError("nested too deeply") from None
-        return None if node is None else self.build(node)[0]
+        return None if node is None else self.build(node).value
+
+    def _check_depth(self) -> None:
+        """Refuse what is too deep before nodes are made: the C parser would overflow its stack."""
+        depth = 0
+        for event in yaml.parse(self._text, Loader=_Nodes):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > DEPTH_MAX:
+                    place = self._at(event.start_mark.index) if event.start_mark else ""
+                    raise InputError("nested too deeply", place)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
 
     def _at(self, index: int) -> str:
         return f"line {self._line(index)}"
@@ -116,51 +140,50 @@ class _Builder:
     def _place(self, node: yaml.Node) -> str:
         return self._at(node.start_mark.index)
 
-    def build(self, node: yaml.Node) -> tuple[Any, int]:
-        """The value of a node, and how many values it holds."""
+    def build(self, node: yaml.Node) -> _Built:
+        """The value of a node, how many values it holds, and how deep it is."""
         if id(node) in self._built:
             return self._built[id(node)]
         if id(node) in self._open:
             raise InputError("an alias that contains itself", self._place(node))
-        if len(self._open) > DEPTH_MAX:
-            raise InputError("nested too deeply", self._place(node))
         if node.tag != _IMPLICIT:
             raise InputError(f"the tag {node.tag!r} is not allowed", self._place(node))
         self._open.add(id(node))
-        value, size = self._value(node)
-        if size > VALUES_MAX:
-            raise InputError(f"more than {VALUES_MAX} values, aliases included", self._place(node))
+        built = self._value(node)
         self._open.discard(id(node))
-        self._built[id(node)] = (value, size)
-        return value, size
+        if built.size > VALUES_MAX:
+            raise InputError(f"more than {VALUES_MAX} values, aliases included", self._place(node))
+        if built.depth > DEPTH_MAX:
+            raise InputError("nested too deeply, aliases included", self._place(node))
+        self._built[id(node)] = built
+        return built
 
-    def _value(self, node: yaml.Node) -> tuple[Any, int]:
+    def _value(self, node: yaml.Node) -> _Built:
         if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node), 1
+            return _Built(self._scalar(node), 1, 0)
         if isinstance(node, yaml.SequenceNode):
             built = [self.build(child) for child in node.value]
-            items = [value for value, _ in built]
+            items = [child.value for child in built]
             places = enumerate(node.value)
             self._lines.put(items, {i: self._line(child.start_mark.index) for i, child in places})
-            return items, 1 + sum(size for _, size in built)
+            return _around(items, built)
         return self._mapping(node)
 
-    def _mapping(self, node: yaml.Node) -> tuple[dict[str, Any], int]:
-        values: dict[str, Any] = {}
+    def _mapping(self, node: yaml.Node) -> _Built:
+        built: dict[str, _Built] = {}
         lines: dict[Any, int] = {}
-        total = 1
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode) or key_node.tag != _IMPLICIT:
                 raise InputError("a key must be a plain text", self._place(key_node))
             key = key_node.value
-            if key in values:
+            if key in built:
                 what = f"duplicate key `{key}` (first in line {lines[key]})"
                 raise InputError(what, self._place(key_node))
-            values[key], size = self.build(value_node)
-            total += size
+            built[key] = self.build(value_node)
             lines[key] = self._line(key_node.start_mark.index)
+        values = {key: child.value for key, child in built.items()}
         self._lines.put(values, lines)
-        return values, total
+        return _around(values, built.values())
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         if node.style in ("'", '"', "|", ">"):

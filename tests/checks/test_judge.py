@@ -15,6 +15,7 @@ from harness.core.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "history_faithful",
     "args_complete",
     "bounded_turn",
     "compaction_progress",

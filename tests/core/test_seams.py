@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from harness.core.events import Effected
 from harness.core.plans import Answer, Effect, Plan, Raise, ToolAnswer, Wait
 from harness.core.scenario import Limits, ToolTurn
-from harness.core.seams import STOP, limit_text, tool_plan
+from harness.core.seams import STOP, limit_text, record_answer, tool_plan
+from tests.core import world
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,14 @@ from harness.core.seams import STOP, limit_text, tool_plan
 )
 def test_a_tools_turn_as_steps(turn: ToolTurn, plan: Plan) -> None:
     assert tool_plan(turn, Limits(virtual_s=10)) == plan
+
+
+def test_only_an_effect_before_the_end_of_a_plan_happens() -> None:
+    run = world.run()
+    world.ask(run)
+    call = world.call_of(run)
+    record_answer(run.history, call, (Effect("a"), Raise("timeout"), Effect("b")))
+    assert [e.name for e in run.history.events if isinstance(e, Effected)] == ["a"]
 
 
 def test_a_limit_in_words() -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import HealthCheck, find, settings
+from hypothesis import HealthCheck, Phase, find, settings
 
 from harness.campaign.scenarios import scenarios
+from harness.campaign.scripts import LAST, SUMMARY
 from harness.core.scenario import Scenario
 from harness.runner import Run, run
 from tests import mutants
@@ -21,22 +22,24 @@ SEARCH = settings(
     max_examples=300,
     database=None,
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow],
 )
+"""Without the phase that explains a failure: it plays the smallest scenario hundreds of times."""
+
 MUTANTS = {name: (mutant, module) for name, mutant, module in mutants.every()}
 
-LARGEST = {
-    "positional_cursor": (2, 1),
-    "positional_cursor_late": (1, 1),
-    "no_projection": (1, 1),
-    "delivers_twice": (0, 1),
-    "answers_redelivery": (0, 2),
-    "stores_late": (0, 1),
-}
-"""How many stored messages and how many inbound ones are enough to show each defect."""
+FOUND = (
+    "positional_cursor",
+    "positional_cursor_late",
+    "no_projection",
+    "delivers_twice",
+    "answers_redelivery",
+    "stores_late",
+)
 
 
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", FOUND)
 def test_a_wrong_gateway_is_found_and_shrinks(name: str) -> None:
     mutant, module = MUTANTS[name]
 
@@ -48,8 +51,7 @@ def test_a_wrong_gateway_is_found_and_shrinks(name: str) -> None:
         return any(f.code == mutant.killed_by or f.check == mutant.killed_by for f in found)
 
     smallest = find(scenarios(), is_killed, settings=SEARCH, random=random.Random(0))
-    stored, inbound = LARGEST[name]
-    assert len(smallest.session.messages) <= stored
-    assert len(smallest.inbox) <= inbound
-    assert [turn.say for turn in smallest.script] == ["Done.", "They greeted each other."]
+    assert len(smallest.session.messages) <= 3
+    assert len(smallest.inbox) <= 2
+    assert smallest.script == (LAST, SUMMARY)
     assert objections(play(smallest).history.events, len(smallest.session.messages))

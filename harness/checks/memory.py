@@ -1,0 +1,93 @@
+"""Whether the agent remembers: what was said and done stands in the requests that follow.
+
+Amnesia is silent: roles alternate, every request is valid, and the answers are to somebody who has
+just arrived. Only a compaction, or a request that was over the window, may take something away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.outcome import claimed
+from harness.checks.request import WINDOW_RULES
+from harness.checks.rows import same_text
+from harness.core.exchanges import Exchange
+from harness.core.history import History
+from harness.core.message_tree import Node
+from harness.core.ports import needs
+from harness.core.trace import Trace, Turn
+from harness.core.verdict import Finding
+
+NEVER = 1 << 62
+
+
+@needs("model", "inbox", "outbox")
+def history_faithful(history: History) -> Iterator[Finding]:
+    """A turn's requests hold the reply of the turn before and the results of the calls that ran.
+
+    `forgotten_reply`: the first main request of a turn lacks what the user was last told.
+    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
+    After a compaction, a request over the window or a kill nothing of this is asked in that
+    session. Source: invariant 9.
+    """
+    trace = history.trace
+    excused = _excuses(trace)
+    last: dict[str, Turn] = {}
+    for turn in trace.turns.values():
+        if turn.delivery is None or turn.redelivery:
+            continue
+        before = last.get(turn.session)
+        until = excused.get(turn.session, NEVER)
+        if turn.main and before is not None and turn.main[0].n < until:
+            yield from _reply(before, turn)
+        yield from _results(turn, until)
+        last[turn.session] = turn
+
+
+def _reply(before: Turn, turn: Turn) -> Iterator[Finding]:
+    told = [s for s in before.endings if s.request.kind == "final" and s.request.text.strip()]
+    if not told or claimed(told[-1]) != "completed":
+        return
+    first = turn.main[0]
+    if not _says(first.node, told[-1].request.text):
+        text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
+        yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
+
+
+def _says(node: Node | None, text: str) -> bool:
+    """Whether the assistant says `text` in a list; the end is looked at first."""
+    while node is not None and node.depth:
+        if node.side == "assistant" and same_text(node.message.text, text):
+            return True
+        node = node.parent
+    return False
+
+
+def _results(turn: Turn, until: int) -> Iterator[Finding]:
+    main = turn.main
+    for ask in turn.asks:
+        run = ask.execution
+        if run is None or run.answered is None:
+            continue
+        ended_n = run.answered.n
+        later = next((e for e in main if e.n > ended_n), None)
+        if later is None or later.n >= until:
+            continue
+        if ask.sent is None or ask.sent_n > later.n:
+            text = f"{later.called.key}: the result of {run.called.key} is missing"
+            yield Finding("history_faithful.forgotten_result", text, (run.n, later.n))
+
+
+def _excuses(trace: Trace) -> dict[str, int]:
+    """The first event of each session after which its requests may hold less."""
+    found: dict[str, int] = {}
+    events = [(c.turn.session, c.n) for c in trace.compactions]
+    events += [(s, t.interrupted_n) for (s, _), t in trace.turns.items() if t.interrupted_n]
+    events += [(e.called.session, e.n + 1) for e in trace.exchanges if _over_window(e)]
+    for session, n in events:
+        found[session] = min(n, found.get(session, NEVER))
+    return found
+
+
+def _over_window(exchange: Exchange) -> bool:
+    return bool(WINDOW_RULES.intersection(exchange.called.refused)) or exchange.status == 413

@@ -1,0 +1,40 @@
+"""A fault on its own, for tests: a plan goes in, a plan comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.core.calls import Call, ModelRequest, OutboxRequest, Request, Seam, ToolRequest
+from harness.core.draws import Draws
+from harness.core.messages import Text, ToolUse
+from harness.core.past import Past
+from harness.core.plans import Plan, Reply
+from harness.core.ports import Moment, Reading
+from harness.wires.anthropic.wire import AnthropicWire
+
+REQUESTS: dict[Seam, Request] = {
+    "model": ModelRequest("m", ()),
+    "tool": ToolRequest("i", "t", {}),
+    "outbox": OutboxRequest("final", "x"),
+}
+
+
+def bend(
+    fault: Callable[..., Plan],
+    plan: Plan,
+    *,
+    seam: Seam = "model",
+    firing: int = 1,
+    **settings: Any,
+) -> Plan:
+    """The plan as the fault leaves it."""
+    call = Call(f"main/{seam}#1", seam, 1, "main", 1, 0, REQUESTS[seam])
+    return fault(Moment(call, Past(), Draws(1), firing), plan, **settings)
+
+
+def written(*, stream: bool) -> Plan:
+    """A reply of text and a tool call, as the wire writes it."""
+    reply = Reply((Text("hi"), ToolUse("toolu_1", "t", {"a": "b"})), "tool_use")
+    reading = Reading("m", (), 0, (), stream=stream)
+    return AnthropicWire().write(reply, reading, "main/model#1", Draws(1))

@@ -1,0 +1,70 @@
+"""Whatever is stored, said and scripted, the gateway of the reference agent keeps its promises.
+
+Every request to the model alternates and is valid, every inbound message and every reply is stored
+once and in order, nothing that was stored before changes, and the run ends by itself. Said twice:
+by all the checks of the harness, and by an oracle that shares no code with them.
+"""
+
+from __future__ import annotations
+
+from hypothesis import event, example, given
+
+from harness.agent import agent
+from harness.campaign.scenarios import scenarios
+from harness.campaign.scripts import LAST, SUMMARY, TOOLS, TURNS
+from harness.core.scenario import (
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    ToolScript,
+    Turn,
+)
+from harness.runner import Run, run
+from tests.properties.oracle import objections
+
+
+def _scenario(*turns: Turn, stored: tuple[SeedMessage, ...] = (), ids: str = "m1") -> Scenario:
+    """A scenario as small as the shrinker leaves one; the ids of its messages stand in `ids`."""
+    return Scenario(
+        name="pinned",
+        session=Session(messages=stored),
+        inbox=tuple(InboxItem(id=id, text=f"hello {id}") for id in ids.split()),
+        tools={name: ToolScript(input_schema=schema) for name, schema in TOOLS.items()},
+        script=(*turns, LAST, SUMMARY),
+    )
+
+
+def _look_up(name: str) -> dict[str, object]:
+    return {"type": "tool_use", "id": "same", "name": "look_up", "input": {"name": name}}
+
+
+SAME_IDS = Turn(blocks=(_look_up("Ada"), _look_up("Bob")))
+SAME_ID = Turn(blocks=(_look_up("Ada"),), times=2)
+PAUSED = next(turn(0) for turn in TURNS if turn(0).stop == "pause_turn")
+PING = SeedMessage(
+    role="assistant",
+    content=({"type": "tool_use", "id": "same", "name": "ping", "input": {}},),
+)
+PONG = SeedMessage(
+    role="user", content=({"type": "tool_result", "id": "same", "content": "found"},)
+)
+
+
+def _play(scenario: Scenario) -> Run:
+    played = run(scenario, agent)
+    event(f"outcome: {played.verdict.outcome}")
+    event(f"compactions: {len(played.history.trace.compactions)}")
+    return played
+
+
+@given(scenarios())
+@example(_scenario(ids="m1 m1"))
+@example(_scenario(SAME_IDS))
+@example(_scenario(SAME_ID))
+@example(_scenario(SAME_ID, ids="m1 m2", stored=(PING, PONG, PING, PONG)))
+@example(_scenario(PAUSED))
+def test_the_gateway_keeps_its_promises_on_any_history(scenario: Scenario) -> None:
+    played = _play(scenario)
+    assert played.verdict.findings == ()
+    assert objections(played.history.events, len(scenario.session.messages)) == []
