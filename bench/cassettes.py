@@ -1,4 +1,4 @@
-"""What a strict replay costs, beside vcrpy with its body matcher: `python -m bench.cassettes`.
+"""What a strict replay costs, beside vcrpy: `python -m bench.cassettes`.
 
 One agent run of 300 turns is 22 MB of YAML, because every request repeats the history. Both sides
 load the same file and answer the same requests of the same bare client in recorded order, in one
@@ -91,8 +91,8 @@ def ask(client: httpx2.Client, bodies: list[bytes]) -> list[float]:
 
 
 def by_vcrpy(path: Path, bodies: list[bytes]) -> list[float]:
-    """The replay by vcrpy, strict."""
-    player = vcr.VCR(record_mode="none", match_on=("method", "uri", "body"))
+    """The replay by vcrpy with the cheapest of its matchers that is strict; `body` takes longer."""
+    player = vcr.VCR(record_mode="none", match_on=("method", "uri", "raw_body"))
     with player.use_cassette(str(path)), httpx2.Client() as client:
         return ask(client, bodies)
 
@@ -101,7 +101,8 @@ def by_us(path: Path, bodies: list[bytes]) -> list[float]:
     """The replay through our in-process door, history included."""
     scenario = Scenario(name="bench", limits=Limits(model_calls=1 << 40))
     transition = Transition(scenario, AnthropicWire(), cassette_script(path), History())
-    with httpx2.Client(transport=Transport(Door(transition, RealClock()))) as client:
+    transport: Any = Transport(Door(transition, RealClock()))
+    with httpx2.Client(transport=transport) as client:
         took = ask(client, bodies)
     assert not list(transition.script.unplayed(transition.history.past))
     return took

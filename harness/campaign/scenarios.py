@@ -1,4 +1,4 @@
-"""Whole scenarios, drawn: a stored session, an inbox, a script, tools, streamed or not.
+"""Whole scenarios, drawn: a stored session, an inbox, a script, tools, dialect, window, stream.
 
 They are the values that scenario files are read into, so whatever a generated scenario shows goes
 through the same run as one that was written by hand.
@@ -6,14 +6,40 @@ through the same run as one that was written by hand.
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import strategies as st
 
 from harness.campaign.histories import histories
 from harness.campaign.scripts import inboxes, scripts, tools
-from harness.core.scenario import Limits, Scenario, SeedMessage, Session
+from harness.core.scenario import FaultSpec, Limits, Scenario, SeedMessage, Session
 
 WINDOWS = (None, None, None, 2_000, 400, 200)
 """Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
+
+FAULTS = (
+    ("http.status", "model"),
+    ("sse.end_inside_tool_input", "model"),
+    ("sse.error_event", "model"),
+    ("sse.no_message_delta", "model"),
+    ("sse.no_message_stop", "model"),
+    ("tools.answer_lost", "tool"),
+    ("tools.empty", "tool"),
+    ("tools.late", "tool"),
+    ("tools.raises", "tool"),
+    ("transport.close_before_headers", "model"),
+    ("transport.headers_never_come", "model"),
+    ("transport.latency", "model"),
+    ("transport.reset_before_headers", "model"),
+    ("transport.reset_mid_stream", "model"),
+    ("transport.stalled_stream", "model"),
+)
+"""Kinds of faults, and where they strike."""
+
+_FAULT = st.integers(0, len(FAULTS) - 1)
+_WHEN = st.integers(1, 3)
+_OFTEN = st.sampled_from(["once", 2, "forever"])
+_DIALECTS = st.sampled_from(["", "strict-clone", "anthropic-2023", "bedrock"])
+_WINDOWS = st.sampled_from(WINDOWS)
 
 LIMITS = Limits(model_calls=400, tool_calls=400)
 
@@ -29,7 +55,16 @@ def scenarios(
         inbox=draw(inboxes()),
         script=draw(scripts()),
         tools=draw(tools()),
+        dialect=draw(_DIALECTS),
         stream=draw(st.booleans()),
-        window_tokens=draw(st.sampled_from(WINDOWS)),
+        window_tokens=draw(_WINDOWS),
         limits=LIMITS,
     )
+
+
+@st.composite
+def failing_scenarios(draw: st.DrawFn) -> Scenario:
+    """Scenarios with one fault of the provider or of a tool, on an early call, from once on."""
+    kind, on = FAULTS[draw(_FAULT)]
+    fault = FaultSpec(kind=kind, on=on, when=draw(_WHEN), often=draw(_OFTEN), must_fire=False)
+    return msgspec.structs.replace(draw(scenarios()), faults=(fault,))

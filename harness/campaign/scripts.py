@@ -89,7 +89,8 @@ _TURN = st.integers(0, len(TURNS) * len(WORDS) - 1)
 _OUTCOME = st.integers(0, len(OUTCOMES) - 1)
 _TEXTS = (*WORDS, *BLANKS)
 _FIRST = st.integers(0, len(WORDS) - 1)
-_FURTHER = st.lists(st.integers(0, len(_TEXTS) + 2), max_size=4)
+_KINDS = len(_TEXTS) + 4
+_FURTHER = st.lists(st.integers(0, 2 * _KINDS - 1), max_size=4)
 
 
 @st.composite
@@ -117,10 +118,13 @@ def _tool(schema: dict[str, Json], numbers: list[int]) -> ToolScript:
 
 @st.composite
 def inboxes(draw: st.DrawFn) -> tuple[InboxItem, ...]:
-    """One to five messages; from the second on some are blank, some are delivered again."""
+    """One to five messages in two sessions; from the second on some are blank, or come again."""
     items = [InboxItem(id="m1", text=word(draw(_FIRST)))]
     for place, number in enumerate(draw(_FURTHER), start=2):
-        again = number - len(_TEXTS)
-        new = InboxItem(id=f"m{place}", text=_TEXTS[number % len(_TEXTS)])
-        items.append(new if again < 0 else items[again % len(items)])
+        side, kind = divmod(number, _KINDS)
+        if kind < len(_TEXTS):
+            session = "side" if side else "main"
+            items.append(InboxItem(id=f"m{place}", text=_TEXTS[kind], session=session))
+        else:
+            items.append(items[(kind - len(_TEXTS)) % len(items)])
     return tuple(items)

@@ -55,7 +55,7 @@ def difference(recorded: Entry, head: Head, node: Node) -> str:
     live, held = _messages(node), _messages(recorded.node)
     found = _first(live, held, "messages")
     if found is None:
-        found = _first(msgspec.to_builtins(head), msgspec.to_builtins(recorded.head), "")
+        found = _first(_fields(head), _fields(recorded.head), "")
     if found is None:
         return "no difference is left in what is compared"
     path, a, b = found
@@ -67,6 +67,12 @@ def _messages(node: Node) -> list[Json]:
         {"role": m.role, "content": [msgspec.to_builtins(block) for block in m.blocks]}
         for m in node.messages
     ]
+
+
+def _fields(head: Head) -> dict[str, Json]:
+    """The fields of a request's body, but for its messages."""
+    fields = msgspec.to_builtins(head)
+    return {**fields.pop("settings"), **fields}
 
 
 def _first(a: Json, b: Json, path: str) -> tuple[str, Json, Json] | None:

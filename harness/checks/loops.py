@@ -113,8 +113,12 @@ def _stops(trace: Trace, turn: Turn) -> list[tuple[str, int, str]]:
 
 
 def _is_valid(trace: Trace, ask: Ask) -> bool:
-    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input."""
+    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
+    an id that no other call of the answer has."""
     if ask.use.name not in trace.settings.get("tools", {}) or not ask.exchange.succeeded:
+        return False
+    uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
+    if sum(use.id == ask.use.id for use in uses) > 1:
         return False
     required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
     given = ask.use.input if isinstance(ask.use.input, dict) else None

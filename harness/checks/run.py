@@ -33,7 +33,7 @@ def run(history: History) -> Iterator[Finding]:
         text += "use the client or the base URL of the brief"
         yield Finding("run.nothing_intercepted", text, (ended.n,))
     wanting = {
-        "unplayed_turn": ("never played", ended.unplayed),
+        "unplayed_turn": ("never played", () if _is_cassette(history) else ended.unplayed),
         "silent_fault": ("the armed fault never fired", ended.silent_faults),
         "live_socket": ("a connection beyond the harness", ended.live_sockets),
         "undelivered": ("the inbound message was never taken", ended.undelivered),
@@ -76,6 +76,31 @@ def script(history: History) -> Iterator[Finding]:
             text = f"{answered.key} comes after the last turn of the script"
             yield Finding("script.exhausted", text, (answered.n,))
             return
+
+
+@needs()
+def cassette(history: History) -> Iterator[Finding]:
+    """A recording is played as it was recorded.
+
+    `miss`: no recorded exchange answers a request, so the agent asks something else than it did
+    when it was recorded. `unplayed`: recorded exchanges were never asked for.
+    """
+    missed = [a for a in history.trace.answers if a.error == "cassette.miss"]
+    for answered in missed[:1]:
+        more = f" (the first of {len(missed)})" if len(missed) > 1 else ""
+        text = f"{answered.key}{more}: {answered.value}"
+        yield Finding("cassette.miss", text, tuple(a.n for a in missed))
+    ended = history.trace.ended
+    if ended is not None and ended.unplayed and _is_cassette(history):
+        names = ", ".join(ended.unplayed[:3]) + (", …" if len(ended.unplayed) > 3 else "")
+        text = f"{len(ended.unplayed)} recorded exchanges were never played: {names}"
+        yield Finding("cassette.unplayed", text, (ended.n,))
+
+
+def _is_cassette(history: History) -> bool:
+    """Whether a cassette was played: its turns are named by their place in it."""
+    ended = history.trace.ended
+    return ended is not None and any(name.startswith("exchange #") for name in ended.unplayed)
 
 
 def doubts(history: History) -> Iterator[str]:

@@ -34,7 +34,7 @@ class ArmedFault:
 
     def __init__(self, spec: FaultSpec, function: FaultFunction, stage: Stage) -> None:
         self.spec, self.stage = spec, stage
-        self._function = function
+        self.function = function
         self._seam, _, self._tool = spec.on.partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
         self._limit = _limit(spec)
@@ -50,7 +50,7 @@ class ArmedFault:
         if self.fired >= self._limit or not self._hits(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        bent = self._function(Moment(call, past, draws, firing), plan, **self.spec.settings)
+        bent = self.function(Moment(call, past, draws, firing), plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1
         return bent

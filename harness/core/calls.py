@@ -21,7 +21,7 @@ InboundKind = Literal["message", "cancel", "disconnect"]
 OutboundKind = Literal["partial", "final", "notice", "error", "heartbeat", "compaction"]
 
 
-class ModelRequest(msgspec.Struct, frozen=True, tag="model", omit_defaults=True):
+class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defaults=True):
     """A request to the model. `system` and `tools` are digests of values in the history.
 
     The messages are the first `keep` of the call `after`, then `messages` (digests).
@@ -39,7 +39,7 @@ class ModelRequest(msgspec.Struct, frozen=True, tag="model", omit_defaults=True)
     headers: dict[str, str] = {}
 
 
-class ToolRequest(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
+class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaults=True):
     """The agent runs a tool: `id` is the model's id for the call."""
 
     id: str
@@ -47,7 +47,7 @@ class ToolRequest(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
     input: Json = None
 
 
-class InboxRequest(msgspec.Struct, frozen=True, tag="inbox", omit_defaults=True):
+class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defaults=True):
     """The agent asks for the next inbound message, which ends the turn of the one before.
 
     `poll`: it only looks, in the middle of a turn, whether the user has cancelled.
@@ -56,7 +56,7 @@ class InboxRequest(msgspec.Struct, frozen=True, tag="inbox", omit_defaults=True)
     poll: bool = False
 
 
-class OutboxRequest(msgspec.Struct, frozen=True, tag="outbox", omit_defaults=True):
+class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
     """The agent says something to the user. `status` is its own word for how the turn went."""
 
     kind: OutboundKind
@@ -65,7 +65,7 @@ class OutboxRequest(msgspec.Struct, frozen=True, tag="outbox", omit_defaults=Tru
     status: str = ""
 
 
-class StoreRequest(msgspec.Struct, frozen=True, tag="store", omit_defaults=True):
+class StoreRequest(msgspec.Struct, frozen=True, gc=False, tag="store", omit_defaults=True):
     """A write of the session store."""
 
     operation: str
@@ -75,7 +75,7 @@ class StoreRequest(msgspec.Struct, frozen=True, tag="store", omit_defaults=True)
 Request: TypeAlias = ModelRequest | ToolRequest | InboxRequest | OutboxRequest | StoreRequest
 
 
-class Inbound(msgspec.Struct, frozen=True, omit_defaults=True):
+class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A message of the user, a cancel or a disconnect, as the agent gets it."""
 
     id: str
@@ -85,7 +85,7 @@ class Inbound(msgspec.Struct, frozen=True, omit_defaults=True):
     at_ms: int = 0
 
 
-class Received(msgspec.Struct, frozen=True):
+class Received(msgspec.Struct, frozen=True, gc=False):
     """A model request as the door got it: bytes, and what stands around them.
 
     `timeout_ms` is how long the client waits for one read, None when it does not say.
@@ -99,7 +99,7 @@ class Received(msgspec.Struct, frozen=True):
     timeout_ms: int | None = None
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A call as a script or a fault sees it.
 
     `n` counts the calls of this session on this seam from 1. For a model call `messages`, `system`

@@ -11,6 +11,7 @@ import hashlib
 import random
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+_PAIRS = tuple(first + second for second in _ALPHABET for first in _ALPHABET)
 
 
 class Draws:
@@ -30,8 +31,8 @@ class Draws:
     def identifier(self, prefix: str, *names: str) -> str:
         """An id in the shape that providers use: the prefix and 24 letters or digits."""
         number = int.from_bytes(self._key((prefix, *names)), "big")
-        letters = []
-        for _ in range(22):
-            number, index = divmod(number, len(_ALPHABET))
-            letters.append(_ALPHABET[index])
-        return f"{prefix}01{''.join(letters)}"
+        letters = f"{prefix}01"
+        for _ in range(11):
+            number, index = divmod(number, len(_PAIRS))
+            letters += _PAIRS[index]
+        return letters

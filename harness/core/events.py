@@ -17,7 +17,9 @@ from harness.core.plans import Outcome
 SCHEMA_VERSION = 1
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
+class Event(
+    msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="event", omit_defaults=True
+):
     """What every event has: its place, the time on the run's clock, whose turn it is."""
 
     n: int
@@ -103,7 +105,7 @@ class Effected(Event, frozen=True, kw_only=True, tag="effect"):
     idempotency_key: str = ""
 
 
-class StoredRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class StoredRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A row of the session store: its id, its message, the inbound id that it keeps if any."""
 
     id: str

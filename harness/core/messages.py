@@ -23,14 +23,14 @@ Role: TypeAlias = str
 Side = Literal["user", "assistant", "tool", "system"]
 
 
-class Text(msgspec.Struct, frozen=True, tag="text", omit_defaults=True):
+class Text(msgspec.Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
     """Visible text. `extra` holds what else the wire said of it (citations)."""
 
     text: str
     extra: dict[str, Json] = {}
 
 
-class Thinking(msgspec.Struct, frozen=True, tag="thinking", omit_defaults=True):
+class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thinking", omit_defaults=True):
     """A model's reasoning; `redacted` holds the opaque data of a redacted block."""
 
     text: str = ""
@@ -38,7 +38,7 @@ class Thinking(msgspec.Struct, frozen=True, tag="thinking", omit_defaults=True):
     redacted: str = ""
 
 
-class ToolUse(msgspec.Struct, frozen=True, tag="tool_use", omit_defaults=True):
+class ToolUse(msgspec.Struct, frozen=True, gc=False, tag="tool_use", omit_defaults=True):
     """A call that the model asks for. `input` is what the wire said, be it an object or not."""
 
     id: str
@@ -47,7 +47,7 @@ class ToolUse(msgspec.Struct, frozen=True, tag="tool_use", omit_defaults=True):
     extra: dict[str, Json] = {}
 
 
-class ToolResult(msgspec.Struct, frozen=True, tag="tool_result", omit_defaults=True):
+class ToolResult(msgspec.Struct, frozen=True, gc=False, tag="tool_result", omit_defaults=True):
     """The answer to the call `id`: text, or blocks."""
 
     id: str
@@ -62,7 +62,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag="tool_result", omit_defaults=T
         return "\n".join(block.text for block in self.content if isinstance(block, Text))
 
 
-class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
+class Opaque(msgspec.Struct, frozen=True, gc=False, tag="opaque"):
     """A block of a `kind` that we do not interpret, with its whole wire `value`."""
 
     kind: str
@@ -72,7 +72,7 @@ class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
 Block: TypeAlias = Text | Thinking | ToolUse | ToolResult | Opaque
 
 
-class Message(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One message: who says what."""
 
     role: Role
@@ -94,7 +94,7 @@ class Message(msgspec.Struct, frozen=True):
         return tuple(block for block in self.blocks if isinstance(block, ToolResult))
 
 
-class ToolSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A tool as it is offered to the model: a JSON Schema for its input."""
 
     name: str

@@ -7,7 +7,9 @@ agent is one of them, so it can be recorded, drawn, shrunk and played again.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Literal, TypeAlias, cast
 
 import msgspec
 
@@ -15,7 +17,7 @@ from harness.core.calls import Inbound
 from harness.core.messages import Block, Json
 
 
-class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What the model says. `usage` overrides the counted one, key by key."""
 
     blocks: tuple[Block, ...] = ()
@@ -23,7 +25,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Json] = {}
 
 
-class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):
+class ApiError(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """An error of the provider; the wire puts it into its own words."""
 
     status: int
@@ -32,7 +34,7 @@ class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):
     headers: dict[str, str] = {}
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class Recorded(msgspec.Struct, frozen=True, gc=False):
     """An answer of a cassette: sent as it was, parsed only for the history.
 
     `complete` is False for a stream whose terminal event was not recorded.
@@ -43,79 +45,79 @@ class Recorded(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class ToolAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolAnswer(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a tool returns: text or blocks, or an error text with `is_error`."""
 
     content: Json = ""
     is_error: bool = False
 
 
-class Delivered(msgspec.Struct, frozen=True):
+class Delivered(msgspec.Struct, frozen=True, gc=False):
     """What the inbox gives: a message, or None when there are no more."""
 
     inbound: Inbound | None
 
 
-class Accepted(msgspec.Struct, frozen=True):
+class Accepted(msgspec.Struct, frozen=True, gc=False):
     """The outbox took the text."""
 
 
 Value: TypeAlias = Reply | ApiError | Recorded | ToolAnswer | Delivered | Accepted
 
 
-class Head(msgspec.Struct, frozen=True):
+class Head(msgspec.Struct, frozen=True, gc=False):
     """Status and headers of an HTTP answer."""
 
     status: int
     headers: dict[str, str]
 
 
-class Answer(msgspec.Struct, frozen=True, tag="answer"):
+class Answer(msgspec.Struct, frozen=True, gc=False, tag="answer"):
     """A value that the wire has not written yet, or that needs no wire (tools, inbox)."""
 
     value: Value
 
 
-class Send(msgspec.Struct, frozen=True, tag="send"):
+class Send(msgspec.Struct, frozen=True, gc=False, tag="send"):
     """Bytes of the body; the first one carries the head."""
 
     data: bytes
     head: Head | None = None
 
 
-class Wait(msgspec.Struct, frozen=True, tag="wait"):
+class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
     """Nothing happens for `ms` milliseconds."""
 
     ms: int
 
 
-class Close(msgspec.Struct, frozen=True, tag="close"):
+class Close(msgspec.Struct, frozen=True, gc=False, tag="close"):
     """The connection ends here: in order, or by a reset."""
 
     reset: bool = False
 
 
-class Raise(msgspec.Struct, frozen=True, tag="raise"):
+class Raise(msgspec.Struct, frozen=True, gc=False, tag="raise"):
     """The seam fails: `timeout` and `connect` (model), `stop` (the run is over), a tool's error."""
 
     error: str
     message: str = ""
 
 
-class Effect(msgspec.Struct, frozen=True, tag="effect"):
+class Effect(msgspec.Struct, frozen=True, gc=False, tag="effect"):
     """The outside world changes: what a tool does, with its idempotency key if it has one."""
 
     name: str
     key: str = ""
 
 
-class Jump(msgspec.Struct, frozen=True, tag="jump"):
+class Jump(msgspec.Struct, frozen=True, gc=False, tag="jump"):
     """The wall clock jumps; the monotonic one does not."""
 
     wall_ms: int
 
 
-class Kill(msgspec.Struct, frozen=True, tag="kill"):
+class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
     """The target is ended with SIGKILL here."""
 
 
@@ -124,10 +126,12 @@ Plan: TypeAlias = tuple[Step, ...]
 
 Outcome = Literal["ok", "error", "timeout", "cancelled"]
 
+_ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
+
 
 def is_whole(plan: Plan) -> bool:
     """Whether everything the plan has to say leaves the door."""
-    return not _ends(plan)
+    return _ENDINGS.isdisjoint(map(type, plan))
 
 
 def is_consumed(scripted: Plan, bent: Plan, carried: Plan) -> bool:
@@ -136,7 +140,8 @@ def is_consumed(scripted: Plan, bent: Plan, carried: Plan) -> bool:
     An error in place of the answer, or an end that the script did not ask for, leaves the turn
     for the next call.
     """
-    return _speaks(bent) == _speaks(scripted) and _ends(carried) == _ends(scripted)
+    said = bent is scripted or _speaks(bent) == _speaks(scripted)
+    return said and _ends(carried) == _ends(scripted)
 
 
 def _speaks(plan: Plan) -> bool:
@@ -144,12 +149,12 @@ def _speaks(plan: Plan) -> bool:
 
 
 def _ends(plan: Plan) -> Plan:
-    return tuple(step for step in plan if isinstance(step, (Close, Raise, Kill)))
+    return () if is_whole(plan) else tuple(step for step in plan if type(step) in _ENDINGS)
 
 
 def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
     """The plan as a client lives through it that gives up after `timeout_ms` of silence."""
-    if timeout_ms is None or not any(isinstance(s, Wait) for s in plan):
+    if timeout_ms is None or Wait not in map(type, plan):
         return plan
     lived: list[Step] = []
     silent_ms = 0
@@ -165,17 +170,13 @@ def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
 def summary(plan: Plan) -> tuple[str, ...]:
     """The plan in words for the history: runs of sends are one line with their size."""
     lines: list[str] = []
-    sends = size_bytes = 0
-    for step in (*plan, None):
-        if isinstance(step, Send):
-            sends, size_bytes = sends + 1, size_bytes + len(step.data)
-            continue
-        if sends:
-            lines.append(f"send {sends} ({size_bytes} bytes)")
-            sends = size_bytes = 0
-        if step is not None:
-            lines.append(_words(step))
+    for kind, run in groupby(plan, type):
+        lines += [_sent(cast("Sequence[Send]", [*run]))] if kind is Send else map(_words, run)
     return tuple(lines)
+
+
+def _sent(sends: Sequence[Send]) -> str:
+    return f"send {len(sends)} ({sum([len(send.data) for send in sends])} bytes)"
 
 
 def _words(step: Step) -> str:

@@ -21,14 +21,14 @@ from harness.core.plans import ApiError, Plan, Recorded, Reply, Send, Value
 from harness.core.verdict import Finding
 
 
-class Violation(msgspec.Struct, frozen=True):
+class Violation(msgspec.Struct, frozen=True, gc=False):
     """A rule that a request breaks, with the answer that the provider gives for it."""
 
     rule: str
     error: ApiError
 
 
-class Reading(msgspec.Struct, frozen=True):
+class Reading(msgspec.Struct, frozen=True, gc=False):
     """A request as a wire reads it.
 
     The first `keep` messages are those of the same reader's last reading; `added` are the rest,
@@ -50,7 +50,7 @@ class Reading(msgspec.Struct, frozen=True):
     violations: tuple[Violation, ...] = ()
 
 
-class Parsed(msgspec.Struct, frozen=True):
+class Parsed(msgspec.Struct, frozen=True, gc=False):
     """An answer's body as a wire reads it; `complete` once its terminal event has come."""
 
     message: Message | None
@@ -96,7 +96,7 @@ class Wire(Protocol):
         ...
 
 
-class Miss(msgspec.Struct, frozen=True):
+class Miss(msgspec.Struct, frozen=True, gc=False):
     """A recording has no answer to a request; `text` says what is nearest."""
 
     text: str
@@ -118,7 +118,7 @@ class Script(Protocol):
         ...
 
 
-class Moment(msgspec.Struct, frozen=True):
+class Moment(msgspec.Struct, frozen=True, gc=False):
     """When a fault is asked: the call, the past, and draws of its own.
 
     `firing` counts how often an escalating fault has fired, this time included; 1 for others.

@@ -119,57 +119,62 @@ def record_answer(
 
     `known` are fields of the event that the caller knows better than the plan shows.
     """
+    if Effect in map(type, plan):
+        _record_effects(history, call, plan)
+    fields = {
+        "session": call.session, "turn": call.turn, "at_ms": call.at_ms, "key": call.key,
+        "seam": call.seam, "script_turn": turn, "faults": faults, "error": error,
+        "steps": summary(plan),
+    }  # fmt: skip
+    if call.seam == "model":
+        _add_reply(fields, history, plan, said)
+    else:
+        _add_value(fields, history, plan)
+    fields.update(known)
+    history.answered(**fields)
+    return plan
+
+
+def _record_effects(history: History, call: Call, plan: Plan) -> None:
     for step in takewhile(lambda step: not isinstance(step, Close | Raise | Kill), plan):
         if isinstance(step, Effect):
             history.effect(
                 at_ms=call.at_ms, session=call.session, turn=call.turn, key=call.key,
                 name=step.name, idempotency_key=step.key,
             )  # fmt: skip
-    fields = _said(history, call, plan, said) | known
-    history.answered(
-        at_ms=call.at_ms, key=call.key, seam=call.seam, script_turn=turn,
-        steps=summary(plan), faults=faults, error=error, **fields,
-    )  # fmt: skip
-    return plan
 
 
-def _said(
-    history: History, call: Call, plan: Plan, said: Reply | ApiError | None
-) -> dict[str, Json]:
-    """The fields of the answered event that follow from what is said."""
+def _add_reply(
+    fields: dict[str, Json], history: History, plan: Plan, said: Reply | ApiError | None
+) -> None:
+    """What follows from the model's answer, and from how it leaves."""
+    statuses = [s.head.status for s in plan if type(s) is Send and s.head is not None]
+    failed = isinstance(said, ApiError) or any([status >= 400 for status in statuses])
+    fields["status"] = statuses[0] if statuses else None
+    fields["outcome"] = _outcome(plan, failed)
+    fields["complete"] = isinstance(said, Reply) and is_whole(plan)
+    if isinstance(said, Reply):
+        fields["blocks"] = history.note(Message("assistant", said.blocks), fields["at_ms"])
+        fields["stop"], fields["usage"] = said.stop, said.usage
+
+
+def _add_value(fields: dict[str, Json], history: History, plan: Plan) -> None:
+    """What follows from the value that a tool, the inbox or the outbox answers."""
     value = next((s.value for s in plan if isinstance(s, Answer)), None)
-    fields: dict[str, Json] = {"session": call.session, "turn": call.turn}
+    fields["outcome"] = _outcome(plan, getattr(value, "is_error", False))
     fields["complete"] = is_whole(plan)
-    fields["outcome"] = _outcome(plan, value, said)
-    if call.seam == "model":
-        return fields | _model_fields(history, call, plan, said)
     if isinstance(value, ToolAnswer):
         fields["value"] = msgspec.to_builtins(value)
     if isinstance(value, Delivered) and value.inbound is not None:
-        fields |= {"value": msgspec.to_builtins(value.inbound), "session": value.inbound.session}
-        opens = value.inbound.kind == "message"
-        fields["turn"] = history.past.turn(value.inbound.session) + opens
-    if call.seam == "outbox":
+        session = fields["session"] = value.inbound.session
+        fields["value"] = msgspec.to_builtins(value.inbound)
+        fields["turn"] = history.past.turn(session) + (value.inbound.kind == "message")
+    if fields["seam"] == "outbox":
         fields["complete"] = isinstance(value, Accepted)
-    return fields
 
 
-def _model_fields(
-    history: History, call: Call, plan: Plan, said: Reply | ApiError | None
-) -> dict[str, Json]:
-    head = next((s.head for s in plan if isinstance(s, Send) and s.head), None)
-    fields: dict[str, Json] = {"status": head.status if head else None}
-    fields["complete"] = isinstance(said, Reply) and is_whole(plan)
-    if isinstance(said, Reply):
-        blocks = history.note(Message("assistant", said.blocks), call.at_ms)
-        fields |= {"blocks": blocks, "stop": said.stop, "usage": said.usage}
-    return fields
-
-
-def _outcome(plan: Plan, value: object, said: Reply | ApiError | None) -> Outcome:
-    raised = next((s.error for s in plan if isinstance(s, Raise)), "")
-    if raised == "timeout":
-        return "timeout"
-    refused = any(s.head.status >= 400 for s in plan if isinstance(s, Send) and s.head)
-    failed = refused or isinstance(said, ApiError) or getattr(value, "is_error", False)
-    return "error" if raised or failed or not is_whole(plan) else "ok"
+def _outcome(plan: Plan, failed: bool) -> Outcome:
+    if is_whole(plan):
+        return "error" if failed else "ok"
+    raised = next((step.error for step in plan if isinstance(step, Raise)), "")
+    return "timeout" if raised == "timeout" else "error"

@@ -1,10 +1,9 @@
 """Reads a trace from the events of a history, in one pass.
 
-What only this file knows: how events belong together. A call and its answer share a key; a tool
-runs for the latest model answer that asked for its id, and where calls of one answer share an id,
-for the first one that has not run, of the same input if there is one; a turn is named by session
-and number, and is settled by the next look into the inbox; a compaction is a `compact` call, or a
-notice, with the main request that follows.
+What only this file knows: how events belong together. A call and its answer share a key; which
+tool runs for which call of the model is told by `asked`; a turn is named by session and number, and
+is settled by the next look into the inbox; a compaction is a `compact` call, or a notice, with the
+main request that follows.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from harness.core.asked import Asked
 from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
 from harness.core.events import (
     Answered,
@@ -24,9 +24,9 @@ from harness.core.events import (
     Stored,
     Valued,
 )
-from harness.core.exchanges import Ask, Exchange, Execution, Sending
+from harness.core.exchanges import Exchange, Execution, Sending
 from harness.core.message_tree import Node, grow, root
-from harness.core.messages import Json, Message, canonical
+from harness.core.messages import Json, Message
 from harness.core.trace import Compaction, Delivery, Trace, Turn
 
 
@@ -60,7 +60,7 @@ class _Reader:
         self._root = root()
         self._nodes: dict[str, Node] = {}
         self._open: dict[str, Exchange | Execution | Sending | Called] = {}
-        self._asked: dict[str, list[Ask]] = {}
+        self._asked = Asked()
         self._last_main: dict[str, Exchange] = {}
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
@@ -107,21 +107,13 @@ class _Reader:
         self._open[called.key] = exchange
         self.trace.exchanges.append(exchange)
         self._turn(called).exchanges.append(exchange)
-        self._see_results(called.n, [message for _, message in added])
+        self._asked.see_results(exchange, [message for _, message in added])
         if called.purpose == "compact":
             self._compact(exchange)
         elif called.purpose == "main":
             if (compaction := self._compacting.pop(called.session, None)) is not None:
                 compaction.after = exchange
             self._last_main[called.session] = exchange
-
-    def _see_results(self, n: int, messages: list[Message]) -> None:
-        for message in messages:
-            for result in message.tool_results:
-                asks = self._asked.get(result.id, ())
-                ask = next((a for a in asks if a.sent is None), None)
-                if ask is not None:
-                    ask.sent, ask.sent_n = result, n
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
@@ -139,21 +131,13 @@ class _Reader:
         return compaction
 
     def _tool(self, called: Called, request: ToolRequest) -> None:
-        ask = self._ask_of(request)
+        ask = self._asked.run(request)
         execution = Execution(called, request, ask)
         if ask is not None and ask.execution is None:
             ask.execution = execution
         self._open[called.key] = execution
         self.trace.executions.append(execution)
         self._turn(called).executions.append(execution)
-
-    def _ask_of(self, request: ToolRequest) -> Ask | None:
-        asks = self._asked.get(request.id, [])
-        waiting = [ask for ask in asks if ask.execution is None] or asks[-1:]
-        if len(waiting) < 2:
-            return waiting[0] if waiting else None
-        same = (a for a in waiting if canonical(a.use.input) == canonical(request.input))
-        return next(same, waiting[0])
 
     def _sending(self, called: Called, request: OutboxRequest) -> None:
         sending = Sending(called, request)
@@ -180,13 +164,10 @@ class _Reader:
 
     def _asks(self, exchange: Exchange, answered: Answered) -> None:
         exchange.reply = self.trace.messages.get(answered.blocks)
-        for use in exchange.reply.tool_uses if exchange.reply else ():
-            ask = Ask(exchange, use)
-            before = self._asked.get(use.id, ())
-            self._asked[use.id] = [*(a for a in before if a.exchange is exchange), ask]
-            self.trace.asks.append(ask)
-            if exchange.purpose == "main":
-                self._turn(exchange.called).asks.append(ask)
+        asks = self._asked.see_answer(exchange)
+        self.trace.asks += asks
+        if exchange.purpose == "main":
+            self._turn(exchange.called).asks += asks
 
     def _deliver(self, answered: Answered) -> None:
         inbound = msgspec.convert(answered.value, type=Inbound)

@@ -18,6 +18,7 @@ from harness.core.ports import Script
 from harness.core.scenario import Scenario
 from harness.core.verdict import NotApplicable, Verdict
 from harness.runner import record, worlds
+from harness.runner.waits import needs_virtual_time
 from harness.targets import TargetSpec, of_callable
 
 World = Literal["simulate", "supervise"]
@@ -65,7 +66,7 @@ def run(
     if seed is not None:
         scenario = msgspec.structs.replace(scenario, seed=seed)
     chosen = _world(spec, world)
-    wanting = worlds.needs_virtual_time(scenario) if chosen == "supervise" else ""
+    wanting = needs_virtual_time(scenario) if chosen == "supervise" else ""
     if wanting:
         return _not_applicable(scenario, spec, chosen, wanting)
     with _session_folder() as folder:

@@ -141,9 +141,9 @@ def _sqlite(path: Path) -> Any:
 
 
 def _jsonl(path: Path) -> Any:
-    from harness.stores.jsonl import JsonlStore
+    from harness.stores.message_lines import MessageLines
 
-    return JsonlStore(path)
+    return MessageLines(path)
 
 
 READERS: dict[str, Callable[[Path], Any]] = {"sqlite": _sqlite, "jsonl": _jsonl}

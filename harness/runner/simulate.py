@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import random
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -57,12 +57,11 @@ def simulate(
 
 
 def _call(agent: Callable[..., Any], brief: Any, clock: VirtualClock, real_s: float) -> None:
-    if inspect.iscoroutinefunction(agent):
-        with virtual_time(clock):
-            run_async(lambda: agent(brief), clock, real_s=real_s)
-        return
-    with virtual_time(clock), virtual_event_loops(clock, real_s=real_s):
-        agent(brief)
+    with virtual_time(clock):
+        with virtual_event_loops(clock, real_s=real_s):
+            result = agent(brief)
+        if inspect.isawaitable(result):
+            run_async(lambda: _awaited(result), clock, real_s=real_s)
 
 
 def live(agent: Callable[..., Any], brief: Any, real_s: float, *, seed: int) -> End:
@@ -72,10 +71,13 @@ def live(agent: Callable[..., Any], brief: Any, real_s: float, *, seed: int) -> 
 
 
 def _call_live(agent: Callable[..., Any], brief: Any) -> None:
-    if inspect.iscoroutinefunction(agent):
-        asyncio.run(agent(brief))
-    else:
-        agent(brief)
+    result = agent(brief)
+    if inspect.isawaitable(result):
+        asyncio.run(_awaited(result))
+
+
+async def _awaited(result: Awaitable[Any]) -> Any:
+    return await result
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import msgspec
 
 from harness.clock import RealClock
 from harness.core.errors import InputError
+from harness.core.events import Answered
 from harness.core.history import History
 from harness.core.transition import Transition
 from harness.doors.loopback import Loopback
@@ -104,6 +105,9 @@ class _Attempts:
 
     def _kill(self) -> None:
         self.killed = True
+        history = self.transition.history
+        last = next(e for e in reversed(history.events) if isinstance(e, Answered))
+        history.killed(at_ms=self.clock.now_ms(), session=last.session, turn=last.turn, at=last.key)
         _signal_group(self.child, signal.SIGKILL)
 
     def _stop(self) -> None:

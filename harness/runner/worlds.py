@@ -27,24 +27,6 @@ from harness.runner.supervise import supervise
 from harness.targets import TargetSpec
 
 
-def needs_virtual_time(scenario: Scenario) -> str:
-    """What in the scenario waits longer than real time allows; "" when nothing does."""
-    most_s = scenario.limits.real_s
-    for item in scenario.inbox:
-        if isinstance(item.when, dict) and item.when.get("ms", 0) > most_s * 1000:
-            return f"inbox message at {item.when['ms']} ms"
-    for fault in scenario.faults:
-        for name in ("wait_s", "retry_after"):
-            waits = fault.settings.get(name)
-            if isinstance(waits, (int, float)) and waits > most_s:
-                return f"fault {fault.kind} with {name} {waits:g}"
-    for name, tool in scenario.tools.items():
-        for turn in tool.script:
-            if turn.hang is True or turn.hang > most_s:
-                return f"tool {name} hangs"
-    return ""
-
-
 def pass_through(
     scenario: Scenario,
     target: TargetSpec,

@@ -54,7 +54,7 @@ def _broken(history: History) -> Iterator[Finding]:
 
 def test_every_check_is_listed_with_a_sentence() -> None:
     listed = names()
-    assert set(listed) == INVARIANTS | {"run", "target", "limit", "script", "expect"}
+    assert set(listed) == INVARIANTS | {"run", "target", "limit", "script", "cassette", "expect"}
     assert all(len(text) > 20 for text in listed.values())
 
 

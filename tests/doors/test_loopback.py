@@ -289,7 +289,7 @@ def test_messages_come_one_by_one_and_then_no_more() -> None:
 
 def test_a_message_that_is_not_due_yet_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "INBOX_WAIT_MS", 20)
-    inbox = (InboxItem(id="m1", text="late", when={"ms": 100}),)
+    inbox = (InboxItem(id="m1", text="late", when={"ms": 500}),)
     with loopback(run := transition(inbox=inbox)) as server, httpx2.Client() as agent:
         answers = [agent.get(server.urls.inbox)]
         while answers[-1].status_code == 202:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from hypothesis import event, example, given
 
 from harness.agent import agent
-from harness.campaign.scenarios import scenarios
+from harness.campaign.scenarios import failing_scenarios, scenarios
 from harness.campaign.scripts import LAST, SUMMARY, TOOLS, TURNS
 from harness.core.scenario import (
     InboxItem,
@@ -65,6 +65,13 @@ def _play(scenario: Scenario) -> Run:
 @example(_scenario(SAME_ID, ids="m1 m2", stored=(PING, PONG, PING, PONG)))
 @example(_scenario(PAUSED))
 def test_the_gateway_keeps_its_promises_on_any_history(scenario: Scenario) -> None:
+    played = _play(scenario)
+    assert played.verdict.findings == ()
+    assert objections(played.history.events, len(scenario.session.messages)) == []
+
+
+@given(failing_scenarios())
+def test_the_gateway_keeps_its_promises_when_the_world_fails(scenario: Scenario) -> None:
     played = _play(scenario)
     assert played.verdict.findings == ()
     assert objections(played.history.events, len(scenario.session.messages)) == []

@@ -132,3 +132,18 @@ def test_the_run_says_what_ran() -> None:
     assert (started.v, started.run, started.seed, started.world) == (1, "hello", 11, "simulate")
     assert started.target.endswith(":greet")
     assert "anthropic" in started.versions
+
+
+class AsyncCallable:
+    """An agent that is an object with an asynchronous call."""
+
+    async def __call__(self, brief: Any) -> None:
+        """Serve the brief."""
+        await agents.greet_async(brief)
+
+
+@pytest.mark.parametrize("agent", [AsyncCallable(), lambda brief: agents.greet_async(brief)])
+def test_whatever_is_awaitable_is_awaited(agent: Callable[..., Any]) -> None:
+    result = run(HELLO, agent)
+    assert _codes(result) == []
+    assert result.verdict.outcome == "completed"

@@ -28,11 +28,31 @@ class Field(msgspec.Struct, frozen=True):
     wanted: str = ""
 
 
+class Said(msgspec.Struct, frozen=True, gc=False):
+    """What the fields say together: their values, or the default of one missing or wrong.
+
+    `tools_offered`: the model may call a tool. `size_bytes` is their part in the size of the
+    prompt; `violations` are fields that are missing (V32) or of the wrong type (V35).
+    """
+
+    model: str
+    max_tokens: int | None
+    stream: bool
+    system: str
+    tools: tuple[ToolSpec, ...]
+    tools_offered: bool
+    size_bytes: int
+    violations: tuple[Violation, ...]
+
+
 class Fields:
-    """The fields of the last request of a session."""
+    """The fields of the last request of a session; `said` is what they say."""
+
+    said: Said
 
     def __init__(self) -> None:
         self._fields: dict[str, Field] = {}
+        self.take({})
 
     def take(self, raws: Mapping[str, bytes]) -> None:
         """Take in the fields of a request; raises ValueError when one is no JSON."""
@@ -42,26 +62,30 @@ class Fields:
             name: old[name] if name in old and old[name].raw == raw else _read(name, raw)
             for name, raw in raws.items()
         }
+        self.said = self._said()
 
-    def value(self, name: str, default: Json) -> Json:
-        """A field's value; the default when it is missing or wrong."""
+    def _said(self) -> Said:
+        tools = self._value("tools", ())
+        return Said(
+            model=self._value("model", ""),
+            max_tokens=self._value("max_tokens", None),
+            stream=self._value("stream", False),
+            system=self._value("system", ""),
+            tools=tools,
+            tools_offered=bool(tools) and not self._tools_barred(),
+            size_bytes=sum(field.size for field in self._fields.values()),
+            violations=tuple(self._violations()),
+        )
+
+    def _value(self, name: str, default: Json) -> Json:
         field = self._fields.get(name)
         return default if field is None or field.wanted else field.value
 
-    @property
-    def size_bytes(self) -> int:
-        """What the fields add to the size of the prompt."""
-        return sum(field.size for field in self._fields.values())
+    def _tools_barred(self) -> bool:
+        choice = self._value("tool_choice", None)
+        return isinstance(choice, dict) and choice.get("type") == "none"
 
-    @property
-    def tools_offered(self) -> bool:
-        """Whether the model may call a tool at all."""
-        choice = self.value("tool_choice", None)
-        barred = isinstance(choice, dict) and choice.get("type") == "none"
-        return bool(self.value("tools", ())) and not barred
-
-    def violations(self) -> Iterator[Violation]:
-        """Fields that are missing (V32) or of the wrong type (V35)."""
+    def _violations(self) -> Iterator[Violation]:
         for name in ("model", "max_tokens"):
             if name not in self._fields:
                 yield violation("V32", path=name)

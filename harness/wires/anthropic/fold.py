@@ -36,7 +36,7 @@ class Fold:
         """Take in the messages that follow."""
         for message in messages:
             index = len(self._states)
-            state = step(self._state, index, message, self._first.keys(), self.active)
+            state = step(self._state, index, message, self._first, self.active)
             self._states.append(state)
             for id_ in state.ids:
                 self._first.setdefault(id_, index)

@@ -2,7 +2,8 @@
 
 An agent loop sends its whole history with every call. What the last request already said need not
 be decoded again: if the new body begins with the same bytes up to the end of some message, only
-what follows is read, as a small request of its own. That needs the byte offset at which each
+what follows is read, as a small request of its own; and if it ends with the same bytes too, from the end
+of the last message on, only the messages between are. That needs the byte offset at which each
 message ends. The decoder does not tell offsets, but a body without white space, escaped names or
 repeated names has just one layout, so offsets are sums of lengths, and the sum over all parts
 proves it: each deviation makes the body longer than the sum. Any other body has no offsets and is
@@ -27,14 +28,15 @@ class NotAnObject(ValueError):
 class Layout(msgspec.Struct, frozen=True):
     """A body in parts: fields before and after `messages`, and the bytes of each message.
 
-    `messages` is None when there is no such list; `ends` are the offsets right after each message,
-    None when the body has no single layout. `bad` is what stands in place of the list, or b"".
+    `messages` is None when there is no such list; `marks` are the offsets where the list begins and
+    right after each message, None when the body has no single layout. `bad` is what stands in place
+    of the list, or b"".
     """
 
     head: dict[str, bytes]
     rest: dict[str, bytes]
     messages: tuple[bytes, ...] | None
-    ends: tuple[int, ...] | None
+    marks: tuple[int, ...] | None
     bad: bytes = b""
 
 
@@ -58,7 +60,7 @@ def split(body: bytes) -> Layout:
     exact = len(body) == _size(parts.items()) + 1
     exact = exact and len(raw) == 2 + sum(map(len, items)) + max(0, len(items) - 1)
     start = _size(head.items()) + len(_OPEN)
-    return Layout(head, rest, items, _ends(items, start) if exact else None)
+    return Layout(head, rest, items, (start, *ends(items, start)) if exact else None)
 
 
 def resume(body: bytes, end: int) -> Layout | None:
@@ -69,22 +71,43 @@ def resume(body: bytes, end: int) -> Layout | None:
         layout = split(_OPEN + body[start:])
     except (ValueError, RecursionError):
         return None
-    if layout.ends is None or bool(layout.messages) != more:
+    if layout.marks is None or bool(layout.messages) != more:
         return None
     shift = start - len(_OPEN)
-    ends = tuple(e + shift for e in layout.ends)
-    return Layout({}, layout.rest, layout.messages, ends)
+    marks = tuple(mark + shift for mark in layout.marks)
+    return Layout({}, layout.rest, layout.messages, marks)
 
 
-def shared(body: bytes, prefix: bytes, ends: list[int]) -> int:
-    """How many messages of `prefix`, which end at `ends`, the body begins with."""
+def between(body: bytes, start: int, tail: bytes, *, first: bool) -> tuple[bytes, ...] | None:
+    """The messages between `start` and a `tail` that follows a list, None when there is more.
+
+    `start` is where a message ends or, with `first`, where the list begins.
+    """
+    stop = len(body) - len(tail)
+    if stop < start or not body.endswith(tail):
+        return None
+    if stop == start:
+        return ()
+    if not first and not body.startswith(b",", start):
+        return None
+    raw = body[start if first else start + 1 : stop]
+    try:
+        raw.decode()
+        items = tuple(map(bytes, _ITEMS.decode(b"[%b]" % raw)))
+    except (ValueError, RecursionError):
+        return None
+    return items if items and len(raw) == sum(map(len, items)) + len(items) - 1 else None
+
+
+def shared(body: bytes, prefix: bytes, marks: list[int]) -> int:
+    """How many messages of `prefix` the body begins with; -1 when not even the fields before."""
     if body.startswith(prefix):
-        return len(ends)
-    low, high = 0, len(ends)
+        return len(marks) - 1
+    low, high = -1, len(marks) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        start = ends[low - 1] if low else 0
-        if body.startswith(prefix[start : ends[middle - 1]], start):
+        start = marks[low] if low >= 0 else 0
+        if body.startswith(prefix[start : marks[middle]], start):
             low = middle
         else:
             high = middle
@@ -100,10 +123,11 @@ def _size(parts: Iterable[tuple[str, msgspec.Raw | bytes]]) -> int:
     return sum(len(name) + 4 + len(value) for name, value in parts)
 
 
-def _ends(items: tuple[bytes, ...], start: int) -> tuple[int, ...]:
-    ends, at = [], start
+def ends(items: tuple[bytes, ...], start: int) -> list[int]:
+    """Where each of the items ends, if they stand from `start` on with commas between."""
+    found, at = [], start
     for item in items:
         at += len(item)
-        ends.append(at)
+        found.append(at)
         at += 1
-    return tuple(ends)
+    return found

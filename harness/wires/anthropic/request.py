@@ -1,7 +1,7 @@
 """Requests: bytes to a `Reading`, at the cost of what is new in them.
 
-A reader serves one session. It remembers the last request (its bytes up to the last message,
-where each message ends, and what the validator found) and nothing before. What it answers never
+A reader serves one session. It remembers the last request (its bytes up to the last message and
+behind it, where each message ends, and what the validator found) and nothing before. What it answers never
 depends on that memory, except for `keep`.
 """
 
@@ -14,7 +14,15 @@ from harness.core.ports import Reading, Violation
 from harness.wires.anthropic.blocks import Malformed, message_from
 from harness.wires.anthropic.fields import Fields
 from harness.wires.anthropic.fold import Fold
-from harness.wires.anthropic.layout import Layout, NotAnObject, resume, shared, split
+from harness.wires.anthropic.layout import (
+    Layout,
+    NotAnObject,
+    between,
+    ends,
+    resume,
+    shared,
+    split,
+)
 from harness.wires.anthropic.rules import violation
 from harness.wires.anthropic.tokens import tokens
 from harness.wires.anthropic.unreadable import reason
@@ -33,11 +41,10 @@ class AnthropicReader:
     def read(self, body: bytes) -> Reading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
         try:
-            keep, new = self._locate(body)
-            self._fields.take({**new.head, **new.rest})
-            return self._take(body, keep, new)
+            keep, raws = self._locate(body)
+            return self._take(body, keep, raws)
         except Malformed as error:
-            return self._refused(*self._fields.violations(), _malformed(error))
+            return self._refused(*self._fields.said.violations, _malformed(error))
         except NotAnObject:
             found = violation("V35", path="body", wanted="a valid dictionary")
         except (ValueError, RecursionError):
@@ -46,63 +53,71 @@ class AnthropicReader:
         return self._refused(found)
 
     def _forget(self) -> None:
-        self._prefix = b""
-        self._ends: list[int] = []
+        self._prefix = self._tail = b""
+        self._marks: list[int] = []
         self._raws: list[bytes] = []
         self._head: dict[str, bytes] = {}
         self._messages: tuple[Message, ...] = ()
         self._fold.rewind(0)
 
-    def _locate(self, body: bytes) -> tuple[int, Layout]:
-        """How many messages are the last request's, and the layout with the others.
+    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...]]:
+        """How many messages are the last request's, and the bytes of the others.
 
-        Notes where all messages end; what fails after this forgets everything.
+        Notes where all messages end, and the fields where those may have changed; what fails after
+        this forgets everything.
         """
-        keep = shared(body, self._prefix, self._ends) if self._ends else 0
-        if keep:
-            rest = resume(body, self._ends[keep - 1])
-            if rest is not None:
-                self._ends[keep:] = rest.ends or ()
-                return keep, msgspec.structs.replace(rest, head=self._head)
+        keep = shared(body, self._prefix, self._marks) if self._marks else -1
+        if keep >= 0:
+            start = self._marks[keep]
+            raws = between(body, start, self._tail, first=not keep)
+            if raws is not None:
+                self._marks[keep + 1 :] = ends(raws, start + 1 if keep else start)
+                return keep, raws
+        if keep > 0 and (rest := resume(body, self._marks[keep])) is not None:
+            self._marks[keep + 1 :] = rest.marks[1:] if rest.marks else ()
+            return keep, self._noted({**self._head, **rest.rest}, rest)
         whole = split(body)
-        self._ends = list(whole.ends or ())
-        if whole.messages is None:
-            return 0, whole
-        keep = _same(self._raws, whole.messages)
-        return keep, msgspec.structs.replace(whole, messages=whole.messages[keep:])
+        self._marks, self._head = list(whole.marks or ()), whole.head
+        raws = self._noted({**whole.head, **whole.rest}, whole)
+        keep = _same(self._raws, raws)
+        return keep, raws[keep:]
 
-    def _take(self, body: bytes, keep: int, new: Layout) -> Reading:
+    def _noted(self, fields: dict[str, bytes], new: Layout) -> tuple[bytes, ...]:
+        """The layout's messages, once its fields are taken in."""
+        self._fields.take(fields)
         if new.messages is None:
             raise Malformed("messages", not new.bad, "a valid list")
-        added = tuple(_message(keep + n, raw) for n, raw in enumerate(new.messages))
+        return new.messages
+
+    def _take(self, body: bytes, keep: int, raws: tuple[bytes, ...]) -> Reading:
+        added = tuple([_message(keep + n, raw) for n, raw in enumerate(raws)])
         self._fold.rewind(keep)
         self._fold.extend(added)
         messages = self._messages if keep == len(self._messages) else self._messages[:keep]
         self._messages = messages + added if added else messages
-        self._raws[keep:] = new.messages
-        self._head = new.head
-        self._prefix = body[: self._ends[-1]] if self._ends else b""
+        self._raws[keep:] = raws
+        end = self._marks[-1] if self._marks else 0
+        self._prefix, self._tail = body[:end], body[end:]
         return self._reading(keep, added)
 
     def _reading(self, keep: int, added: tuple[Message, ...]) -> Reading:
-        fields, last = self._fields, self._messages[-1] if self._messages else None
-        size = tokens(self._fold.size_bytes + fields.size_bytes)
-        found = [*fields.violations(), *self._fold.finish(last)]
+        said, last = self._fields.said, self._messages[-1] if self._messages else None
+        size = tokens(self._fold.size_bytes + said.size_bytes)
+        found = said.violations + self._fold.finish(last)
         if self._window_tokens is not None:
-            most = fields.value("max_tokens", None)
-            found += window(size, most, self._window_tokens, self._fold.active)
+            found += window(size, said.max_tokens, self._window_tokens, self._fold.active)
         return Reading(
-            model=fields.value("model", ""),
+            model=said.model,
             messages=self._messages,
             keep=keep,
             added=added,
-            system=fields.value("system", ""),
-            tools=fields.value("tools", ()),
-            tools_offered=fields.tools_offered,
-            max_tokens=fields.value("max_tokens", None),
-            stream=fields.value("stream", False),
+            system=said.system,
+            tools=said.tools,
+            tools_offered=said.tools_offered,
+            max_tokens=said.max_tokens,
+            stream=said.stream,
             tokens=size,
-            violations=tuple(found),
+            violations=found,
         )
 
     def _refused(self, *found: Violation) -> Reading:

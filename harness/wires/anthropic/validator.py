@@ -19,7 +19,7 @@ from harness.wires.anthropic.rules import violation
 from harness.wires.anthropic.tokens import size_bytes
 
 
-class State(msgspec.Struct, frozen=True):
+class State(msgspec.Struct, frozen=True, gc=False):
     """What the messages so far leave open.
 
     `role` is that of the current turn; `calls` are the (id, message index) of the last assistant
@@ -43,18 +43,21 @@ def step(
 ) -> State:
     """The state after one more message; `seen` holds the call ids of all messages before it."""
     found = [*_role(state, index, message), *_content(state, index, message)]
-    ids = tuple(b.id for b in message.blocks if isinstance(b, ToolUse))
-    if ids and message.role == "assistant":
-        found += _calls(index, message, seen)
+    ids = tuple([b.id for b in message.blocks if isinstance(b, ToolUse)])
     turn = _enter(state, message.role)
+    calls, answered, late = turn.calls, turn.answered, turn.late
     if message.role == "user":
-        turn, wrong = _answers(turn, index, message)
+        answered, late, wrong = _answers(turn, index, message)
         found += wrong
     elif ids and message.role == "assistant":
-        turn = msgspec.structs.replace(turn, calls=turn.calls + tuple((i, index) for i in ids))
-    new = tuple(v for v in found if v.rule in active)
-    return msgspec.structs.replace(
-        turn,
+        found += _calls(index, message, seen)
+        calls += tuple([(id_, index) for id_ in ids])
+    new = tuple([v for v in found if v.rule in active])
+    return State(
+        turn.role,
+        calls,
+        answered,
+        late,
         hollow=index if message.role == "assistant" and not message.blocks else -1,
         ids=ids,
         size_bytes=state.size_bytes + size_bytes(message),
@@ -106,10 +109,10 @@ def _content(state: State, index: int, message: Message) -> Iterator[Violation]:
         yield violation("V11", n=state.hollow)
     if not message.blocks and message.role != "assistant":
         yield violation("V11", n=index)
-    texts = [block.text for block in message.blocks if isinstance(block, Text)]
-    if "" in texts:
+    blank = [b.text for b in message.blocks if isinstance(b, Text) and not b.text.strip()]
+    if "" in blank:
         yield violation("V9")
-    if any(text and not text.strip() for text in texts):
+    if any(blank):
         yield violation("V10")
     for m, block in enumerate(message.blocks):
         if isinstance(block, ToolUse) and message.role != "assistant":
@@ -156,8 +159,12 @@ def _enter(state: State, role: str) -> State:
     return State(role, calls=state.calls)
 
 
-def _answers(state: State, index: int, message: Message) -> tuple[State, list[Violation]]:
+def _answers(
+    state: State, index: int, message: Message
+) -> tuple[frozenset[str], bool, list[Violation]]:
     """Results against the calls of the turn before (V5, V7), and before all else (V8)."""
+    if not message.tool_results:
+        return state.answered, state.late or bool(message.blocks), []
     calls, answered, late = dict(state.calls), set(state.answered), state.late
     found: list[Violation] = []
     after: list[tuple[str, int]] = []
@@ -173,10 +180,12 @@ def _answers(state: State, index: int, message: Message) -> tuple[State, list[Vi
             if late:
                 after.append((block.id, calls[block.id]))
     found += _grouped("V8", after)
-    return State(state.role, state.calls, frozenset(answered), late), found
+    return frozenset(answered), late, found
 
 
 def _unanswered(state: State) -> list[Violation]:
+    if not state.calls:
+        return []
     missing = {call: n for call, n in state.calls if call not in state.answered}
     return _grouped("V4", list(missing.items()))
 

@@ -164,6 +164,8 @@ def test_only_what_is_new_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = [user("x" * 1000)] * 50
     reader.read(_request(messages))
     assert reader.read(_request([*messages, user("y")])).keep == 50
+    assert reader.read(_request([*messages, user("z")])).keep == 50
+    assert reader.read(_request([*messages, user("z"), user("z")])[:-1] + b',"a":1}').keep == 51
     whole, rest = sizes
     assert whole > 50_000
     assert rest < 1_000
