@@ -151,7 +151,7 @@ RIGHT: list[tuple[Rule, dict[str, str]]] = [
     (shape.loopback, {"a.py": "s.bind(('127.0.0.1', 0)); node.split('::')"}),
     (
         shape.environment,
-        {"cli/a.py": "os.environ", "targets/a.py": "os.environ", "a.py": "os.path"},
+        {"cli/a.py": "os.environ", "runner/supervise.py": "os.environ", "a.py": "os.path"},
     ),
 ]
 

@@ -6,12 +6,14 @@ through the same run as one that was written by hand.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from hypothesis import strategies as st
 
 from harness.campaign.histories import histories
 from harness.campaign.scripts import inboxes, scripts, tools
-from harness.core.scenario import FaultSpec, Limits, Scenario, SeedMessage, Session
+from harness.core.scenario import FaultSpec, Limits, Scenario, Session, Times
 
 WINDOWS = (None, None, None, 2_000, 400, 200)
 """Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
@@ -37,7 +39,7 @@ FAULTS = (
 
 _FAULT = st.integers(0, len(FAULTS) - 1)
 _WHEN = st.integers(1, 3)
-_OFTEN = st.sampled_from(["once", 2, "forever"])
+_OFTEN: st.SearchStrategy[Times | Literal["once"]] = st.sampled_from(["once", 2, "forever"])
 _DIALECTS = st.sampled_from(["", "strict-clone", "anthropic-2023", "bedrock"])
 _WINDOWS = st.sampled_from(WINDOWS)
 
@@ -45,13 +47,11 @@ LIMITS = Limits(model_calls=400, tool_calls=400)
 
 
 @st.composite
-def scenarios(
-    draw: st.DrawFn, sessions: st.SearchStrategy[tuple[SeedMessage, ...]] | None = None
-) -> Scenario:
-    """Scenarios without faults; `sessions` replaces the stored sessions (`histories()`)."""
+def scenarios(draw: st.DrawFn) -> Scenario:
+    """Scenarios without faults."""
     return Scenario(
         name="generated",
-        session=Session(messages=draw(histories() if sessions is None else sessions)),
+        session=Session(messages=draw(histories())),
         inbox=draw(inboxes()),
         script=draw(scripts()),
         tools=draw(tools()),

@@ -8,17 +8,14 @@ for this.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from harness.cassettes.index import Entry
 from harness.cassettes.key import Head
 from harness.core.message_tree import Node
 from harness.core.messages import Json, canonical
 from harness.core.past import Past
-
-if TYPE_CHECKING:
-    from harness.cassettes.index import Entry
 
 _NO_MATCH = "loop-harness: no recorded exchange matches this request"
 _SHOWN_MAX = 60

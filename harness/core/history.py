@@ -58,10 +58,6 @@ class History:
         if self._sink is not None:
             self._sink(event)
 
-    @property
-    def _next(self) -> int:
-        return len(self.events) + 1
-
     def take(self, event: AnyEvent) -> None:
         """Append an event that was made elsewhere: a line of a history file."""
         self._append(event)
@@ -82,7 +78,7 @@ class History:
         name = digest(message)
         if name not in self.messages:
             self.messages[name] = message
-            self._append(Noted(n=self._next, at_ms=at_ms, digest=name, value=message))
+            self._append(Noted(n=len(self.events) + 1, at_ms=at_ms, digest=name, value=message))
         return name
 
     def value(self, value: Json, at_ms: int = 0) -> str:
@@ -92,50 +88,50 @@ class History:
         name = digest(value)
         if name not in self.values:
             self.values[name] = value
-            self._append(Valued(n=self._next, at_ms=at_ms, digest=name, value=value))
+            self._append(Valued(n=len(self.events) + 1, at_ms=at_ms, digest=name, value=value))
         return name
 
     def started(self, **fields: Json) -> Started:
         """A run or a further attempt begins."""
-        event = Started(n=self._next, v=SCHEMA_VERSION, **fields)
+        event = Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields)
         self._append(event)
         return event
 
     def called(self, **fields: Json) -> Called:
         """A call crossed a seam."""
-        event = Called(n=self._next, **fields)
+        event = Called(n=len(self.events) + 1, **fields)
         self._append(event)
         self.past.see_called(event.key, event.seam, event.session, event.request, event.purpose)
         return event
 
     def answered(self, **fields: Json) -> Answered:
         """A call was answered."""
-        event = Answered(n=self._next, **fields)
+        event = Answered(n=len(self.events) + 1, **fields)
         self._append(event)
         self.past.see_answered(event)
         return event
 
     def effect(self, **fields: Json) -> Effected:
         """The outside world changed."""
-        event = Effected(n=self._next, **fields)
+        event = Effected(n=len(self.events) + 1, **fields)
         self._append(event)
         return event
 
     def stored(self, **fields: Json) -> Stored:
         """The store changed."""
-        event = Stored(n=self._next, **fields)
+        event = Stored(n=len(self.events) + 1, **fields)
         self._append(event)
         return event
 
     def killed(self, **fields: Json) -> Killed:
         """The target was killed."""
-        event = Killed(n=self._next, **fields)
+        event = Killed(n=len(self.events) + 1, **fields)
         self._append(event)
         return event
 
     def ended(self, **fields: Json) -> Ended:
         """The target ended."""
-        event = Ended(n=self._next, **fields)
+        event = Ended(n=len(self.events) + 1, **fields)
         self._append(event)
         return event
 

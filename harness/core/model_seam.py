@@ -25,7 +25,6 @@ from harness.core.plans import (
     Reply,
     Send,
     Step,
-    Value,
     is_consumed,
     until_timeout,
 )
@@ -66,21 +65,19 @@ class ModelSeam:
             self._readers[lane] = self.wire.reader(self.scenario.dialect, window)
         reading = self._readers[lane].read(received.body)
         after = self._last_key.get(lane, "") if reading.keep else ""
-        self._last_key[lane] = f"{session}/model#{self._next(session)}"
+        n = self.history.past.next_index(session, "model")
+        self._last_key[lane] = f"{session}/model#{n}"
         return self._request(reading, after, received), reading
-
-    def _next(self, session: str) -> int:
-        return self.history.past.next_index(session, "model")
 
     def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
         note, at_ms = self.history.note, received.at_ms
         return ModelRequest(
             model=reading.model,
-            messages=tuple(note(m, at_ms) for m in reading.added),
+            messages=tuple([note(message, at_ms) for message in reading.added]),
             after=after,
             keep=reading.keep,
-            system=self._digest("system", reading.system, at_ms),
-            tools=self._digest("tools", reading.tools, at_ms),
+            system=self._digest("system", reading.system, at_ms) if reading.system else "",
+            tools=self._digest("tools", reading.tools, at_ms) if reading.tools else "",
             tools_offered=reading.tools_offered,
             max_tokens=reading.max_tokens,
             stream=reading.stream,
@@ -122,7 +119,7 @@ class ModelSeam:
         retry = received.headers.get("x-stainless-retry-count", "0")
         return {
             "sdk_retry": int(retry) if retry.isdecimal() else 0,
-            "refused": tuple(v.rule for v in reading.violations),
+            "refused": tuple([violation.rule for violation in reading.violations]),
             "bytes": len(received.body),
             "tokens": reading.tokens,
         }
@@ -135,11 +132,10 @@ class ModelSeam:
         scripted: Plan = (Answer(value),)
         faults = () if error.startswith("limit.") else self.faults
         bent, by_value = self._bend(faults, "value", call, scripted)
-        said = next((s.value for s in bent if isinstance(s, Answer)), None)
-        written = self._written(bent, reading, call.key)
+        said, written = self._written(bent, reading, call.key)
         plan, by_bytes = self._bend(faults, "bytes", call, written)
         plan = until_timeout(plan, call.timeout_ms)
-        said, known = self._parsed(said, plan)
+        told, known = self._parsed(said, plan) if isinstance(said, Recorded) else (said, {})
         if error == MISS and isinstance(value, ApiError):
             known["value"] = value.message
         return record_answer(
@@ -148,7 +144,7 @@ class ModelSeam:
             plan,
             turn=turn if is_consumed(scripted, bent, plan) else None,
             error=error,
-            said=said,
+            said=told,
             faults=by_value + by_bytes,
             **known,
         )
@@ -156,6 +152,8 @@ class ModelSeam:
     def _bend(
         self, faults: Sequence[ArmedFault], stage: Stage, call: Call, plan: Plan
     ) -> tuple[Plan, tuple[str, ...]]:
+        if not faults:
+            return plan, ()
         return bend_all(faults, stage, call, self.history, self.draws, plan)
 
     def _value(
@@ -183,26 +181,28 @@ class ModelSeam:
         turns = sum(1 for (lane, _), times in plays if lane == "model" and times)
         return _no_answer(f"loop-harness: the script has ended after {turns} turns")
 
-    def _written(self, plan: Plan, reading: Reading, key: str) -> Plan:
-        """The plan with each value written by the wire."""
+    def _written(
+        self, plan: Plan, reading: Reading, key: str
+    ) -> tuple[Reply | ApiError | Recorded | None, Plan]:
+        """What the plan says first, and the plan with each value written by the wire."""
+        said: Reply | ApiError | Recorded | None = None
         steps: list[Step] = []
         for step in plan:
             if isinstance(step, Answer):
                 assert isinstance(step.value, (Reply, ApiError, Recorded))
+                said = said or step.value
                 steps.extend(self.wire.write(step.value, reading, key, self.draws))
             else:
                 steps.append(step)
-        return tuple(steps)
+        return said, tuple(steps)
 
     def _parsed(
-        self, said: Value | None, plan: Plan
+        self, said: Recorded, plan: Plan
     ) -> tuple[Reply | ApiError | None, dict[str, Json]]:
-        """What was said, as values, and what else is known of it.
+        """A recorded answer, read back from its bytes, and what else is known of it.
 
-        A recorded answer is read back from its bytes; it may have been cut as it was recorded.
+        It may have been cut as it was recorded.
         """
-        if not isinstance(said, Recorded):
-            return said if isinstance(said, (Reply, ApiError)) else None, {}
         sent = b"".join(s.data for s in plan if isinstance(s, Send))
         parsed = self.wire.parse(sent, said.headers.get("content-type", ""))
         if parsed.error is not None:

@@ -42,6 +42,7 @@ class TurnScript:
 
     def __init__(self, turns: Sequence[Turn], draws: Draws) -> None:
         self._draws = draws
+        self._replies: dict[int, Reply] = {}
         self._lanes: dict[str, list[tuple[int, Turn]]] = {}
         for index, turn in enumerate(turns):
             self._lanes.setdefault(turn.purpose, []).append((index, turn))
@@ -53,7 +54,10 @@ class TurnScript:
         if due is None:
             return None
         index, turn = due
-        return model_reply(turn, self._draws, call.key), index
+        reply = self._replies.get(index)
+        if reply is None:
+            reply = self._replies[index] = _unnamed(turn)
+        return _named(reply, self._draws, call.key), index
 
     def unplayed(self, past: Past) -> Iterator[str]:
         """Turns that are owed (unconditional, not optional) and were never played."""
@@ -69,7 +73,7 @@ def _due(lane: list[tuple[int, Turn]], call: Call, past: Past) -> tuple[int, Tur
     for place in range(_position(lane, past), len(lane)):
         index, turn = lane[place]
         plays = past.plays["model", index]
-        if plays < count(turn.times) and _holds(turn, call, past):
+        if plays < count(turn.times) and (turn.when is None or _holds(turn, call, past)):
             return _ending(lane, place, call, past) or lane[place] if plays else lane[place]
     return None
 
@@ -108,16 +112,26 @@ def _holds(turn: Turn, call: Call, past: Past) -> bool:
 
 def model_reply(turn: Turn, draws: Draws, key: str) -> Reply:
     """The reply of a turn; ids that the file does not give are drawn from the call's key."""
-    blocks = [*_short_form(turn), *(block_from(dict(b)) for b in turn.blocks)]
-    named = tuple(
-        msgspec.structs.replace(b, id=draws.identifier("toolu_", key, str(i)))
-        if isinstance(b, ToolUse) and not b.id
-        else b
-        for i, b in enumerate(blocks)
-    )
-    calls_tools = any(isinstance(b, ToolUse) for b in named)
+    return _named(_unnamed(turn), draws, key)
+
+
+def _unnamed(turn: Turn) -> Reply:
+    """The reply of a turn, the same at every play: tool calls may have no id yet."""
+    blocks = (*_short_form(turn), *(block_from(dict(b)) for b in turn.blocks))
+    calls_tools = any(isinstance(b, ToolUse) for b in blocks)
     stop = turn.stop or ("tool_use" if calls_tools else "end_turn")
-    return Reply(named, None if stop == "null" else stop, dict(turn.usage))
+    return Reply(blocks, None if stop == "null" else stop, dict(turn.usage))
+
+
+def _named(reply: Reply, draws: Draws, key: str) -> Reply:
+    """The reply with an id for each tool call that has none."""
+    nameless = [n for n, b in enumerate(reply.blocks) if isinstance(b, ToolUse) and not b.id]
+    if not nameless:
+        return reply
+    blocks = list(reply.blocks)
+    for n in nameless:
+        blocks[n] = msgspec.structs.replace(blocks[n], id=draws.identifier("toolu_", key, str(n)))
+    return msgspec.structs.replace(reply, blocks=tuple(blocks))
 
 
 def _short_form(turn: Turn) -> Iterator[Block]:

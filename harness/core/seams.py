@@ -149,10 +149,11 @@ def _add_reply(
 ) -> None:
     """What follows from the model's answer, and from how it leaves."""
     statuses = [s.head.status for s in plan if type(s) is Send and s.head is not None]
-    failed = isinstance(said, ApiError) or any([status >= 400 for status in statuses])
+    failed = isinstance(said, ApiError) or max(statuses, default=0) >= 400
+    whole = is_whole(plan)
     fields["status"] = statuses[0] if statuses else None
-    fields["outcome"] = _outcome(plan, failed)
-    fields["complete"] = isinstance(said, Reply) and is_whole(plan)
+    fields["outcome"] = ("error" if failed else "ok") if whole else _broken_off(plan)
+    fields["complete"] = isinstance(said, Reply) and whole
     if isinstance(said, Reply):
         fields["blocks"] = history.note(Message("assistant", said.blocks), fields["at_ms"])
         fields["stop"], fields["usage"] = said.stop, said.usage
@@ -161,8 +162,9 @@ def _add_reply(
 def _add_value(fields: dict[str, Json], history: History, plan: Plan) -> None:
     """What follows from the value that a tool, the inbox or the outbox answers."""
     value = next((s.value for s in plan if isinstance(s, Answer)), None)
-    fields["outcome"] = _outcome(plan, getattr(value, "is_error", False))
-    fields["complete"] = is_whole(plan)
+    whole, failed = is_whole(plan), getattr(value, "is_error", False)
+    fields["outcome"] = ("error" if failed else "ok") if whole else _broken_off(plan)
+    fields["complete"] = whole
     if isinstance(value, ToolAnswer):
         fields["value"] = msgspec.to_builtins(value)
     if isinstance(value, Delivered) and value.inbound is not None:
@@ -173,8 +175,6 @@ def _add_value(fields: dict[str, Json], history: History, plan: Plan) -> None:
         fields["complete"] = isinstance(value, Accepted)
 
 
-def _outcome(plan: Plan, failed: bool) -> Outcome:
-    if is_whole(plan):
-        return "error" if failed else "ok"
+def _broken_off(plan: Plan) -> Outcome:
     raised = next((step.error for step in plan if isinstance(step, Raise)), "")
     return "timeout" if raised == "timeout" else "error"

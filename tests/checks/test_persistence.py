@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.persistence import durable_first, reload_equivalence
-from harness.core.messages import Message, assistant, user
+from harness.core.messages import Message, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 
@@ -64,6 +64,22 @@ def test_tool_rows_stored_again_are_duplicates() -> None:
     story = Story().turn("one").reply(use("list", id="t")).tool().reply("x").final()
     story.row(assistant(use("list", id="t")))
     assert codes(reload_equivalence(story.end())) == ["reload_equivalence.duplicate"]
+
+
+def test_an_id_that_the_model_gives_again_makes_no_duplicate() -> None:
+    story = Story().turn("one")
+    for _ in range(2):
+        story.reply(use("list", id="same")).tool()
+    story.reply("x").final().turn("two").reply(use("list", id="same")).tool().reply("y").final()
+    assert not list(reload_equivalence(story.end()))
+
+
+def test_a_session_that_begins_with_repeated_rows_is_taken_as_it_is() -> None:
+    call = assistant(use("list", id="same"))
+    story = Story().row(call, results(ToolResult("same", "a")), call).turn("one").reply("x").final()
+    assert not list(reload_equivalence(story.end()))
+    again = Story().row(call).turn("one").row(call).reply("x").final()
+    assert codes(reload_equivalence(again.end())) == ["reload_equivalence.duplicate"]
 
 
 def test_rows_that_vanish_are_reported() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.request import role_alternation, valid_request
-from harness.core.messages import Message, Text, ToolResult, assistant, results, user
+from harness.core.messages import Message, Opaque, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 
@@ -85,3 +85,11 @@ def test_a_turn_of_tools_that_is_stored_whole_alternates() -> None:
 
 def test_a_turn_that_is_still_open_owes_no_reply() -> None:
     assert not list(role_alternation(Story().turn("a").reply("x").history))
+
+
+def test_an_answer_that_was_paused_goes_on_in_the_next_row() -> None:
+    search = Opaque("server_tool_use", {"type": "server_tool_use", "id": "s", "input": {}})
+    story = Story().turn("one").reply("let me see", search, stop="pause_turn").reply("x").final()
+    assert not list(role_alternation(story.end(), wire=False))
+    story = Story().turn("one").reply("half").reply("x").final()
+    assert codes(role_alternation(story.end(), wire=False)) == ["role_alternation.store"]

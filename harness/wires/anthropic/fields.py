@@ -31,6 +31,7 @@ class Field(msgspec.Struct, frozen=True):
 class Said(msgspec.Struct, frozen=True, gc=False):
     """What the fields say together: their values, or the default of one missing or wrong.
 
+    `settings` are the fields that have no place of their own (`temperature`, `tool_choice`, …).
     `tools_offered`: the model may call a tool. `size_bytes` is their part in the size of the
     prompt; `violations` are fields that are missing (V32) or of the wrong type (V35).
     """
@@ -43,6 +44,7 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     tools_offered: bool
     size_bytes: int
     violations: tuple[Violation, ...]
+    settings: dict[str, Json]
 
 
 class Fields:
@@ -75,6 +77,7 @@ class Fields:
             tools_offered=bool(tools) and not self._tools_barred(),
             size_bytes=sum(field.size for field in self._fields.values()),
             violations=tuple(self._violations()),
+            settings={n: f.value for n, f in self._fields.items() if n not in _READ},
         )
 
     def _value(self, name: str, default: Json) -> Json:

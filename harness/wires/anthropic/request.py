@@ -118,6 +118,7 @@ class AnthropicReader:
             stream=said.stream,
             tokens=size,
             violations=found,
+            settings=said.settings,
         )
 
     def _refused(self, *found: Violation) -> Reading:
