@@ -17,6 +17,16 @@ REAL_WAIT_MS = 1000
 
 
 @needs()
+def target(history: History) -> Iterator[Finding]:
+    """The target ends by itself: `crashed` with an exception or an exit status, or `hung`."""
+    ended = history.trace.ended
+    if ended is not None and ended.how in ("crashed", "hung"):
+        exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
+        text = f"the target {ended.how}{exit_code}: {ended.text}".rstrip(": ")
+        yield Finding(f"target.{ended.how}", text, (ended.n,))
+
+
+@needs()
 def run(history: History) -> Iterator[Finding]:
     """The false greens: a run that passes without having tested anything.
 
@@ -41,16 +51,6 @@ def run(history: History) -> Iterator[Finding]:
     for rule, (text, names) in wanting.items():
         for name in names:
             yield Finding(f"run.{rule}", f"{text}: {name}", (ended.n,))
-
-
-@needs()
-def target(history: History) -> Iterator[Finding]:
-    """The target ends by itself: `crashed` with an exception or an exit status, or `hung`."""
-    ended = history.trace.ended
-    if ended is not None and ended.how in ("crashed", "hung"):
-        exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
-        text = f"the target {ended.how}{exit_code}: {ended.text}".rstrip(": ")
-        yield Finding(f"target.{ended.how}", text, (ended.n,))
 
 
 @needs()

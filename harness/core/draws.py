@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import random
+import string
+from binascii import b2a_base64
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
-_PAIRS = tuple(first + second for second in _ALPHABET for first in _ALPHABET)
+_BASE64 = string.ascii_letters + string.digits + "+/"
+_LETTERS = bytes.maketrans(_BASE64.encode(), (_ALPHABET + _ALPHABET[:7]).encode())
 
 
 class Draws:
@@ -30,9 +33,5 @@ class Draws:
 
     def identifier(self, prefix: str, *names: str) -> str:
         """An id in the shape that providers use: the prefix and 24 letters or digits."""
-        number = int.from_bytes(self._key((prefix, *names)), "big")
-        letters = f"{prefix}01"
-        for _ in range(11):
-            number, index = divmod(number, len(_PAIRS))
-            letters += _PAIRS[index]
-        return letters
+        letters = b2a_base64(self._key((prefix, *names)))[:22].translate(_LETTERS)
+        return f"{prefix}01{letters.decode()}"

@@ -57,8 +57,8 @@ class Exchange(msgspec.Struct, eq=False):
 
     @property
     def stop(self) -> str | None:
-        """The stop reason."""
-        return self.answered.stop if self.answered else None
+        """The stop reason of a whole answer; of one that was cut nobody knows it."""
+        return self.answered.stop if self.answered and self.answered.complete else None
 
     @property
     def succeeded(self) -> bool:

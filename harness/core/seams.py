@@ -148,11 +148,9 @@ def _add_reply(
     fields: dict[str, Json], history: History, plan: Plan, said: Reply | ApiError | None
 ) -> None:
     """What follows from the model's answer, and from how it leaves."""
-    statuses = [s.head.status for s in plan if type(s) is Send and s.head is not None]
-    failed = isinstance(said, ApiError) or max(statuses, default=0) >= 400
-    whole = is_whole(plan)
+    statuses, whole = _statuses(plan), is_whole(plan)
     fields["status"] = statuses[0] if statuses else None
-    fields["outcome"] = ("error" if failed else "ok") if whole else _broken_off(plan)
+    fields["outcome"] = _outcome(plan, whole, statuses, isinstance(said, ApiError))
     fields["complete"] = isinstance(said, Reply) and whole
     if isinstance(said, Reply):
         fields["blocks"] = history.note(Message("assistant", said.blocks), fields["at_ms"])
@@ -162,9 +160,9 @@ def _add_reply(
 def _add_value(fields: dict[str, Json], history: History, plan: Plan) -> None:
     """What follows from the value that a tool, the inbox or the outbox answers."""
     value = next((s.value for s in plan if isinstance(s, Answer)), None)
-    whole, failed = is_whole(plan), getattr(value, "is_error", False)
-    fields["outcome"] = ("error" if failed else "ok") if whole else _broken_off(plan)
-    fields["complete"] = whole
+    whole = fields["complete"] = is_whole(plan)
+    failed = getattr(value, "is_error", False)
+    fields["outcome"] = _outcome(plan, whole, _statuses(plan), failed)
     if isinstance(value, ToolAnswer):
         fields["value"] = msgspec.to_builtins(value)
     if isinstance(value, Delivered) and value.inbound is not None:
@@ -175,6 +173,12 @@ def _add_value(fields: dict[str, Json], history: History, plan: Plan) -> None:
         fields["complete"] = isinstance(value, Accepted)
 
 
-def _broken_off(plan: Plan) -> Outcome:
+def _statuses(plan: Plan) -> list[int]:
+    return [s.head.status for s in plan if isinstance(s, Send) and s.head is not None]
+
+
+def _outcome(plan: Plan, whole: bool, statuses: list[int], failed: bool) -> Outcome:
+    if whole:
+        return "error" if failed or max(statuses, default=0) >= 400 else "ok"
     raised = next((step.error for step in plan if isinstance(step, Raise)), "")
     return "timeout" if raised == "timeout" else "error"

@@ -7,12 +7,14 @@ by all the checks of the harness, and by an oracle that shares no code with them
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import event, example, given
 
 from harness.agent import agent
 from harness.campaign.scenarios import failing_scenarios, scenarios
 from harness.campaign.scripts import LAST, SUMMARY, TOOLS, TURNS
 from harness.core.scenario import (
+    FaultSpec,
     InboxItem,
     Scenario,
     SeedMessage,
@@ -33,6 +35,12 @@ def _scenario(*turns: Turn, stored: tuple[SeedMessage, ...] = (), ids: str = "m1
         tools={name: ToolScript(input_schema=schema) for name, schema in TOOLS.items()},
         script=(*turns, LAST, SUMMARY),
     )
+
+
+def _failing(kind: str, *turns: Turn, stream: bool) -> Scenario:
+    """The same with a fault of the first model call."""
+    fault = FaultSpec(kind=kind, must_fire=False)
+    return msgspec.structs.replace(_scenario(*turns), faults=(fault,), stream=stream)
 
 
 def _look_up(name: str) -> dict[str, object]:
@@ -71,6 +79,7 @@ def test_the_gateway_keeps_its_promises_on_any_history(scenario: Scenario) -> No
 
 
 @given(failing_scenarios())
+@example(_failing("sse.error_event", Turn(say="No.", stop="refusal"), stream=True))
 def test_the_gateway_keeps_its_promises_when_the_world_fails(scenario: Scenario) -> None:
     played = _play(scenario)
     assert played.verdict.findings == ()

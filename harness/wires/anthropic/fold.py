@@ -22,6 +22,7 @@ class Fold:
     def __init__(self, dialect: str) -> None:
         self.active = rules_of(dialect)
         self._states: list[State] = []
+        self._state = _EMPTY
         self._first: dict[str, int] = {}
 
     def rewind(self, keep: int) -> None:
@@ -31,14 +32,15 @@ class Fold:
             for id_ in state.ids:
                 if self._first.get(id_) == len(self._states):
                     del self._first[id_]
+        self._state = self._states[-1] if self._states else _EMPTY
 
     def extend(self, messages: Sequence[Message]) -> None:
         """Take in the messages that follow."""
         for message in messages:
             index = len(self._states)
-            state = step(self._state, index, message, self._first, self.active)
-            self._states.append(state)
-            for id_ in state.ids:
+            self._state = step(self._state, index, message, self._first, self.active)
+            self._states.append(self._state)
+            for id_ in self._state.ids:
                 self._first.setdefault(id_, index)
 
     def finish(self, last: Message | None) -> tuple[Violation, ...]:
@@ -49,10 +51,6 @@ class Fold:
     def size_bytes(self) -> int:
         """The size of all messages."""
         return self._state.size_bytes
-
-    @property
-    def _state(self) -> State:
-        return self._states[-1] if self._states else _EMPTY
 
 
 def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:

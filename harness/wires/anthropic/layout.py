@@ -2,8 +2,8 @@
 
 An agent loop sends its whole history with every call. What the last request already said need not
 be decoded again: if the new body begins with the same bytes up to the end of some message, only
-what follows is read, as a small request of its own; and if it ends with the same bytes too, from the end
-of the last message on, only the messages between are. That needs the byte offset at which each
+what follows is read, as a small request of its own; and if it also ends with the bytes that came
+after the messages, only the messages between are. That needs the byte offset at which each
 message ends. The decoder does not tell offsets, but a body without white space, escaped names or
 repeated names has just one layout, so offsets are sums of lengths, and the sum over all parts
 proves it: each deviation makes the body longer than the sum. Any other body has no offsets and is

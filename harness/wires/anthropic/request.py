@@ -1,8 +1,8 @@
 """Requests: bytes to a `Reading`, at the cost of what is new in them.
 
-A reader serves one session. It remembers the last request (its bytes up to the last message and
-behind it, where each message ends, and what the validator found) and nothing before. What it answers never
-depends on that memory, except for `keep`.
+A reader serves one session. It remembers the last request (its bytes, where each message ends, and
+what the validator found) and nothing before. What it answers never depends on that memory, except
+for `keep`.
 """
 
 from __future__ import annotations

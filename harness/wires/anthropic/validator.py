@@ -42,7 +42,8 @@ def step(
     state: State, index: int, message: Message, seen: Collection[str], active: frozenset[str]
 ) -> State:
     """The state after one more message; `seen` holds the call ids of all messages before it."""
-    found = [*_role(state, index, message), *_content(state, index, message)]
+    found = [] if _alternates(state, message) else [*_role(state, index, message)]
+    found += _content(state, index, message)
     ids = tuple([b.id for b in message.blocks if isinstance(b, ToolUse)])
     turn = _enter(state, message.role)
     calls, answered, late = turn.calls, turn.answered, turn.late
@@ -52,7 +53,7 @@ def step(
     elif ids and message.role == "assistant":
         found += _calls(index, message, seen)
         calls += tuple([(id_, index) for id_ in ids])
-    new = tuple([v for v in found if v.rule in active])
+    new = tuple([v for v in found if v.rule in active]) if found else ()
     return State(
         turn.role,
         calls,
@@ -67,6 +68,8 @@ def step(
 
 def finish(state: State, last: Message | None, active: frozenset[str]) -> tuple[Violation, ...]:
     """All violations of a list that ends here with the message `last`."""
+    if last is not None and last.role == "user" and not state.calls:
+        return state.violations
     found = [violation("V36")] if last is None else [*_unanswered(state), *_prefill(last)]
     return state.violations + tuple(v for v in found if v.rule in active)
 
@@ -80,6 +83,13 @@ def window(
     if "V24" in active and max_tokens is not None and tokens + max_tokens > window_tokens:
         return (violation("V24", tokens=tokens, max_tokens=max_tokens, window=window_tokens),)
     return ()
+
+
+def _alternates(state: State, message: Message) -> bool:
+    """Whether the message's role is the ordinary one here, and leaves no call unanswered."""
+    if message.role == "user":
+        return state.role != "user"
+    return message.role == "assistant" and state.role == "user" and not state.calls
 
 
 def _role(state: State, index: int, message: Message) -> Iterator[Violation]:
@@ -163,7 +173,7 @@ def _answers(
     state: State, index: int, message: Message
 ) -> tuple[frozenset[str], bool, list[Violation]]:
     """Results against the calls of the turn before (V5, V7), and before all else (V8)."""
-    if not message.tool_results:
+    if ToolResult not in map(type, message.blocks):
         return state.answered, state.late or bool(message.blocks), []
     calls, answered, late = dict(state.calls), set(state.answered), state.late
     found: list[Violation] = []
