@@ -30,7 +30,7 @@ class Turn(msgspec.Struct, eq=False):
 
     `settled_n` is the event after which nothing can be added to it: the next look into the inbox,
     or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended. A turn is a
-    `redelivery` when its message had come before.
+    `redelivery` when its message had come before and was answered.
     """
 
     session: str

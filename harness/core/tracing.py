@@ -64,6 +64,7 @@ class _Reader:
         self._last_main: dict[str, Exchange] = {}
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
+        self._deliveries: dict[str, Turn] = {}
 
     def see(self, event: AnyEvent) -> None:
         """Take in the next event."""
@@ -175,7 +176,8 @@ class _Reader:
         if inbound.kind != "message":
             turn.cancelled_n = turn.cancelled_n or answered.n
             return
-        turn.redelivery = any(d.inbound.id == inbound.id for d in self.trace.deliveries)
+        before = self._deliveries.setdefault(inbound.id, turn)
+        turn.redelivery = before is not turn and bool(before.endings)
         turn.delivery = Delivery(inbound, answered.n)
         self.trace.deliveries.append(turn.delivery)
         self._delivered = turn
