@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real check bench fuzz mutants docs clean
+.PHONY: help setup demo test test-real check bench fuzz mutants seeds docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ bench: $(READY) ## what a call costs, as ratios to the bare SDK
 
 fuzz: $(READY) ## the property tests, with many more examples
 	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
+
+seeds: $(READY) ## the 162 statements of the seeds: number, kind, test, result
+	$(RUN) -m tests.seeds
 
 mutants: $(READY) ## every wrong agent against its scenario: the matrix
 	$(RUN) -m tests.mutants
