@@ -4,10 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+OLDER := .venv-older
+OLDER_SDK := 0.125.*
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real check bench fuzz mutants seeds docs clean
+.PHONY: help setup demo test test-real test-older-sdk check bench fuzz mutants seeds docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +32,19 @@ demo: $(READY) ## the reference agent passes every scenario, every mutant fails 
 test: $(READY) ## the tests that need only Python
 	$(RUN) -m pytest -n auto -m "not real"
 
-test-real: $(READY) ## the slow tests, with real parts: processes, Node, sockets
+test-real: $(READY) test-older-sdk ## the slow tests, with real parts: processes, Node, databases
 	$(RUN) -m pytest -m real
+
+$(OLDER)/.ready: $(READY)
+	@test -x $(OLDER)/bin/python || $(PYTHON) -m venv $(OLDER)
+	grep -v '^anthropic==' constraints.txt > $(OLDER)/constraints.txt
+	$(OLDER)/bin/python -m pip install --quiet --editable '.[dev]' 'anthropic==$(OLDER_SDK)' \
+	  --constraint $(OLDER)/constraints.txt
+	@touch $@
+
+test-older-sdk: $(OLDER)/.ready ## the tests that touch the SDK, on the generation before httpx2
+	$(OLDER)/bin/python -m pytest -n auto -m "not real" -p no:cacheprovider tests/agent \
+	  tests/clock tests/doors tests/wires/anthropic tests/scenarios/test_reference.py
 
 check: $(READY) ## format, lint, types, architecture
 	$(RUN) -m ruff format --check .
@@ -55,5 +68,5 @@ docs: $(READY) ## every link, make target and harness verb in the documents exis
 	$(RUN) -m pytest -q tests/test_docs.py
 
 clean: ## remove everything that these targets made, .venv too
-	rm -rf $(VENV) build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDER) build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

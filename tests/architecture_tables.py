@@ -57,12 +57,18 @@ PURE: tuple[str, ...] = (
     "incidents",
     "cassettes.compact",
     "agent.blocks",
+    "agent.damage",
     "agent.failures",
     "agent.guards",
     "agent.outcome",
     "agent.policy",
     "agent.projection",
     "agent.text",
+    "agent.transcripts.chain",
+    "agent.transcripts.compactions",
+    "agent.transcripts.entries",
+    "agent.transcripts.strip",
+    "agent.transcripts.watermark",
     "agent.window",
 )
 """No IO, time, randomness or logging: functions of the bytes and values that are handed in."""

@@ -66,6 +66,16 @@ async function readReply(response, stream) {
   return message;
 }
 
+/** A wrapper's own message in place of an answer: no model, or no token at all, and an error. */
+function refuseSynthetic({ model, usage, content }) {
+  const text = content.map((block) => block.text ?? "").join("").trim();
+  const isUncounted = usage?.input_tokens === 0 && usage?.output_tokens === 0;
+  const overflow = OVERFLOW.test(text);
+  if (model === "<synthetic>" || (isUncounted && text.search(OVERFLOW) === 0)) {
+    throw new ModelError(text, { status: 200, overflow });
+  }
+}
+
 function send(body, purpose) {
   const headers = {
     "content-type": "application/json",
@@ -90,6 +100,7 @@ export async function postMessages(body, purpose = "main") {
   } catch (error) {
     throw errorOfStream(error);
   }
+  refuseSynthetic(message);
   if (message.stop_reason === "model_context_window_exceeded") {
     // The reply is cut off and would be again: the same thing as a prompt that is too long.
     throw new ModelError("the context window is full", { status: 200, overflow: true });

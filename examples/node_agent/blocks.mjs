@@ -37,7 +37,8 @@ const FROM_WIRE = {
   }),
 };
 
-function fromWire(block) {
+/** A block of the wire, from the model or from a tool, as it is stored. */
+export function fromWire(block) {
   const convert = FROM_WIRE[block.type];
   return convert ? convert(block) : { type: "opaque", kind: block.type, value: block };
 }

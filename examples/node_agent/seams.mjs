@@ -1,5 +1,7 @@
 // The places where the agent touches the world, apart from the model: inbox, outbox, tools.
 
+import { fromWire } from "./blocks.mjs";
+
 const TOOL_TIMEOUT_MS = 60_000;
 const DELIVERY_ATTEMPTS = 3;
 
@@ -60,7 +62,8 @@ export async function callTool({ id, name, input }) {
     const response = await postJson(address, { id, input }, { signal });
     if (!response.ok) return failed(`the tool ${name} failed with HTTP status ${response.status}`);
     const { content, is_error: isError } = await response.json();
-    return { content: content ?? "", is_error: Boolean(isError) };
+    const stored = Array.isArray(content) ? content.map(fromWire) : content;
+    return { content: stored ?? "", is_error: Boolean(isError) };
   } catch {
     return failed(`the tool ${name} gave no readable answer; it may or may not have run`);
   }

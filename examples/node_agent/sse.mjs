@@ -69,7 +69,8 @@ const EVENTS = {
     (state.message.content[event.index] = { ...event.content_block, partialJson: "" }),
   content_block_delta: (state, event) =>
     DELTAS[event.delta.type]?.(state.message.content[event.index], event.delta),
-  message_delta: (state, event) => Object.assign(state.message, event.delta),
+  message_delta: (state, { delta, usage }) =>
+    Object.assign(state.message, delta, { usage: { ...state.message.usage, ...usage } }),
   message_stop: (state) => (state.complete = true),
   error: (_, event) => {
     throw new StreamError(event.error);

@@ -18,15 +18,20 @@ from harness.agent.gateway import Gateway
 from harness.agent.guards import Guard, Watch, standard_guards
 from harness.agent.loop import Loop
 from harness.agent.model import MAX_TOKENS, MODEL, AnthropicModel, Model
+from harness.agent.outbox import Outbox
 from harness.agent.overflow import Escalation, Overflow
 from harness.agent.policy import Policy
 from harness.agent.projection import Projection, project
 from harness.agent.toolbox import Toolbox
 from harness.agent.transcript import RowTranscript, Transcript
+from harness.agent.transcripts.archived import ArchivedTranscript
+from harness.agent.transcripts.files import archive_of
+from harness.agent.window import window_of
 from harness.core.brief import Brief
 from harness.core.calls import Inbound
 from harness.core.errors import nearest
 from harness.core.messages import Message, ToolSpec
+from harness.stores.open import open_store
 from harness.stores.rows import SessionStore
 
 NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], Transcript]
@@ -34,33 +39,34 @@ NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], Transcript]
 
 @dataclass(frozen=True)
 class Parts:
-    """What the agent is made of. `guards`, `overflow` and `transcript` are made anew for each
-    turn, `gateway` once for a run; the rest is used as it is."""
+    """What the agent is made of. `guards`, `watch`, `overflow`, `transcript` and `turn` are made
+    anew for each turn, `gateway` once for a run; the rest is used as it is."""
 
     model: Model
     tools: Toolbox
     store: SessionStore
     guards: Callable[[Sequence[ToolSpec]], Sequence[Guard]] = standard_guards
+    watch: Callable[[Sequence[Guard]], Watch] = Watch
     overflow: Callable[[Compaction], Overflow] = Escalation
     compaction: Compaction = compact
     projection: Projection = project
     transcript: NewTranscript = RowTranscript
+    turn: Callable[..., Loop] = Loop
     gateway: Callable[..., Gateway] = Gateway
     policy: Policy = Policy()
 
     def loop(self, brief: Brief, inbound: Inbound, transcript: Transcript) -> Loop:
         """A fresh loop for one message."""
-        session = inbound.session
-        say = partial(brief.send, kind="partial", session=session, in_reply_to=inbound.id)
-        return Loop(
+        outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
+        return self.turn(
             transcript,
             self.model,
             self.tools,
-            Watch(self.guards(self.tools.specs)),
-            self.overflow(self.compaction),
+            self.watch(self.guards(self.tools.specs)),
+            self.overflow(outbox.announced(self.compaction)),
             self.policy,
-            is_cancelled=partial(brief.cancelled, session),
-            show=say if is_on(brief, "partial") else None,
+            is_cancelled=outbox.is_cancelled,
+            show=outbox.show if is_on(brief, "partial") else None,
         )
 
 
@@ -94,25 +100,34 @@ def standard_model(brief: Brief) -> Model:
     )
 
 
+def standard_overflow(brief: Brief) -> Callable[[Compaction], Overflow]:
+    """The escalation, which knows the window of the model that is asked."""
+    return partial(Escalation, window_tokens=window_of(str(brief.options.get("model", MODEL))))
+
+
+def standard_transcript(brief: Brief) -> NewTranscript:
+    """Rows of the store; with the option `archive`, exported as JSONL and told from there."""
+    return (
+        partial(ArchivedTranscript, archive_of(brief)) if is_on(brief, "archive") else RowTranscript
+    )
+
+
 def standard_tools(brief: Brief) -> Toolbox:
     """The tools of the brief."""
     return Toolbox(brief.tools)
 
 
 def standard_store(brief: Brief) -> SessionStore:
-    """The brief's store, else a SQLite file in the session folder.
+    """The brief's store, else the one that the options `store` and `dsn` name, for the session
+    folder; a SQLite file without them.
 
-    A file of our own begins with the messages of `seed.jsonl`, if the folder has one.
+    A store of our own begins with the messages of `seed.jsonl`, if the folder has one.
     """
     if brief.store is not None:
         given: SessionStore = brief.store
         return given
-    from harness.stores.sqlite import SqliteStore
-
-    store, seed = (
-        SqliteStore(brief.session_dir / "session.db"),
-        Path(brief.session_dir / "seed.jsonl"),
-    )
+    folder = Path(brief.session_dir)
+    store, seed = open_store(brief.options, folder), folder / "seed.jsonl"
     if seed.exists() and not store.read():
         lines = seed.read_bytes().split(b"\n")
         store.seed("main", [msgspec.json.decode(x, type=Message) for x in lines if x.strip()])
@@ -126,6 +141,8 @@ def is_on(brief: Brief, option: str) -> bool:
 
 _STANDARD: dict[str, Callable[[Brief], Any]] = {
     "model": standard_model,
+    "overflow": standard_overflow,
     "tools": standard_tools,
     "store": standard_store,
+    "transcript": standard_transcript,
 }

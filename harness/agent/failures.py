@@ -21,7 +21,11 @@ OVERFLOW_PHRASES = (
     "input tokens exceed",
     "input is too long",
     "content length exceeds",
+    "exceed context limit",
 )
+
+SYNTHETIC = "<synthetic>"
+"""The model's name in a message that a wrapper wrote itself."""
 
 
 class ModelFailure(Exception):
@@ -41,11 +45,13 @@ class ModelFailure(Exception):
 def classify(error: BaseException) -> FailureKind | None:
     """The kind of an error that a model call raised; None for one that is no failure of the call
     (a mistake in the program), which must surface."""
-    status = getattr(error, "status_code", None)
-    if status == 413 or (status in (None, 200, 400) and mentions_overflow(error)):
+    status, word = getattr(error, "status_code", None), getattr(error, "type", None)
+    if status == 413 or (status == 200 and word == "request_too_large"):
+        return "overflow"
+    if status in (None, 200, 400) and mentions_overflow(error):
         return "overflow"
     if isinstance(status, int):
-        return _by_status(status, getattr(error, "type", None))
+        return _by_status(status, word)
     names = (base.__name__ for base in type(error).__mro__)
     return next((_BY_CLASS[name] for name in names if name in _BY_CLASS), None)
 
@@ -54,6 +60,19 @@ def mentions_overflow(error: BaseException) -> bool:
     """Whether an error, or one that it came from, says that the prompt is too long."""
     texts = (str(link).lower() for link in _chain(error))
     return any(phrase in text for text in texts for phrase in OVERFLOW_PHRASES)
+
+
+def classify_answer(model: str, tokens: int | None, text: str) -> FailureKind | None:
+    """The kind of a failure that comes dressed as an answer; None for a real answer.
+
+    A wrapper that got no answer says so in an assistant message: the model is `SYNTHETIC`, or no
+    token at all was counted and the text begins as the error does. What a model said has tokens,
+    whatever it quotes; `tokens` None is a provider that does not count.
+    """
+    said = text.strip().lower()
+    if model == SYNTHETIC:
+        return "overflow" if any(phrase in said for phrase in OVERFLOW_PHRASES) else "permanent"
+    return "overflow" if tokens == 0 and said.startswith(OVERFLOW_PHRASES) else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from harness.agent import outcome as ends
+from harness.agent.damage import Damage
 from harness.agent.loop import Loop
 from harness.agent.outcome import Outcome
 from harness.agent.text import clean
@@ -38,6 +39,7 @@ class Gateway:
         self.brief, self.store = brief, store
         self.transcript_of, self.loop_for = transcript_of, loop_for
         self.max_attempts = max_attempts
+        self.damage = Damage()
 
     def run(self) -> None:
         """Finish what was left undone, then take messages until there are no more.
@@ -59,7 +61,10 @@ class Gateway:
             admitted = transcript.open(inbound)
         except Exception as error:
             return self.send(inbound, ends.unstored("Your message", error))
-        return self.turn(inbound, transcript) if admitted else None
+        if not admitted:
+            return None
+        self.report(inbound, transcript)
+        return self.turn(inbound, transcript)
 
     def recover(self, pending: Pending) -> None:
         """Go on where a former run of this agent ended."""
@@ -68,8 +73,15 @@ class Gateway:
             return self.deliver(inbound, ends.restored(pending.reply, pending.status, pending.kind))
         transcript = self.transcript_of(inbound.session)
         if transcript.resume(inbound) > self.max_attempts:
-            return self.settle(inbound, transcript, ends.failed(ends.PARKED))
+            return self.settle(inbound, transcript, ends.failed(ends.PARKED, "parked"))
+        self.report(inbound, transcript)
         return self.turn(inbound, transcript)
+
+    def report(self, inbound: Inbound, transcript: Transcript) -> None:
+        """Say what of the stored history is damaged, once."""
+        news = self.damage.news(inbound.session, transcript.messages, self.store.notes)
+        if news:
+            self.brief.send(news, "notice", inbound.session, inbound.id)
 
     def turn(self, inbound: Inbound, transcript: Transcript) -> None:
         """Work on one message. A turn that breaks is answered too, and says that it broke."""

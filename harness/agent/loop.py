@@ -15,6 +15,7 @@ import msgspec
 from harness.agent import outcome as ends
 from harness.agent.failures import ModelFailure
 from harness.agent.guards import EndTurn, Guide, Proceed, Watch
+from harness.agent.guards.empty_input import cut_off
 from harness.agent.model import Answer, Model, Query
 from harness.agent.outcome import Outcome
 from harness.agent.overflow import Overflow
@@ -49,6 +50,7 @@ class Loop:
         self.is_cancelled, self._show = is_cancelled, show
         self.counts: Counter[str] = Counter()
         self.ended = self.nudge = ""
+        self.seen: list[str] = []
 
     def run(self) -> Outcome:
         """Take steps until one ends the turn."""
@@ -59,7 +61,7 @@ class Loop:
                     return outcome
             return self.conclude(f"{self.policy.max_model_calls} model calls are the limit.")
         except Cancelled:
-            return ends.cancelled()
+            return ends.cancelled("".join(self.seen))
         except ModelFailure as failure:
             return ends.gave_up(failure)
 
@@ -69,6 +71,7 @@ class Loop:
         if not answer.message.tool_uses or answer.stop == "refusal":
             return self.finish(answer)
         self.transcript.append(answer.message)
+        self.seen.clear()
         if answer.stop in self.policy.runs_calls_on:
             return self.execute(answer.message.tool_uses)
         return self.leave(answer.message.tool_uses, answer.stop)
@@ -79,6 +82,7 @@ class Loop:
         Raises ModelFailure when it cannot, Cancelled when the user has taken the turn back.
         """
         failures: Counter[str] = Counter()
+        self.seen.clear()
         while True:
             self.check()
             self.counts["model calls"] += 1
@@ -89,6 +93,7 @@ class Loop:
                 failures[failure.kind] += 1
                 self.recover(failure, failures[failure.kind])
             else:
+                self.overflow.answered()
                 return self.unbound(answer) if self.nudge else answer
 
     def check(self) -> None:
@@ -98,7 +103,7 @@ class Loop:
 
     def ask(self, query: Query) -> Answer:
         """One request. An answer that ends for an unknown reason is not a whole answer."""
-        answer = self.model.query(query, self.show if self._show else None)
+        answer = self.model.query(query, self.show)
         if answer.stop == "model_context_window_exceeded":
             raise ModelFailure("overflow", answer.stop)
         if answer.stop not in _STOPS:
@@ -114,7 +119,7 @@ class Loop:
 
     def recover(self, failure: ModelFailure, times: int) -> None:
         """Make another try possible, or raise the failure."""
-        if self.counts["shown"]:  # the user has read a part: a second try would say it twice
+        if self.seen:  # the user has read a part: a second try would say it twice
             raise failure
         self.check()
         if failure.kind == "overflow":
@@ -146,15 +151,19 @@ class Loop:
         return _guided(result, decision.text) if isinstance(decision, Guide) else result
 
     def leave(self, calls: Sequence[ToolUse], stop: str) -> Outcome | None:
-        """Answer calls that may be cut off, and run none of them."""
+        """Answer calls that may be cut off, and run none of them; guards see them as they are."""
+        self.watch.begin_step()
+        decisions = [self.watch.before(cut_off(call)) for call in calls]
         text = (
             f"Not run: the reply ended with {stop!r}, so the call may be incomplete. Use less text."
         )
         self.transcript.append(results(*(error_result(call, text) for call in calls)))
-        return self.bounded("unfinished", self.policy.max_unfinished, f"replies ended with {stop}.")
+        ends_it = [d.text for d in decisions if isinstance(d, EndTurn)]
+        return self.conclude(ends_it[0]) if ends_it else None
 
     def finish(self, answer: Answer) -> Outcome | None:
         """The outcome of an answer without calls; None when the model is to say more."""
+        self.check()
         if answer.stop == "pause_turn":
             self.transcript.append(answer.message)
             return self.bounded("pauses", self.policy.max_pauses, "the model paused too often.")
@@ -162,7 +171,7 @@ class Loop:
         if outcome is None:
             self.counts["empty answers"] += 1
             if self.counts["empty answers"] > self.policy.max_empty_answers:
-                return ends.failed(ends.NO_ANSWER)
+                return ends.failed(ends.NO_ANSWER, "no_answer", retryable=True)
             self.nudge = "Please answer."
         return outcome
 
@@ -183,9 +192,10 @@ class Loop:
             return ends.concluded(None, reason)
 
     def show(self, text: str) -> None:
-        """Let the user read a part of the answer as it comes."""
-        self.counts["shown"] += 1
+        """Let the user read a part of the answer as it comes, unless he has had enough."""
+        self.check()
         if self._show is not None:
+            self.seen.append(text)
             self._show(text)
 
 

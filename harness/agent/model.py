@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from harness.agent.blocks import read_block, write_message
-from harness.agent.failures import ModelFailure, classify
+from harness.agent.failures import SYNTHETIC, ModelFailure, classify, classify_answer
 from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.text import clean, clean_json
 from harness.core.calls import Purpose
@@ -31,13 +31,15 @@ SYSTEM = (
 
 class Query(msgspec.Struct, frozen=True):
     """One request. Tools that are withdrawn stay listed, for the history has calls of them and the
-    prompt's beginning must not change; the model may not use them."""
+    prompt's beginning must not change; the model may not use them. With `timeout_s` it is one try
+    without a stream, for pings would keep a stream alive for ever."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     tools_withdrawn: bool = False
     purpose: Purpose = "main"
     system: str = SYSTEM
+    timeout_s: float | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -72,9 +74,9 @@ class AnthropicModel:
 
         Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
         """
-        ask = self._streamed if self._stream else self._plain
+        ask = self._streamed if self._stream and query.timeout_s is None else self._plain
         try:
-            return ask(self._params(query), show)
+            return ask(self._messages(query), self._params(query), show)
         except ModelFailure:
             raise
         except Exception as error:
@@ -82,6 +84,12 @@ class AnthropicModel:
             if kind is None:
                 raise
             raise ModelFailure(kind, str(error) or type(error).__name__) from error
+
+    def _messages(self, query: Query) -> Any:
+        """The SDK's resource; with a time-out its own retries would wait that long each."""
+        if query.timeout_s is None:
+            return self._client.messages
+        return self._client.with_options(timeout=query.timeout_s, max_retries=0).messages
 
     def _params(self, query: Query) -> dict[str, Any]:
         tools = [msgspec.to_builtins(tool) for tool in query.tools]
@@ -94,27 +102,35 @@ class AnthropicModel:
             "extra_headers": {"x-harness-purpose": query.purpose},
         }
 
-    def _plain(self, params: dict[str, Any], show: Callable[[str], None] | None) -> Answer:
-        message = self._client.messages.create(**params)
+    def _plain(
+        self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
+    ) -> Answer:
+        message = messages.create(**params)
         if getattr(message, "content", None) is None or message.stop_reason is None:
             raise _unusable(message)
+        _refuse_synthetic(message)
         blocks = [read_block(block.to_dict()) for block in message.content]
         answer = _answer(blocks, message.stop_reason)
         if show is not None and answer.message.text:
             show(answer.message.text)
         return answer
 
-    def _streamed(self, params: dict[str, Any], show: Callable[[str], None] | None) -> Answer:
+    def _streamed(
+        self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
+    ) -> Answer:
         inputs: dict[int, str] = {}
         complete = False
-        with self._client.messages.stream(**params) as stream:
+        with messages.stream(**params) as stream:
             for event in stream:
                 complete = complete or event.type == "message_stop"
+                if event.type == "message_start" and event.message.model == SYNTHETIC:
+                    show = None
                 if event.type == "content_block_delta":
                     _take_delta(event, inputs, show)
             message = stream.get_final_message()
         if not complete or message.stop_reason is None:
             raise ModelFailure("broken_stream", "the answer ended before it was complete")
+        _refuse_synthetic(message)
         blocks = [read_block(block.to_dict()) for block in message.content]
         return _answer(_as_streamed(blocks, inputs), message.stop_reason)
 
@@ -148,6 +164,24 @@ def _answer(blocks: Sequence[Block], stop: str) -> Answer:
     message = Message("assistant", tuple(blocks))
     plain = clean_json(msgspec.to_builtins(message))
     return Answer(msgspec.convert(plain, type=Message), stop)
+
+
+def _refuse_synthetic(message: Any) -> None:
+    """Raise ModelFailure for a message that no model wrote."""
+    text = "\n".join(block.text for block in message.content if block.type == "text")
+    counts = [getattr(message.usage, name, None) for name in _COUNTS]
+    known = [count for count in counts if isinstance(count, int)]
+    kind = classify_answer(message.model, sum(known) if known else None, text)
+    if kind is not None:
+        raise ModelFailure(kind, text)
+
+
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
 
 
 def _unusable(message: Any) -> ModelFailure:

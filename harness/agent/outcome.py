@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.agent.failures import ModelFailure
+from harness.agent.failures import FailureKind, ModelFailure
 from harness.core.calls import OutboundKind
 from harness.core.messages import Message, Text, ToolUse, assistant
 
@@ -16,16 +16,18 @@ EXHAUSTED = "all_attempts_exhausted"
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The end of a turn: `message` is stored as its reply, and its text is delivered."""
+    """The end of a turn: `message` is stored as its reply, and its text is delivered, or `told`
+    where the user has read a part of it."""
 
     status: Status
     message: Message
     kind: OutboundKind = "final"
+    told: str = ""
 
     @property
     def text(self) -> str:
         """What the user reads."""
-        return self.message.text
+        return self.told or self.message.text
 
 
 def answered(message: Message, stop: str) -> Outcome | None:
@@ -46,40 +48,48 @@ def concluded(message: Message | None, reason: str) -> Outcome:
     return Outcome("failed", _or(said, f"I could not finish this: {reason}"))
 
 
-def failed(text: str) -> Outcome:
-    """A turn that failed, in our own words."""
-    return Outcome("failed", assistant(text), "error")
+def failed(text: str, code: str = "", retryable: bool = False) -> Outcome:
+    """A turn that failed, in our own words, with a code for programs; `retryable` says that the
+    same message may work when it is sent again."""
+    words = ", ".join([code] * bool(code) + ["retryable"] * retryable)
+    return Outcome("failed", assistant(f"{text} ({words})" if words else text), "error")
 
 
 def gave_up(failure: ModelFailure) -> Outcome:
     """The outcome of a model call that failed for good."""
-    return failed(_FAILURES[failure.kind].format(text=failure.text[:500]))
+    text, code, retryable = _FAILURES[failure.kind]
+    return failed(text.format(text=failure.text[:500]), code, retryable)
 
 
 def broke(error: Exception) -> Outcome:
     """A turn in which the agent itself failed."""
-    return failed(f"Something went wrong on our side, and this was not finished: {_named(error)}")
+    text = f"Something went wrong on our side, and this was not finished: {_named(error)}"
+    return failed(text, "internal_error")
 
 
 def unstored(what: str, error: Exception) -> Outcome:
     """Something that could not be written, and so does not count as done."""
-    return failed(f"{what} could not be stored, so it was dropped: {_named(error)}")
+    text = f"{what} could not be stored, so it was dropped: {_named(error)}"
+    return failed(text, "not_stored", retryable=True)
 
 
 def restored(text: str, status: str, kind: str) -> Outcome:
-    """The outcome of a turn as a former run stored it.
+    """The outcome of a turn as a former run stored it. That run ended while it delivered it, so
+    nobody knows whether it arrived, and the user is told so.
 
     Raises msgspec.ValidationError for words that no outcome has.
     """
-    fields = {"status": status, "message": assistant(text), "kind": kind}
+    told = f"{AGAIN}\n\n{text}"
+    fields = {"status": status, "message": assistant(text), "kind": kind, "told": told}
     return msgspec.convert(fields, type=Outcome)
 
 
-def cancelled() -> Outcome:
-    """The outcome of a turn that the user took back: a notice, and no answer."""
-    return Outcome(
-        "cancelled", assistant("The turn was cancelled before it was finished."), "notice"
-    )
+def cancelled(seen: str = "") -> Outcome:
+    """The outcome of a turn that the user took back: a notice, and no answer. What was `seen` of
+    one is stored with it, or the user could ask about words that the model never said."""
+    notice = "The turn was cancelled before it was finished."
+    words = (seen, notice) if seen.strip() else (notice,)
+    return Outcome("cancelled", assistant(*words), "notice", told=notice)
 
 
 NO_ANSWER = (
@@ -89,14 +99,31 @@ PARKED = (
     "This message was interrupted twice while it was worked on, so it was not tried again. "
     "What had been started may be done in part."
 )
+AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
 BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
 
-_FAILURES = {
-    "overflow": "The conversation is too long for the model, also after it was made shorter. "
-    f"Please start a new one, or send less at once. ({EXHAUSTED})",
-    "transient": "The model could not be reached, also after several attempts: {text}",
-    "permanent": "The model refused the request, so this was not done: {text}",
-    "broken_stream": "The model's answer broke off and was not used: {text}",
+_FAILURES: dict[FailureKind, tuple[str, str, bool]] = {
+    "overflow": (
+        "The conversation is too long for the model, also after it was made shorter. "
+        "Please start a new one, or send less at once.",
+        EXHAUSTED,
+        False,
+    ),
+    "transient": (
+        "The model could not be reached, also after several attempts: {text}",
+        "model_unavailable",
+        True,
+    ),
+    "permanent": (
+        "The model refused the request, so this was not done: {text}",
+        "request_refused",
+        False,
+    ),
+    "broken_stream": (
+        "The model's answer broke off and was not used: {text}",
+        "answer_broke_off",
+        True,
+    ),
 }
 
 

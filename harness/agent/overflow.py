@@ -1,18 +1,25 @@
 """When the prompt is too long: as it is, compacted once, rebuilt from the store, given up.
 
-Each stage is taken at most once in a turn, so a model that always says "too long" is asked three
-times and no more. Only the request is made again: tools that ran in the turn do not run again,
-for their results are in the history that is made shorter.
+A request is made at most three times in a row, so a model that always says "too long" is not asked
+for ever. Only the request is made again: tools that ran in the turn do not run again, for their
+results are in the history that is made shorter. A turn that goes on for long may fill the window
+again; then the stages begin anew, but not at once, and not with a compaction that failed before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol
 
 from harness.agent.compaction import Ask, Compaction
 from harness.agent.transcript import Transcript
-from harness.agent.window import budget_tokens
+from harness.agent.window import REBUILD_TOKENS, budget_tokens, estimate_tokens
+
+MAX_SHRINKS = 2
+"""How often a request is made smaller before it is given up."""
+
+ANSWERS_APART = 3
+"""So many answers must lie between two rounds: before that the history has hardly grown."""
 
 
 class Overflow(Protocol):
@@ -25,36 +32,66 @@ class Overflow(Protocol):
         """
         ...
 
+    def answered(self) -> None:
+        """Take note that the model took a request."""
+        ...
+
 
 class Escalation:
     """The stages in their order; a stage that cannot help is passed over."""
 
     def __init__(
-        self, compaction: Compaction, stages: Sequence[str] = ("compact", "rebuild")
+        self,
+        compaction: Compaction,
+        stages: Sequence[str] = ("compact", "rebuild", "rebuild"),
+        window_tokens: int | None = None,
     ) -> None:
-        self._compaction = compaction
-        self._left = list(stages)
+        self._compaction, self._window_tokens = compaction, window_tokens
+        self._stages, self._left = tuple(stages), list(stages)
+        self._taken: list[str] = []
+        self._answers = 0
+
+    def answered(self) -> None:
+        """Take note that the model took a request."""
+        self._answers += 1
 
     def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
         """Take the next stage that helps."""
-        budget = budget_tokens(transcript.wire(), refusal)
-        while self._left:
-            if _STAGES[self._left.pop(0)](transcript, budget, self._compaction, ask):
+        if self._answers >= ANSWERS_APART:
+            self._left, self._taken = list(self._stages), []
+        self._answers = 0
+        budget = budget_tokens(transcript.wire(), refusal, self._window_tokens)
+        while self._left and len(self._taken) < MAX_SHRINKS:
+            stage = self._left.pop(0)
+            if self._take(stage, transcript, budget, ask):
+                self._taken.append(stage)
                 return True
+            self._stages = tuple(s for s in self._stages if s != "compact" or stage != s)
         return False
+
+    def _take(self, stage: str, transcript: Transcript, budget: int, ask: Ask) -> bool:
+        if stage == "compact":
+            return _compact(transcript, budget, self._compaction, ask)
+        most = REBUILD_TOKENS[len(self._taken)]
+        return _rebuild(transcript, min(budget, most), again=stage in self._taken)
 
 
 def _compact(transcript: Transcript, budget: int, compaction: Compaction, ask: Ask) -> bool:
+    """Whether a summary was made, and stored: one that the next turn would not have is not used."""
     compacted = compaction(transcript.messages, budget, ask)
-    if compacted is not None:
+    if compacted is None:
+        return False
+    try:
         transcript.compact(compacted.summary, compacted.keep)
-    return compacted is not None
-
-
-def _rebuild(transcript: Transcript, budget: int, compaction: Compaction, ask: Ask) -> bool:
-    transcript.rebuild(budget)
+    except Exception:
+        return False
     return True
 
 
-_Stage: TypeAlias = Callable[[Transcript, int, Compaction, Ask], bool]
-_STAGES: dict[str, _Stage] = {"compact": _compact, "rebuild": _rebuild}
+def _rebuild(transcript: Transcript, budget: int, again: bool) -> bool:
+    """Whether there is another request to try; a second rebuild must be smaller than before."""
+    before = transcript.wire()
+    transcript.rebuild(budget)
+    after = transcript.wire()
+    smaller = estimate_tokens(after) < estimate_tokens(before)
+    return smaller if again else after != before

@@ -18,7 +18,6 @@ class Policy(msgspec.Struct, frozen=True):
     """
 
     max_model_calls: int = 50
-    max_unfinished: int = 3
     max_pauses: int = 5
     max_empty_answers: int = 1
     max_attempts: int = 2

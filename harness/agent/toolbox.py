@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from copy import deepcopy
 
 from harness.agent.guards.empty_input import is_unparsed
 from harness.agent.projection import NO_TEXT
@@ -14,15 +16,26 @@ from harness.core.messages import Json, Opaque, Text, ToolResult, ToolSpec, Tool
 MAX_RESULT_CHARACTERS = 100_000
 
 
-class Toolbox:
-    """The tools of one agent."""
+TIMEOUT_S = 1800.0
+"""How long a tool may take that can be told so."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+
+class Toolbox:
+    """The tools of one agent. A tool whose `call` takes `timeout_s` is given `timeout_s` seconds,
+    and raises TimeoutError when it needs more; nothing can stop another one from outside."""
+
+    def __init__(self, tools: Sequence[Tool], timeout_s: float = TIMEOUT_S) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self._limited = {tool.name for tool in tools if _takes_timeout(tool)}
+        self._timeout_s = timeout_s
         self.specs = tuple(ToolSpec(t.name, t.description, t.input_schema) for t in tools)
 
     def run(self, call: ToolUse) -> ToolResult:
-        """The result of a call. A tool that raises, or does not exist, gives an error result."""
+        """The result of a call. A tool that raises, or does not exist, gives an error result.
+
+        The tool gets a copy of the input: one that expands it in place must not change the history,
+        or what the guards know the call by.
+        """
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(self._tools) or "none"
@@ -30,9 +43,28 @@ class Toolbox:
         if is_unparsed(call.input) or not isinstance(call.input, dict | None):
             return error_result(call, "Not run: the arguments were not one whole JSON object.")
         try:
-            return ToolResult(call.id, content_of(tool.call(call.input or {}, id=call.id)))
-        except Exception as error:
-            return error_result(call, str(error) or type(error).__name__)
+            return ToolResult(call.id, content_of(self._call(tool, call)))
+        except (Exception, SystemExit) as error:
+            return error_result(call, _told(error))
+
+    def _call(self, tool: Tool, call: ToolUse) -> Json:
+        limit = {"timeout_s": self._timeout_s} if tool.name in self._limited else {}
+        return tool.call(deepcopy(call.input or {}), id=call.id, **limit)
+
+
+def _takes_timeout(tool: Tool) -> bool:
+    try:
+        return "timeout_s" in inspect.signature(tool.call).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _told(error: BaseException) -> str:
+    """What an error says; its name where that is nothing, or where even that raises."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
 
 
 def error_result(call: ToolUse, text: str) -> ToolResult:
@@ -44,9 +76,9 @@ def content_of(value: Json) -> str | tuple[Text | Opaque, ...]:
     """What a tool returned, as the content of a result: never blank, clean, of bounded size."""
     match value:
         case bytes() | bytearray():
-            return content_of(bytes(value).decode("utf-8", "replace"))
+            return content_of(_decoded(value))
         case str():
-            return clip(clean(value), MAX_RESULT_CHARACTERS) if value.strip() else NO_TEXT
+            return clean(clip(value, MAX_RESULT_CHARACTERS)) if value.strip() else NO_TEXT
         case list() | tuple():
             return tuple(_part(part) for part in value) or NO_TEXT
         case None:
@@ -65,6 +97,15 @@ def _part(value: Json) -> Text | Opaque:
         case str() | bytes():
             return Text(str(content_of(value)))
     return Text(str(content_of(_as_text(value))))
+
+
+def _decoded(data: bytes | bytearray) -> str:
+    """Bytes as text; of many, only the beginning and the end."""
+    half, size_bytes = MAX_RESULT_CHARACTERS // 2 - 100, len(data)
+    if size_bytes <= MAX_RESULT_CHARACTERS:
+        return data.decode("utf-8", "replace")
+    ends = [part.decode("utf-8", "replace") for part in (data[:half], data[-half:])]
+    return f"\n[... {size_bytes - 2 * half} bytes left out ...]\n".join(ends)
 
 
 def _as_text(value: Json) -> str:

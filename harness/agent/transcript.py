@@ -70,18 +70,22 @@ class RowTranscript:
         """The live history."""
         return [row.message for row in self._rows]
 
+    def load(self) -> list[SessionRow]:
+        """The history as it is told now."""
+        return self._store.load(self._session)
+
     def open(self, inbound: Inbound) -> bool:
         """Store an inbound message, once, and load the history that ends with it."""
         if not self._store.accept(inbound, user(clean(inbound.text))):
             return False
-        self._rows = self._store.load(self._session)
+        self._rows = self.load()
         return True
 
     def resume(self, inbound: Inbound) -> int:
         """Load the history of a turn that was interrupted. Calls that had no result yet are not
         run again, for nobody knows what they did: they get a result that says so."""
         attempts = self._store.begin(inbound)
-        self._rows = self._store.load(self._session)
+        self._rows = self.load()
         open_calls = self._rows[-1].message.tool_uses if self._rows else ()
         if open_calls:
             stubs = (ToolResult(call.id, NO_OUTCOME, is_error=True) for call in open_calls)

@@ -1,7 +1,9 @@
 """The model's window: how large a history is, and what of it fits.
 
-Sizes are estimates (four bytes a token). When a refusal names the real count and the maximum, they
-correct the estimate; so nothing here needs to know a model. Pure.
+Sizes are estimates (four bytes a token). A refusal that names the real count and the maximum
+corrects the estimate and the window; only without it the window is guessed from the model's name.
+A smaller request leaves room for what comes next: one that fits just so is refused again after the
+next message. Pure.
 """
 
 from __future__ import annotations
@@ -14,9 +16,23 @@ import msgspec
 from harness.core.messages import Block, Message, Text, ToolResult, canonical
 
 BYTES_PER_TOKEN = 4
-BUDGET_TOKENS = 50_000
-"""What a rebuilt history may have when the refusal names no maximum."""
 
+RESERVE_TOKENS = 60_000
+"""What stays free of a window: the reply, and the steps before it could be full again."""
+
+DEFAULT_TARGET_TOKENS = 120_000
+"""What a request may have when nobody knows the window."""
+
+REBUILD_TOKENS = (50_000, 15_000)
+"""What a history rebuilt from the store may have at most, at the first and the second try."""
+
+BARE_TOKENS = 5_000
+"""With no more than this, only the turn that is going on is sent."""
+
+_WINDOWS = (
+    (re.compile(r"\[1m\]|-1m\b", re.IGNORECASE), 1_000_000),
+    (re.compile(r"claude", re.IGNORECASE), 200_000),
+)
 SMALLEST_TEXT = 200
 _COUNTED = (
     re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
@@ -29,15 +45,30 @@ def estimate_tokens(messages: Sequence[Message]) -> int:
     return sum(len(canonical(message).encode()) for message in messages) // BYTES_PER_TOKEN
 
 
-def budget_tokens(refused: Sequence[Message], refusal: str) -> int:
-    """How many (estimated) tokens a smaller request may have: half the window, or half of what
-    was refused, and at most `BUDGET_TOKENS` when the window is unknown."""
+def window_of(model: str) -> int | None:
+    """The window of a model in tokens, by its name; None when the name does not tell."""
+    return next((tokens for name, tokens in _WINDOWS if name.search(model)), None)
+
+
+def target_tokens(window: int | None) -> int:
+    """What a smaller request may have: the window less the reserve, or half of a small window."""
+    if window is None:
+        return DEFAULT_TARGET_TOKENS
+    return max(window - RESERVE_TOKENS, window // 2)
+
+
+def budget_tokens(refused: Sequence[Message], refusal: str, window: int | None = None) -> int:
+    """How many (estimated) tokens a smaller request may have.
+
+    The target of the window that the refusal names, in our own measure; without it the target of
+    `window`, and at most half of what was refused.
+    """
     had = max(estimate_tokens(refused), 1)
     for pattern in _COUNTED:
         if found := pattern.search(refusal):
             got, most = int(found["got"]), int(found["most"])
-            return had * most // (2 * max(got, most, 1))
-    return min(had // 2, BUDGET_TOKENS)
+            return had * target_tokens(most) // max(got, most, 1)
+    return min(had // 2, target_tokens(window))
 
 
 def is_said(message: Message) -> bool:
@@ -48,13 +79,14 @@ def is_said(message: Message) -> bool:
 def fit(messages: Sequence[Message], budget: int) -> list[Message]:
     """The newest turns that fit into `budget` tokens, at least the turn that is going on.
 
-    Whole turns are left out, the oldest first; only the texts of the last one are shortened. The
+    Whole turns are left out, the oldest first (all of them when the budget is at most
+    `BARE_TOKENS`); only the texts of the last one are shortened. The
     first message says that something is missing, so the list differs from every other request.
     """
     starts = [i for i, message in enumerate(messages) if is_said(message)] or [0]
     kept = _shortened(messages[starts[-1] :], budget)
     start = starts[-1]
-    for earlier in reversed(starts[:-1]):
+    for earlier in reversed(starts[:-1]) if budget > BARE_TOKENS else ():
         if estimate_tokens(messages[earlier:start]) + estimate_tokens(kept) > budget:
             break
         kept = [*messages[earlier:start], *kept]
@@ -84,8 +116,12 @@ def _short(block: Block, most: int) -> Block:
 
 
 def clip(text: str, most: int) -> str:
-    """The text in at most about `most` characters: its beginning and its end."""
+    """The text in at most `most` characters: its beginning and its end, with a note between if
+    there is room for one."""
     if len(text) <= most:
         return text
-    half = most // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"
+    note = f"\n[... {len(text) - most} characters and more left out ...]\n"
+    if len(note) >= most:
+        return text[: max(most, 0)]
+    half = (most - len(note)) // 2
+    return f"{text[: most - len(note) - half]}{note}{text[len(text) - half :]}"

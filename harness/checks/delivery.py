@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TypeAlias
 
-from harness.checks.outcome import claimed
+from harness.checks.outcome import claimed, wrong
 from harness.checks.rows import inbound_rows, squeeze
-from harness.core.exchanges import Exchange
+from harness.core.events import Killed
+from harness.core.exchanges import Exchange, Sending
 from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.trace import Trace, Turn
@@ -15,6 +18,9 @@ from harness.core.verdict import Finding
 
 _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
 """Answered turns by session and first paragraph."""
+
+_LOST = frozenset({"failed", "incomplete", "truncated"})
+"""What is wrong with an answer that is asked for again as a whole."""
 
 _ORDERLY = frozenset({"next", "returned"})
 """How a turn settles when nothing excuses a missing reply."""
@@ -115,16 +121,19 @@ def _excused(turn: Turn) -> bool:
 def outbound_once(history: History) -> Iterator[Finding]:
     """A turn ends with exactly one final or error, and says no more once it is cancelled.
 
-    `missing`: it ends without one, and its message is new. `twice`: with several. `after_cancel`: a
+    `missing`: it ends without one, and its message is new. `twice`: with several. `repeated`: the
+    part of a failed answer that the user has read is said again by the next one. `after_cancel`: a
     success is reported after the cancel; a notice, an error or the status `cancelled` is none. What
-    the outbox did not take may be sent again. Source: invariant 30.
+    the outbox did not take may be sent again; so may, after a kill, what nobody knows to have
+    arrived, with a word that it may be there already. Source: invariant 30.
     """
-    for turn in history.trace.turns.values():
+    trace = history.trace
+    for turn in trace.turns.values():
         if turn.delivery is None:
             continue
         where = f"turn {turn.number} of {turn.session}"
         endings = turn.endings
-        if len(endings) > 1:
+        if len(endings) > 1 and not all(_may_repeat(trace, endings[0], e) for e in endings[1:]):
             same = endings[0].request.text == endings[1].request.text
             text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
@@ -136,3 +145,25 @@ def outbound_once(history: History) -> Iterator[Finding]:
             if late and claimed(sending) != "cancelled":
                 text = f"{where} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
+        yield from _repeated(turn, where)
+
+
+def _may_repeat(trace: Trace, first: Sending, later: Sending) -> bool:
+    """Whether an ending is the first one again, after a kill, and says more than that one."""
+    killed = any(isinstance(event, Killed) for event in trace.events[first.n : later.n])
+    old, new = squeeze(first.request.text), squeeze(later.request.text)
+    return killed and old != new and old in new
+
+
+def _repeated(turn: Turn, where: str) -> Iterator[Finding]:
+    """What was shown of an answer that failed, and is shown again from its beginning."""
+    starts = [e.n for e in turn.main]
+    shown: list[list[Sending]] = [[] for _ in starts]
+    for sending in turn.sendings:
+        if sending.request.kind == "partial" and (place := bisect(starts, sending.n)):
+            shown[place - 1].append(sending)
+    for (exchange, first), (_, second) in pairwise(zip(turn.main, shown, strict=True)):
+        said, again = ("".join(s.request.text for s in part) for part in (first, second))
+        if said.strip() and again.startswith(said) and wrong(exchange) in _LOST:
+            text = f"{where} shows a part of an answer that failed, and then shows it again"
+            yield Finding("outbound_once.repeated", text, (first[0].n, second[0].n))

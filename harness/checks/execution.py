@@ -1,9 +1,11 @@
-"""Whether tools run with what the model really said: whole, unchanged, allowed by the schema."""
+"""Whether tools run with what the model really said, whole and unchanged; and no more than once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
+from harness.core.events import Effected
 from harness.core.exchanges import Ask, Execution
 from harness.core.history import History
 from harness.core.messages import Json, canonical
@@ -71,3 +73,44 @@ def plain(value: Json) -> Json:
 def is_empty(value: Json) -> bool:
     """Whether an input says nothing: `{}`, `""`, null, or one that was cut in transit."""
     return plain(value) == {} or (isinstance(value, dict) and set(value) == {_UNPARSED})
+
+
+@needs("tool")
+def effect_once(history: History) -> Iterator[Finding]:
+    """A call of the model is carried out once, whatever happens to the request that follows.
+
+    `again`: a call that was run and did not fail is run again. `effect`: two runs of one call
+    change the outside world, and no idempotency key makes them one. A tool that failed without an
+    effect may be tried again. Source: invariant 23.
+    """
+    trace = history.trace
+    if trace.world == "recording":
+        return
+    effects: dict[str, list[Effected]] = {}
+    for event in trace.events:
+        if isinstance(event, Effected):
+            effects.setdefault(event.key, []).append(event)
+    runs: dict[int, list[Execution]] = {}
+    for execution in trace.executions:
+        if execution.ask is not None:
+            runs.setdefault(id(execution.ask), []).append(execution)
+    for first, *later in runs.values():
+        if later:
+            yield from _second_runs(first, later, effects)
+
+
+def _second_runs(
+    first: Execution, later: list[Execution], effects: dict[str, list[Effected]]
+) -> Iterator[Finding]:
+    name, happened = first.request.name, list(effects.get(first.called.key, ()))
+    for before, again in pairwise([first, *later]):
+        if before.answered is not None and not before.failed:
+            text = f"{again.called.key}: the call {again.request.id} of {name} is run again"
+            yield Finding("effect_once.again", text, (before.n, again.n))
+        for effect in effects.get(again.called.key, ()):
+            keyed = {e.idempotency_key for e in happened if e.idempotency_key}
+            same = [e for e in happened if e.name == effect.name]
+            if same and effect.idempotency_key not in keyed:
+                text = f"{again.called.key}: {effect.name} happens again for one call of {name}"
+                yield Finding("effect_once.effect", text, (same[0].n, effect.n))
+            happened.append(effect)

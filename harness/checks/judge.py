@@ -24,6 +24,7 @@ from harness.checks import (
     progress,
     request,
     run,
+    turns,
 )
 from harness.core.errors import InputError, nearest
 from harness.core.history import History
@@ -40,6 +41,7 @@ MODULES: tuple[ModuleType, ...] = (
     execution,
     persistence,
     delivery,
+    turns,
     outcome,
     expectation,
 )

@@ -33,11 +33,12 @@ def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]
     """After `repeats` equal steps in a turn the next one differs, or the turn ends.
 
     `same_call`: equal tool, input and result. `same_failure`: one tool, one error, whatever the
-    input. `cycle`: two to four calls in a circle with equal results. `empty_input`: messages that
-    call a tool without what its schema requires, and a further one is run. `refusals`: the agent
-    answers the same call itself more than twice as often, and the turn goes on. Over a recording,
-    in which nobody could stop, `same_call` and `same_failure` are the runs of the counts. Source:
-    invariant 11.
+    input; but one call that failed so may be changed and tried once. `cycle`: two to four calls, or
+    messages of calls, in a circle with equal results. `empty_input`: messages that call a tool
+    without what its schema requires, and a further one is run. `refusals`: the agent answers the
+    same call itself more than twice as often, and the turn goes on. Over a recording, in which
+    nobody could stop, `same_call` and `same_failure` are the runs of the counts. Source: invariant
+    11.
     """
     trace = history.trace
     if trace.world == "recording":
@@ -47,6 +48,7 @@ def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]
         yield from stuck.same_calls(turn, repeats)
         yield from stuck.same_failures(turn, repeats)
         yield from stuck.cycles_of_calls(turn, repeats)
+        yield from stuck.cycles_of_messages(turn, repeats)
         yield from stuck.empty_inputs(trace, turn, repeats)
         yield from stuck.refusals(trace, turn, repeats)
 

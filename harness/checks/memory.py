@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from harness.checks.outcome import claimed
 from harness.checks.request import WINDOW_RULES
-from harness.checks.rows import same_text
-from harness.core.exchanges import Exchange
+from harness.checks.rows import same_text, squeeze
+from harness.core.exchanges import Ask, Exchange, Execution
 from harness.core.history import History
 from harness.core.message_tree import Node
 from harness.core.ports import needs
@@ -19,6 +19,8 @@ from harness.core.trace import Trace, Turn
 from harness.core.verdict import Finding
 
 NEVER = 1 << 62
+BEGINNING = 20
+"""So many characters of an answer stand in its result, even if an agent cuts it short."""
 
 
 @needs("model", "inbox", "outbox")
@@ -27,8 +29,11 @@ def history_faithful(history: History) -> Iterator[Finding]:
 
     `forgotten_reply`: the first main request of a turn lacks what the user was last told.
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
+    `swapped_result`: a call's result does not begin as its tool answered, and holds what another
+    call of the turn was answered.
     After a compaction, a request over the window or a kill nothing of this is asked in that
-    session. Source: invariant 9.
+    session. `forgotten_past`: after a turn whose compactions brought no summary, the next one
+    begins without anything that the agent said before. Source: invariant 9.
     """
     trace = history.trace
     excused = _excuses(trace)
@@ -40,6 +45,8 @@ def history_faithful(history: History) -> Iterator[Finding]:
         until = excused.get(turn.session, NEVER)
         if turn.main and before is not None and turn.main[0].n < until:
             yield from _reply(before, turn)
+        if turn.main and before is not None and before.main:
+            yield from _past(trace, before, turn)
         yield from _results(turn, until)
         last[turn.session] = turn
 
@@ -52,6 +59,23 @@ def _reply(before: Turn, turn: Turn) -> Iterator[Finding]:
     if not _says(first.node, told[-1].request.text):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
+
+
+def _past(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
+    failed = [c for c in trace.compactions if c.turn is before]
+    if not failed or not all(c.failed for c in failed) or turn.interrupted_n:
+        return
+    past = _told(before.main[0].node)
+    if past and not past & _told(turn.main[0].node):
+        text = f"{turn.main[0].called.key}: a compaction failed in the turn before, and what was "
+        text += "said before that is gone"
+        events = (before.main[0].n, failed[0].n, turn.main[0].n)
+        yield Finding("history_faithful.forgotten_past", text, events)
+
+
+def _told(node: Node) -> set[str]:
+    """What the assistant says in a list."""
+    return {m.text for m in node.messages if m.role == "assistant" and m.text.strip()}
 
 
 def _says(node: Node | None, text: str) -> bool:
@@ -76,6 +100,18 @@ def _results(turn: Turn, until: int) -> Iterator[Finding]:
         if ask.sent is None or ask.sent_n > later.n:
             text = f"{later.called.key}: the result of {run.called.key} is missing"
             yield Finding("history_faithful.forgotten_result", text, (run.n, later.n))
+        elif other := _swapped_with(turn, ask, run):
+            text = f"{later.called.key}: {run.called.key} is given the result of {other.called.key}"
+            yield Finding("history_faithful.swapped_result", text, (run.n, other.n, ask.sent_n))
+
+
+def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
+    """The other execution whose answer was sent as the result of a call."""
+    own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
+    if not own or own[:BEGINNING] in sent:
+        return None
+    others = (e for e in turn.executions if e is not run and e.answered and e.n < ask.sent_n)
+    return next((e for e in others if (said := squeeze(e.text)) and said in sent), None)
 
 
 def _excuses(trace: Trace) -> dict[str, int]:

@@ -79,7 +79,8 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     """A turn that ends as a success was one: a whole answer of the model, ended in order.
 
     Findings: `empty` text, `no_answer` of the model, `limit` met, last answer `failed`,
-    `incomplete`, `refused`, `truncated`, or `unfinished` (it asked for a tool). `exit_code`: exit
+    `incomplete`, `refused`, `truncated`, `unfinished` (it asked for a tool), or `synthetic` (an
+    error in the clothes of an answer, for which no token was counted). `exit_code`: exit
     status 0 of a target that said nothing after a failed answer. Source: invariant 33.
     """
     trace = history.trace
@@ -118,7 +119,21 @@ def wrong(exchange: Exchange) -> str:
         return "failed" if not a.blocks else "incomplete"
     if a.outcome != "ok":
         return "failed"
+    if _is_synthetic(exchange):
+        return "synthetic"
     return _BAD_STOPS.get(a.stop, "")
+
+
+def _is_synthetic(exchange: Exchange) -> bool:
+    """Whether a wrapper wrote the answer itself: it counts no token, and says that it failed."""
+    usage = exchange.answered.usage if exchange.answered else {}
+    counts = [usage.get(name) for name in ("input_tokens", "output_tokens")]
+    said = exchange.reply.text.strip().lower() if exchange.reply else ""
+    return counts == [0, 0] and said.startswith(_ERRORS)
+
+
+_ERRORS = ("prompt is too long", "api error")
+"""How the messages of wrappers begin that stand for an error."""
 
 
 def _exit_status(trace: Trace) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.rewritten import doubled, replaced
-from harness.checks.rows import finished_turns, inbound_rows, reply_rows
+from harness.checks.rows import finished_turns, inbound_rows, is_user_text, reply_rows
 from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.trace import Trace, Turn
@@ -17,15 +17,28 @@ def reload_equivalence(history: History) -> Iterator[Finding]:
     """The stored rows are the live messages: each once, unchanged, in order.
 
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
-    that was delivered. `order`: the reply stands before it. `duplicate`: a row again. `gone`,
-    `changed`: rows vanish or say something else without a compaction; an answer may grow. Source:
-    invariant 27.
+    that was delivered. `order`: the reply stands before it. `blank`: a message without text is
+    stored, which no later request can carry. `duplicate`: a row again. `gone`, `changed`: rows
+    vanish or say something else without a compaction; an answer may grow. Source: invariant 27.
     """
     trace = history.trace
     yield from replaced(trace)
     yield from doubled(trace)
     for turn in finished_turns(trace):
         yield from _lost(trace, turn)
+    yield from _blanks(trace)
+
+
+def _blanks(trace: Trace) -> Iterator[Finding]:
+    """Rows that keep an inbound message without text."""
+    for turn in trace.turns.values():
+        if turn.delivery is None or turn.text.strip() or turn.delivery.inbound.kind != "message":
+            continue
+        for event, row, message in trace.rows_added(turn):
+            named = row.inbound == turn.delivery.inbound.id
+            if named or (is_user_text(message) and not message.text.strip()):
+                text = f"turn {turn.number} of {turn.session}: its message is blank, and is stored"
+                yield Finding("reload_equivalence.blank", text, (turn.opened_n, event.n))
 
 
 def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:

@@ -73,16 +73,46 @@ def compaction_progress(
     """A compaction makes the prompt smaller, or it is not tried again in that turn.
 
     `repeated`: tried again after one that failed, or after which the prompt was still refused.
-    `ratio`: tried again although the last one left more than `ratio` of the prompt. `too_many`:
-    more than `most` without a successful main answer between them. Source: invariant 16.
+    `ratio`: tried again although the last one left more than `ratio` of the prompt. `larger`: what
+    is sent after it is no smaller than what was refused. `unusable`: the next request tells the
+    summary although it was cut off or refused. `too_many`: more than `most` without a successful
+    main answer between them. Source: invariant 16.
     """
     in_turns: dict[int, list[Compaction]] = {}
     for compaction in history.trace.compactions:
+        yield from _larger(compaction)
+        yield from _unusable(compaction)
         in_turns.setdefault(id(compaction.turn), []).append(compaction)
     for compactions in in_turns.values():
         for first, second in pairwise(compactions):
             yield from _again(first, second, ratio)
         yield from _too_many(compactions[0].turn, compactions, most)
+
+
+def _larger(compaction: Compaction) -> Iterator[Finding]:
+    """The request after a summary, when it replaces one that the provider refused."""
+    before, after = compaction.before, compaction.after
+    if before is None or after is None or compaction.failed or not _fails_for_good(before):
+        return
+    if before.size and after.size >= before.size:
+        text = f"the compaction at event {compaction.n} makes the prompt no smaller: "
+        text += f"{before.size} before, {after.size} after"
+        yield Finding("compaction_progress.larger", text, (before.n, compaction.n, after.n))
+
+
+def _unusable(compaction: Compaction) -> Iterator[Finding]:
+    """A summary that is not whole, and is used."""
+    last, after = compaction.calls[-1] if compaction.calls else None, compaction.after
+    if last is None or after is None or last.reply is None:
+        return
+    said = last.reply.text.strip()
+    if said and last.stop in _TRUNCATED | _FINAL_STOPS and _says(after, said):
+        text = f"the summary at event {compaction.n} {_how(last)}, and is used"
+        yield Finding("compaction_progress.unusable", text, (last.n, after.n))
+
+
+def _says(exchange: Exchange, text: str) -> bool:
+    return any(text in message.text for message in exchange.node.messages)
 
 
 def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Finding]:

@@ -2,15 +2,17 @@
 
 The rules of a dialect are applied where the request is read; the ids of those it breaks stand in
 the event, and `valid_request` reports them. Alternation is asked of every dialect, for a list that
-a lenient provider merges is refused by the next one.
+a lenient provider merges is refused by the next one; and so is a beginning that stays the same.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.rows import finished_turns
+from harness.core.exchanges import Exchange
 from harness.core.history import History
 from harness.core.message_tree import Node
 from harness.core.messages import side
@@ -40,6 +42,58 @@ def valid_request(history: History) -> Iterator[Finding]:
                 seen.add(case)
                 text = f"{called.key} breaks the dialect's rule {rule}"
                 yield Finding(f"valid_request.{rule}", text, (called.n,))
+
+
+@needs("model", "inbox")
+def append_only_prefix(history: History) -> Iterator[Finding]:
+    """A session's main requests begin alike: each adds to the end of the one before.
+
+    `messages`: the next one does not begin with what stood before the newest message of a request,
+    which alone may still grow (a pause, a hint that is said once). `system`: the system text is
+    another one. Every such change makes the provider read the conversation anew, and breaks signed
+    thinking. A compaction excuses it, and so does a request that failed for good or a start of the
+    agent between them. Source: invariant 8.
+    """
+    trace = history.trace
+    breaks = sorted([c.n for c in trace.compactions] + [s.n for s in trace.starts])
+    last: dict[str, Exchange] = {}
+    for exchange in trace.exchanges:
+        if exchange.purpose != "main":
+            continue
+        before = last.get(exchange.called.session)
+        last[exchange.called.session] = exchange
+        if before is None or bisect(breaks, before.n) != bisect(breaks, exchange.n):
+            continue
+        if before.succeeded or before.transient:
+            yield from _begins_alike(before, exchange)
+
+
+def _begins_alike(before: Exchange, exchange: Exchange) -> Iterator[Finding]:
+    events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
+    if before.request.system != exchange.request.system:
+        text = f"{both} have different system texts"
+        yield Finding("append_only_prefix.system", text, events)
+    settled, last_side = before.node, before.node.side
+    while settled.parent is not None and settled.side in (last_side, "system"):
+        settled = settled.parent
+    if not _goes_on(settled, exchange.node.first(settled.depth)):
+        text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
+        yield Finding("append_only_prefix.messages", text, events)
+
+
+def _goes_on(settled: Node, now: Node) -> bool:
+    """Whether the list stands as it was; a paused answer may have got its end meanwhile."""
+    if now is settled:
+        return True
+    old, new = settled.message.blocks, now.message.blocks
+    return now.parent is settled.parent and now.side == settled.side and new[: len(old)] == old
+
+
+def _first_difference(settled: Node, now: Node) -> str:
+    for old, new in zip(settled.tail(), now.tail(), strict=False):
+        if old is not new:
+            return f"message {old.depth - 1} ({old.side}) is another one"
+    return f"there were {settled.depth} messages before the newest, and {now.depth} are left"
 
 
 @needs("model")

@@ -41,18 +41,26 @@ def same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
     """One tool and one error, once more than `repeats` times.
 
     The error is the same when its text is; with the same input, also when it differs in numbers
-    and ids only.
+    and ids only. Who changes the input after one call failed `repeats` times differs in what he
+    does: that one try is allowed.
     """
     seen: set[tuple[int, ...]] = set()
     for key in (_exact_failure, _like_failure):
         done = _steps(turn, key, 0)
-        for at, _ in equal_runs([key(e) for e in done], repeats + 1):
-            events = _events(done, at, repeats + 1)
-            if events not in seen:
+        for at, length in equal_runs([key(e) for e in done], repeats + 1):
+            count = repeats + 1 + _changes_at_last(done[at : at + repeats + 1])
+            events = _events(done, at, count)
+            if length >= count and events not in seen:
                 seen.add(events)
-                text = f"{done[at].request.name} runs again after it failed {repeats} times: "
+                text = f"{done[at].request.name} runs again after it failed {count - 1} times: "
                 text += repr(done[at].text[:80])
                 yield Finding("no_progress_stop.same_failure", text, events)
+
+
+def _changes_at_last(run: list[Execution]) -> bool:
+    """Whether all of a run are one call but for the last, which is another."""
+    *former, last = [execution.identity for execution in run]
+    return len(set(former)) == 1 and last not in former
 
 
 def _exact_failure(execution: Execution) -> Hashable | None:
@@ -76,6 +84,27 @@ def cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
                 text = f"{names} run in a circle with equal results, {repeats} times and on"
                 events = _events(done, at, period * repeats + 1)
                 yield Finding("no_progress_stop.cycle", text, events)
+
+
+def cycles_of_messages(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Up to four messages, of more calls than `cycles_of_calls` sees, and one message more."""
+    asked: dict[int, list[Ask]] = {}
+    for ask in turn.asks:
+        asked.setdefault(ask.exchange.n, []).append(ask)
+    keys = [_whole(asks) for asks in asked.values()]
+    for period in (1, *_PERIODS):
+        for at, length in cycles(keys, period, repeats):
+            calls = sum(map(len, keys[at : at + period]))
+            if length > period * repeats and all(keys[at : at + period]) and calls > _PERIODS[-1]:
+                text = f"the same {calls} calls run with equal results, {repeats} times and on"
+                events = tuple(list(asked)[at : at + period * repeats + 1])
+                yield Finding("no_progress_stop.cycle", text, events)
+
+
+def _whole(asks: list[Ask]) -> tuple[tuple[str, str, str], ...]:
+    """What came of a message's calls, whatever their order; nothing if one was not run."""
+    done = [ask.execution for ask in asks if ask.execution and ask.execution.answered]
+    return tuple(sorted(e.triple for e in done)) if len(done) == len(asks) else ()
 
 
 def _steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) -> list[Execution]:
@@ -163,7 +192,8 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """Whether anything at all was equal `repeats` times before event `n`, however loosely.
 
     This is what a breaker may go by: one tool with one result whatever the input, failures in a
-    row whatever their text, a circle, empty inputs, calls that were cut off.
+    row whatever their text, a circle of calls or of whole messages, run or not, empty inputs, calls
+    that were cut off.
     """
     done = [e for e in _steps(turn, id, 0) if e.answered and e.answered.n < n]
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
@@ -172,14 +202,42 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     )
     if any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely):
         return True
-    triples = [e.triple for e in done]
-    if any(any(cycles(triples, period, repeats)) for period in _PERIODS):
-        return True
+    for keys in ([e.triple for e in done], _messages(turn, n)):
+        if any(equal_runs(keys, repeats)):
+            return True
+        if any(any(cycles(keys, period, repeats)) for period in _PERIODS):
+            return True
     cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
     if any(equal_runs(cut_off, repeats)):
         return True
-    streaks = _empty_streaks(trace, turn)
-    return any(len(s) >= repeats and s[repeats - 1][0].exchange.n < n for s in streaks)
+    return any(count >= repeats for count in _useless_calls(trace, turn, n))
+
+
+def _messages(turn: Turn, n: int) -> list[Hashable]:
+    """The answers with calls before event `n`: what each asked for and what came of it, whatever
+    the order in it."""
+    asked: dict[int, list[tuple[str, ...]]] = {}
+    for ask in (a for a in turn.asks if a.exchange.n < n):
+        run = ask.execution
+        came = run.triple[2] if run else ("refused" if ask.sent else "")
+        call = (ask.use.name, canonical(ask.use.input), came)
+        asked.setdefault(id(ask.exchange), []).append(call)
+    return [tuple(sorted(calls)) for calls in asked.values()]
+
+
+def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
+    """In how many answers before event `n` each tool was called, empty or cut off, since it was
+    called as it should be: a harmless call of another tool is no progress."""
+    counts = Counter[str]()
+    for exchange in (e for e in turn.main if e.reply is not None and e.n < n):
+        calls = {True: set[str](), False: set[str]()}
+        for use in exchange.reply.tool_uses if exchange.reply else ():
+            lacks = is_empty(use.input) and trace.schema(exchange, use.name).get("required")
+            calls[bool(lacks) or _is_cut_off(exchange)].add(use.name)
+        for name in calls[False]:
+            del counts[name]
+        counts.update(calls[True])
+        yield from counts.values()
 
 
 def _is_cut_off(exchange: Exchange) -> bool:

@@ -24,7 +24,8 @@ class Tool(msgspec.Struct, frozen=True):
     """A tool of the scenario. `call(input, id=...)` crosses the tool seam.
 
     It returns text or a list of content blocks, or raises `ToolError`. A tool that is scripted to
-    raise something else raises that; one that hangs blocks on the run's clock.
+    raise something else raises that; one that hangs blocks on the run's clock, for `timeout_s`
+    seconds if the caller sets them, and then raises `TimeoutError`.
     """
 
     name: str

@@ -72,6 +72,8 @@ class History:
                 )
             case Answered():
                 self.past.see_answered(event)
+            case Killed():
+                self.past.see_killed()
 
     def note(self, message: Message, at_ms: int = 0) -> str:
         """Keep a message under its digest, and return the digest."""
@@ -127,6 +129,7 @@ class History:
         """The target was killed."""
         event = Killed(n=len(self.events) + 1, **fields)
         self._append(event)
+        self.past.see_killed()
         return event
 
     def ended(self, **fields: Json) -> Ended:

@@ -58,6 +58,7 @@ class Past:
         self.delivered: Counter[str] = Counter()
         self.limit_answers = 0
         self._last_delivered = ""
+        self._unconfirmed = ""
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._lanes: dict[str, tuple[str, str]] = {}
@@ -101,6 +102,7 @@ class Past:
             self._open.pop(session, None)
         if isinstance(request, InboxRequest) and not request.poll:
             self._open.pop(self._last_delivered, None)
+            self._unconfirmed = ""
 
     def see_answered(self, answered: AnsweredLike) -> None:
         """Count an answer; it names a script turn when that turn's value left the door whole."""
@@ -116,11 +118,18 @@ class Past:
         self.last_played[lane] = answered.script_turn
         self.plays["model" if seam == "model" else lane, answered.script_turn] += 1
 
+    def see_killed(self) -> None:
+        """The agent was killed. An inbox hands a message out again that nobody has confirmed, and
+        an agent confirms one by asking for the next."""
+        if self._unconfirmed:
+            self.delivered[self._unconfirmed] -= 1
+            self._unconfirmed = ""
+
     def _see_delivered(self, inbound: Json) -> None:
         """An inbound message opens its session's next turn; a cancel opens none."""
         self.delivered[inbound["id"]] += 1
         if inbound.get("kind", "message") == "message":
             session = inbound.get("session", "main")
             self._turns[session] += 1
-            self._open[session] = inbound["id"]
+            self._open[session] = self._unconfirmed = inbound["id"]
             self._last_delivered = session

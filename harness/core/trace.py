@@ -82,6 +82,11 @@ class Compaction(msgspec.Struct, eq=False):
         return self.calls[0].n if self.calls else self.notice.n if self.notice else 0
 
     @property
+    def is_announced(self) -> bool:
+        """Whether a notice came before its calls, so that another one may tell of its end."""
+        return bool(self.notice and self.calls and self.notice.n < self.calls[0].n)
+
+    @property
     def failed(self) -> bool:
         """Whether its call brought no summary."""
         last = self.calls[-1] if self.calls else None

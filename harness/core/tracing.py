@@ -118,6 +118,9 @@ class _Reader:
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
+        if running and running.notice and not running.calls:  # the notice said that it begins
+            running.calls.append(exchange)
+            return
         last = running.calls[-1] if running and running.calls else None
         if running and last and last.transient and last.content == exchange.content:
             running.calls.append(exchange)
@@ -147,7 +150,7 @@ class _Reader:
         self._turn(called).sendings.append(sending)
         if request.kind == "compaction":
             running = self._compacting.get(called.session)
-            if running is None or running.notice is not None:
+            if running is None or (running.notice is not None and not running.is_announced):
                 running = self._new_compaction(called)
             running.notice = sending
 

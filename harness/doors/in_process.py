@@ -19,7 +19,17 @@ from harness.core.brief import BriefClock, Tool, ToolError
 from harness.core.calls import Inbound, OutboundKind, OutboxRequest, ToolRequest
 from harness.core.errors import RunStopped
 from harness.core.messages import Json
-from harness.core.plans import Answer, Close, Delivered, Plan, Raise, Send, ToolAnswer, Value
+from harness.core.plans import (
+    Answer,
+    Close,
+    Delivered,
+    Plan,
+    Raise,
+    Send,
+    ToolAnswer,
+    Value,
+    until_timeout,
+)
 from harness.core.scenario import ToolScript
 from harness.doors.clients import API_KEY, BASE_URL, sdk_client
 from harness.doors.door import Door
@@ -111,9 +121,10 @@ class InProcessBrief:
 
 
 def _tool(door: Door, name: str, script: ToolScript) -> Tool:
-    def call(input: Json, *, id: str, session: str = "") -> Any:
-        request = ToolRequest(id, name, input)
-        value = outcome(door, door.tool(request, session), f"the tool {name}")
+    def call(input: Json, *, id: str, session: str = "", timeout_s: float | None = None) -> Any:
+        plan = door.tool(ToolRequest(id, name, input), session)
+        limit_ms = None if timeout_s is None else int(timeout_s * 1000)
+        value = outcome(door, until_timeout(plan, limit_ms), f"the tool {name}")
         assert isinstance(value, ToolAnswer), value
         if value.is_error:
             raise ToolError(value.content)

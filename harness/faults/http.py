@@ -40,10 +40,12 @@ def status(
     message: str = "",
     retry_after: str | float | None = None,
     should_retry: bool | None = None,
+    page: bool = False,
 ) -> Plan:
     """An error status with its provider's type; `retry_after` and `should_retry` are headers.
 
-    Escalating, it asks for twice the wait each time where `retry_after` is a number of seconds.
+    With `page` a proxy before the provider says it, in HTML. Escalating, it asks for twice the wait
+    each time where `retry_after` is a number of seconds.
     """
     if isinstance(retry_after, (int, float)):
         retry_after *= moment.harder
@@ -52,6 +54,9 @@ def status(
         headers["x-should-retry"] = str(should_retry).lower()
     kind = type or _TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
     words = message or kind.replace("_", " ").capitalize()
+    if page:
+        html = f"<html><body><h1>{status} {words}</h1></body></html>"
+        return (Send(html.encode(), Head(status, {"content-type": "text/html", **headers})),)
     if moment.call.seam != "model":
         head = Head(status, {"content-type": "application/json", **headers})
         return (Send(msgspec.json.encode({"error": words}), head),)

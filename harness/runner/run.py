@@ -69,7 +69,7 @@ def run(
     wanting = needs_virtual_time(scenario) if chosen == "supervise" else ""
     if wanting:
         return _not_applicable(scenario, spec, chosen, wanting)
-    with _session_folder() as folder:
+    with session_folder() as folder:
         history = worlds.pass_through(scenario, spec, chosen, folder, script=script, store=store)
     kept = record.folder_for(out, scenario) if out else None
     if kept:
@@ -94,7 +94,7 @@ def _not_applicable(scenario: Scenario, spec: TargetSpec, world: World, why: str
 
 
 @contextmanager
-def _session_folder() -> Iterator[Path]:
+def session_folder() -> Iterator[Path]:
     """A scratch folder for the agent's session, gone when the run is over."""
     folder = Path(tempfile.mkdtemp(prefix="loop-harness-"))
     try:

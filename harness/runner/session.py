@@ -7,20 +7,22 @@ records what is new, changed or gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harness.core.errors import InputError, nearest
-from harness.core.events import StoredRow
+from harness.core.events import Stored, StoredRow
 from harness.core.history import History
 from harness.core.messages import Block, Message, Text
 from harness.core.ports import Store
 from harness.core.scenario import Scenario, SeedMessage
 from harness.core.script import block_from
 from harness.core.transition import Transition
+from harness.stores.open import OpenStore, drop_scratch, open_postgres, open_scratch
+from harness.stores.rows import SessionStore
 
 SESSION = "main"
 
@@ -79,12 +81,13 @@ def lay_seed(folder: Path, messages: Sequence[Message]) -> None:
 class StoreWatch:
     """Looks at a store and records what changed since the last look.
 
-    The first look is always recorded: an empty store is one that can be read.
+    The first look is always recorded: an empty store is one that can be read. What is known
+    already follows from the history, so a run that was killed goes on where it was.
     """
 
     def __init__(self, store: Store, history: History) -> None:
         self._store, self._history = store, history
-        self._known: dict[str, str] | None = None
+        self._known = _known(history)
 
     def look(self, at_ms: int) -> None:
         """Record what is new, changed or gone; nothing when nothing is."""
@@ -107,30 +110,53 @@ class StoreWatch:
         return msgspec.structs.replace(row, digest=self._history.note(message, at_ms))
 
 
+def _known(history: History) -> dict[str, str] | None:
+    """The digests of the rows by id, as the looks so far have seen them; None before the first."""
+    looks = [event for event in history.events if isinstance(event, Stored)]
+    known: dict[str, str] = {}
+    for look in looks:
+        known |= {row.id: row.digest for row in (*look.added, *look.changed)}
+        known = {name: digest for name, digest in known.items() if name not in look.gone}
+    return known if looks else None
+
+
 class OwnStore:
     """The store of a brief: made, seeded and watched once the agent asks for it.
 
-    An agent that never asks has no store seam, and no check asks what it stored.
+    Its kind is what the target's option `store` says. An agent that never asks has no store seam,
+    and no check asks what it stored. `wrap` is put around the store for the agent, `opener` opens
+    it in place of `open_scratch`.
     """
 
-    def __init__(self, transition: Transition, folder: Path, messages: Sequence[Message]) -> None:
-        self._transition, self._path = transition, folder / "session.db"
-        self._messages = messages
-        self._store: Any = None
+    def __init__(
+        self,
+        transition: Transition,
+        folder: Path,
+        messages: Sequence[Message],
+        options: Mapping[str, Any],
+        wrap: Callable[[SessionStore], SessionStore] | None = None,
+        opener: OpenStore = open_scratch,
+    ) -> None:
+        self._transition, self._folder, self._options = transition, folder, options
+        self._messages, self._wrap, self._opener = messages, wrap, opener
+        self._store: SessionStore | None = None
 
-    def open(self) -> Any:
+    def open(self) -> SessionStore:
         """The store, with the session to begin with in it."""
-        store = self._store = _sqlite(self._path)
-        store.seed(SESSION, self._messages)
+        store = self._store = self._opener(self._options, self._folder)
+        if self._messages and not store.read():
+            store.seed(SESSION, self._messages)
         history = self._transition.history
         watch = StoreWatch(store, history)
         self._transition.look = watch.look
         watch.look(history.events[-1].at_ms)
-        return store
+        return self._wrap(store) if self._wrap else store
 
-    def close(self) -> None:
-        """Let go of the file."""
+    def close(self, keep: bool = False) -> None:
+        """Let go of the file; a schema on a server goes too, unless it is to be kept."""
         if self._store is not None:
+            if not keep:
+                drop_scratch(self._store)
             self._store.close()
 
 
@@ -150,13 +176,15 @@ READERS: dict[str, Callable[[Path], Any]] = {"sqlite": _sqlite, "jsonl": _jsonl}
 
 
 def open_reader(spec: str, folder: Path) -> Store:
-    """The store that `READER:PATH` names, below the session folder.
+    """The store that `READER:PATH` names, below the session folder, or `postgres:DSN`.
 
     Raises InputError for an unknown reader.
     """
     reader, _, name = spec.partition(":")
+    if reader == "postgres" and name:
+        return open_postgres(name)
     if reader not in READERS or not name:
-        hint = nearest(reader, READERS)
+        hint = nearest(reader, [*READERS, "postgres"])
         raise InputError(f"a store is READER:PATH; {hint}", f"store {spec!r}")
     store: Store = READERS[reader](folder / name)
     return store

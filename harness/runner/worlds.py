@@ -53,21 +53,23 @@ def _python(
     store: str,
     messages: list[Message],
 ) -> History:
-    own = OwnStore(transition, folder, messages)
+    own = OwnStore(transition, folder, messages, target.options)
     if store:
         transition.look = StoreWatch(open_reader(store, folder), transition.history).look
     prepare.start(transition, target, world, 0, store=bool(store))
     try:
         if world == "simulate":
-            return _simulated(transition, target, folder, own)
+            return simulated(transition, target, folder, own)
         return _on_loopback(transition, target, folder, own)
     finally:
         own.close()
 
 
-def _simulated(transition: Transition, target: TargetSpec, folder: Path, own: OwnStore) -> History:
-    scenario = transition.scenario
-    clock = VirtualClock(limit_s=scenario.limits.virtual_s)
+def simulated(transition: Transition, target: TargetSpec, folder: Path, own: OwnStore) -> History:
+    """Run a Python target in virtual time, from where the history's clock stands to the end."""
+    scenario, events = transition.scenario, transition.history.events
+    start_ms = max((event.at_ms for event in events), default=0)
+    clock = VirtualClock(start_ms, limit_s=scenario.limits.virtual_s)
     door = Door(transition, clock)
     meter = RealWaitMeter()
     brief = InProcessBrief(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike, fspath
 
 import msgspec
@@ -18,41 +18,10 @@ import msgspec
 from harness.core.calls import Inbound
 from harness.core.events import StoredRow
 from harness.core.messages import Message
-from harness.stores.rows import Pending, SessionRow, as_read, told
+from harness.stores.facts import Begun, Delivered, Fact, RowFact, Summarised, decode
+from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
 
 _Key = tuple[str, str]
-
-
-class _RowFact(msgspec.Struct, frozen=True, tag="row", tag_field="fact", omit_defaults=True):
-    """A row. `accepted` makes it an inbound message; `reply_to` makes it that message's reply."""
-
-    session: str
-    message: Message
-    inbound: str = ""
-    accepted: Inbound | None = None
-    reply_to: str = ""
-    status: str = ""
-    kind: str = ""
-
-
-class _Begun(msgspec.Struct, frozen=True, tag="begun", tag_field="fact"):
-    session: str
-    inbound: str
-
-
-class _Delivered(msgspec.Struct, frozen=True, tag="delivered", tag_field="fact"):
-    session: str
-    inbound: str
-
-
-class _Summarised(msgspec.Struct, frozen=True, tag="summary", tag_field="fact"):
-    session: str
-    message: Message
-    first: str
-
-
-_Fact = _RowFact | _Begun | _Delivered | _Summarised
-_decoder = msgspec.json.Decoder(_Fact)
 
 
 class JsonlStore:
@@ -72,7 +41,10 @@ class JsonlStore:
         self._known: set[_Key] = set()
         self._summaries: dict[str, tuple[Message, str]] = {}
         self.notes: list[str] = []
+        self.at_commit: Callable[[], None] = unwatched
+        self._over: set[_Key] = set()
         self._refresh()
+        self._note_torn_line()
 
     def _refresh(self) -> None:
         """Take in the whole lines that were added since the last look."""
@@ -87,44 +59,70 @@ class JsonlStore:
             for line in whole.split(b"\n")[:-1]:
                 self._take_line(line)
 
+    def _note_torn_line(self) -> None:
+        torn_bytes = self._size_bytes() - self._read_bytes
+        if torn_bytes:
+            self._note(f"the torn last line ({torn_bytes} bytes) was left out")
+
+    def _size_bytes(self) -> int:
+        return os.path.getsize(self._path) if os.path.exists(self._path) else 0
+
+    def _note(self, what: str) -> None:
+        self.notes.append(f"{os.path.basename(self._path)}: {what}")
+
     def _take_line(self, line: bytes) -> None:
         self._lines += 1
-        if not line.strip():
+        bare = line.strip(b"\x00")
+        if bare != line:
+            self._note(f"line {self._lines}: {len(line) - len(bare)} NUL bytes were left out")
+        if not bare.strip():
             return
         try:
-            fact = _decoder.decode(line)
+            fact = decode(bare)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            self.notes.append(f"{self._path}: line {self._lines} was left out: {error}")
+            self._note(f"line {self._lines} was left out: {error}")
         else:
             self._take(fact)
 
-    def _take(self, fact: _Fact) -> None:
+    def _take(self, fact: Fact) -> None:
         match fact:
-            case _RowFact():
+            case RowFact():
                 self._take_row(fact)
-            case _Begun(session, inbound) if (session, inbound) in self._pending:
+            case Begun(session, inbound) if (session, inbound) in self._pending:
                 turn = self._pending[session, inbound]
                 self._pending[session, inbound] = msgspec.structs.replace(
                     turn, attempts=turn.attempts + 1
                 )
-            case _Delivered(session, inbound):
+            case Delivered(session, inbound):
+                self._over.add((session, inbound))
                 self._pending.pop((session, inbound), None)
-            case _Summarised(session, message, first):
+            case Summarised(session, message, first):
                 self._summaries[session] = (message, first)
 
-    def _take_row(self, fact: _RowFact) -> None:
+    def _take_row(self, fact: RowFact) -> None:
+        if fact.accepted is not None and (fact.session, fact.accepted.id) in self._known:
+            self._note(f"line {self._lines} was left out: {fact.accepted.id} is there twice")
+            return
         row = SessionRow(str(self._lines), fact.message, fact.inbound)
         self._rows.append((fact.session, row))
         if fact.accepted is not None:
-            self._known.add((fact.session, fact.accepted.id))
-            self._pending[fact.session, fact.accepted.id] = Pending(fact.accepted, attempts=1)
+            self._accept(fact.session, fact.accepted)
         turn = self._pending.get((fact.session, fact.reply_to))
         if turn is not None:
             self._pending[fact.session, fact.reply_to] = msgspec.structs.replace(
                 turn, reply=fact.message.text, status=fact.status, kind=fact.kind
             )
 
-    def _write(self, *facts: _Fact) -> None:
+    def _accept(self, session: str, inbound: Inbound) -> None:
+        """Take an inbound message in. One whose turn is over by then stands in the wrong place, and
+        is owed nothing."""
+        self._known.add((session, inbound.id))
+        if (session, inbound.id) not in self._over:
+            self._pending[session, inbound.id] = Pending(inbound, attempts=1)
+        else:
+            self._note(f"line {self._lines} is out of order: {inbound.id} was answered before it")
+
+    def _write(self, *facts: Fact) -> None:
         """Append facts behind the last whole line, durably, and take them in."""
         data = b"".join(msgspec.json.encode(fact) + b"\n" for fact in facts)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -133,6 +131,7 @@ class JsonlStore:
             os.lseek(descriptor, self._read_bytes, os.SEEK_SET)
             while data:
                 data = data[os.write(descriptor, data) :]
+            self.at_commit()
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -141,14 +140,13 @@ class JsonlStore:
     def _cut_torn_line(self, descriptor: int) -> None:
         torn_bytes = os.fstat(descriptor).st_size - self._read_bytes
         if torn_bytes > 0:
-            self.notes.append(f"{self._path}: a torn last line ({torn_bytes} bytes) was cut off")
             os.ftruncate(descriptor, self._read_bytes)
 
     def seed(self, session: str, messages: Iterable[Message]) -> None:
         """Store messages of the past."""
         with self._lock:
             self._refresh()
-            self._write(*(_RowFact(session, message) for message in messages))
+            self._write(*(RowFact(session, message) for message in messages))
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
         """Store an inbound message once; False when its id is known."""
@@ -156,14 +154,14 @@ class JsonlStore:
             self._refresh()
             if (inbound.session, inbound.id) in self._known:
                 return False
-            self._write(_RowFact(inbound.session, message, inbound.id, accepted=inbound))
+            self._write(RowFact(inbound.session, message, inbound.id, accepted=inbound))
             return True
 
     def append(self, session: str, message: Message, inbound: str = "") -> str:
         """Store a row and return its id."""
-        return self._append(_RowFact(session, message, inbound))
+        return self._append(RowFact(session, message, inbound))
 
-    def _append(self, fact: _RowFact) -> str:
+    def _append(self, fact: RowFact) -> str:
         with self._lock:
             self._refresh()
             self._write(fact)
@@ -173,20 +171,20 @@ class JsonlStore:
         """Count that the turn of an accepted message begins again."""
         with self._lock:
             self._refresh()
-            self._write(_Begun(inbound.session, inbound.id))
+            self._write(Begun(inbound.session, inbound.id))
             return self._pending[inbound.session, inbound.id].attempts
 
     def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
         """Store the reply to an accepted message."""
         return self._append(
-            _RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind)
+            RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind)
         )
 
     def delivered(self, inbound: Inbound) -> None:
         """Note that the reply has left."""
         with self._lock:
             self._refresh()
-            self._write(_Delivered(inbound.session, inbound.id))
+            self._write(Delivered(inbound.session, inbound.id))
 
     def pending(self) -> Sequence[Pending]:
         """The accepted messages whose turns are not over."""
@@ -197,7 +195,7 @@ class JsonlStore:
         """The session's history begins with `summary` and the row `first` from now on."""
         with self._lock:
             self._refresh()
-            self._write(_Summarised(session, summary, first))
+            self._write(Summarised(session, summary, first))
 
     def load(self, session: str) -> list[SessionRow]:
         """The session's history, from its last summary on."""

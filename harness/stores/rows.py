@@ -6,7 +6,7 @@ from which row on the history is told, and the rows before it stay where they ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -42,9 +42,16 @@ class Pending(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SessionStore(Protocol):
-    """An agent's store. Every method that writes has written durably when it returns."""
+    """An agent's store. Every method that writes has written durably when it returns.
+
+    `notes` says, in words, what of the stored session could not be read. `at_commit` is called in
+    every write once all of it is said and nothing of it counts yet: the moment in which a kill
+    must leave the store as it was.
+    """
 
     name: str
+    notes: list[str]
+    at_commit: Callable[[], None]
 
     def seed(self, session: str, messages: Iterable[Message]) -> None:
         """Store messages of the past; nothing is answered or delivered for them."""
@@ -96,6 +103,10 @@ class SessionStore(Protocol):
     def close(self) -> None:
         """Let go of the file."""
         ...
+
+
+def unwatched() -> None:
+    """What `at_commit` does where nobody watches."""
 
 
 def told(rows: Iterable[SessionRow], summary: tuple[Message, str] | None) -> list[SessionRow]:

@@ -7,9 +7,10 @@ wait for one another (`busy_timeout`) where a deferred transaction would fail ha
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Literal
@@ -19,7 +20,7 @@ import msgspec
 from harness.core.calls import Inbound
 from harness.core.events import StoredRow
 from harness.core.messages import Message
-from harness.stores.rows import Pending, SessionRow, as_read, told
+from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
 
 BUSY_TIMEOUT_MS = 5_000
 
@@ -37,6 +38,18 @@ CREATE TABLE IF NOT EXISTS summaries (
     n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL,
     message TEXT NOT NULL, first INTEGER NOT NULL);
 """
+
+_LATER = {
+    "rows": {"inbound": "TEXT NOT NULL DEFAULT ''"},
+    "inbounds": {
+        "attempts": "INTEGER NOT NULL DEFAULT 1",
+        "reply": "TEXT",
+        "status": "TEXT NOT NULL DEFAULT ''",
+        "kind": "TEXT NOT NULL DEFAULT ''",
+        "delivered": "INTEGER NOT NULL DEFAULT 0",
+    },
+}
+"""Columns that a file of an older version may lack."""
 
 _EVERY_ROW = "SELECT id, message, inbound FROM rows ORDER BY id"
 _Raw = tuple[str, ...]
@@ -62,11 +75,31 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._seen: dict[_Raw, tuple[StoredRow, Message]] = {}
         self._seen_at: tuple[int, int] | None = None
+        self.notes: list[str] = []
+        self.at_commit: Callable[[], None] = unwatched
         self._db = sqlite3.connect(fspath(path), isolation_level=None, check_same_thread=False)
         self._db.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         self._db.execute(f"PRAGMA synchronous={synchronous}")
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.executescript(_SCHEMA)
+        self._name = os.path.basename(fspath(path))
+        self._unreadable: set[_Raw] = set()
+        for table, columns in _LATER.items():
+            self._add_columns(table, columns)
+
+    def _add_columns(self, table: str, columns: dict[str, str]) -> None:
+        """Make a table of an older version one of this. Where it did not say whether a reply was
+        delivered, all were: nobody is answered again for a new column."""
+        present = {name for _, name, *_ in self._db.execute(f"PRAGMA table_info({table})")}
+        missing = [name for name in columns if name not in present]
+        if not missing:
+            return
+        with self._writing() as db:
+            for name in missing:
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
+            if "delivered" in missing:
+                db.execute("UPDATE inbounds SET delivered = 1")
+        self.notes.append(f"{self._name}: an older file, {table} got {', '.join(missing)}")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -78,6 +111,7 @@ class SqliteStore:
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
+            self.at_commit()
             self._db.execute("COMMIT")
 
     def _ask(self, query: str, *values: str | int) -> list[tuple[str, ...]]:
@@ -161,9 +195,22 @@ class SqliteStore:
 
     def rows(self, session: str) -> list[SessionRow]:
         """Every row of the session."""
-        return _rows(
+        return self._rows(
             self._ask("SELECT id, message, inbound FROM rows WHERE session=? ORDER BY id", session)
         )
+
+    def _rows(self, found: Iterable[_Raw]) -> list[SessionRow]:
+        """The rows that can be read; the others are named in `notes`, once."""
+        rows: list[SessionRow] = []
+        for raw in found:
+            row_id, text, inbound = raw
+            try:
+                rows.append(SessionRow(str(row_id), _decode_message(text), inbound))
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                if raw not in self._unreadable:
+                    self._unreadable.add(raw)
+                    self.notes.append(f"{self._name}: row {row_id} was left out: {error}")
+        return rows
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """Every row of every session in order. What has not changed since the last time is not
@@ -173,9 +220,12 @@ class SqliteStore:
             now = (version, self._db.total_changes)
             if now != self._seen_at:
                 found: list[_Raw] = self._db.execute(_EVERY_ROW).fetchall()
-                self._seen = {raw: self._seen.get(raw) or as_read(_rows([raw]))[0] for raw in found}
+                self._seen = {raw: row for raw in found if (row := self._read_row(raw))}
                 self._seen_at = now
             return list(self._seen.values())
+
+    def _read_row(self, raw: _Raw) -> tuple[StoredRow, Message] | None:
+        return self._seen.get(raw) or next(iter(as_read(self._rows([raw]))), None)
 
     def close(self) -> None:
         """Close the connection."""
@@ -189,7 +239,3 @@ def _insert(db: sqlite3.Connection, session: str, message: Message, inbound: str
         (session, _encode(message), inbound),
     )
     return str(row.lastrowid)
-
-
-def _rows(found: Iterable[tuple[str, ...]]) -> list[SessionRow]:
-    return [SessionRow(str(i), _decode_message(text), inbound) for i, text, inbound in found]

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import httpx2
 
 from harness.agent import build
 from harness.core.brief import Tool
 from harness.core.calls import Inbound
 from harness.core.messages import Message
 from harness.stores.sqlite import SqliteStore
+from tests.http_library import http
 
 Wire = dict[str, Any]
 
@@ -43,9 +43,9 @@ def uses(*calls: tuple[str, str, Any], stop: str | None = "tool_use") -> Wire:
     return {"content": blocks, "stop_reason": stop}
 
 
-def error(status: int, message: str, type: str = "invalid_request_error") -> httpx2.Response:
+def error(status: int, message: str, type: str = "invalid_request_error") -> http.Response:
     """An error of the provider."""
-    return httpx2.Response(status, json=error_body(message, type))
+    return http.Response(status, json=error_body(message, type))
 
 
 def error_body(message: str, type: str = "invalid_request_error") -> Wire:
@@ -53,7 +53,7 @@ def error_body(message: str, type: str = "invalid_request_error") -> Wire:
     return {"type": "error", "error": {"type": type, "message": message}}
 
 
-def too_long(got: int = 208_380, most: int = 200_000) -> httpx2.Response:
+def too_long(got: int = 208_380, most: int = 200_000) -> http.Response:
     """The refusal of a prompt over the window."""
     return error(400, f"prompt is too long: {got} tokens > {most} maximum")
 
@@ -99,7 +99,7 @@ class Provider:
         self.violations: list[str] = []
         self.compact_replies: list[Any] = []
 
-    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+    def __call__(self, request: http.Request) -> http.Response:
         """One exchange."""
         body = json.loads(request.content)
         purpose = request.headers["x-harness-purpose"]
@@ -112,12 +112,12 @@ class Provider:
             reply = reply(body)
         return self._written(reply, body)
 
-    def _written(self, reply: Any, body: Wire) -> httpx2.Response:
+    def _written(self, reply: Any, body: Wire) -> http.Response:
         match reply:
-            case httpx2.Response():
+            case http.Response():
                 return reply
             case bytes():
-                return httpx2.Response(
+                return http.Response(
                     200, content=reply, headers={"content-type": "text/event-stream"}
                 )
         usage = {"input_tokens": 10, "output_tokens": 5}
@@ -129,7 +129,7 @@ class Provider:
         whole |= {"model": body["model"], "usage": usage, "stop_sequence": None}
         whole |= {"content": content, "stop_reason": reply["stop_reason"]}
         if not body.get("stream"):
-            return httpx2.Response(200, json=whole)
+            return http.Response(200, json=whole)
         return self._written(sse(*message_events(whole)), body)
 
     @property
@@ -217,11 +217,11 @@ class Stand:
 
     def anthropic(self, **settings: Any) -> anthropic.Anthropic:
         """The SDK's client on the scripted provider; its retries would only cost time here."""
-        transport = httpx2.MockTransport(self.provider)
+        transport = http.MockTransport(self.provider)
         return anthropic.Anthropic(
             api_key=self.api_key,
             base_url=self.base_url,
-            http_client=httpx2.Client(transport=transport),
+            http_client=http.Client(transport=transport),
             max_retries=0,
             **settings,
         )
@@ -259,8 +259,8 @@ class Stand:
 
     @property
     def ending(self) -> tuple[str, str, str]:
-        """Kind, status and text of the only thing that was said."""
-        [said] = self.said
+        """Kind, status and text of the only thing that was said, notices of compaction aside."""
+        [said] = [said for said in self.said if said["kind"] != "compaction"]
         return said["kind"], said["status"], said["text"]
 
     def rows(self, session: str = "main") -> list[Message]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from harness.agent import agent, build
 from harness.agent.gateway import Gateway
+from harness.agent.outcome import AGAIN
 from harness.core.brief import ToolError
 from harness.core.calls import Inbound
 from harness.core.messages import ToolResult, ToolUse, assistant, results, user
@@ -217,7 +218,7 @@ def test_a_reply_that_was_stored_and_not_sent_is_sent_after_a_restart(tmp_path: 
         ran.run()
     back = again(ran).run()
     assert back.provider.requests == []
-    assert back.ending == ("final", "ok", "hello")
+    assert back.ending == ("final", "ok", f"{AGAIN}\n\nhello")
     assert again(back).run().said == []
 
 
@@ -300,13 +301,14 @@ def test_any_session_keeps_every_message_and_reply_once_in_order(
     ran.tool("burn", ToolError("it burns"))
     ran.store.seed("main", past)
     ran.run()
-    assert [s["to"] for s in ran.said] == [f"m{n + 1}" for n in range(len(turns))]
+    ends = [said for said in ran.said if said["kind"] != "notice"]
+    assert [s["to"] for s in ends] == [f"m{n + 1}" for n in range(len(turns))]
     rows = ran.store.rows("main")
     assert [row.message for row in rows[: len(past)]] == past
     new = rows[len(past) :]
-    assert [row.inbound for row in new if row.inbound] == [s["to"] for s in ran.said]
+    assert [row.inbound for row in new if row.inbound] == [s["to"] for s in ends]
     starts = [i for i, row in enumerate(new) if row.inbound] + [len(new)]
-    for turn, said in enumerate(ran.said):
+    for turn, said in enumerate(ends):
         own = new[starts[turn] : starts[turn + 1]]
         assert own[0].message == user(f"ask {turn}")
         assert own[-1].message.text == said["text"]

@@ -245,7 +245,7 @@ def test_without_last_words_the_agent_says_it_itself(
     assert "memory" in ran.ending[2]
 
 
-@pytest.mark.parametrize("when", range(6))
+@pytest.mark.parametrize("when", range(8))
 def test_a_cancelled_turn_ends_with_a_notice_and_alternates(
     tmp_path: Path, stream: bool, when: int
 ) -> None:
@@ -254,7 +254,7 @@ def test_a_cancelled_turn_ends_with_a_notice_and_alternates(
     asked = iter(range(100))
     ran.is_cancelled = lambda: next(asked) >= when
     ran.run()
-    if when < 4:
+    if when < 6:
         assert ran.ending[:2] == ("notice", "cancelled")
     else:
         assert ran.ending[:2] == ("final", "ok")

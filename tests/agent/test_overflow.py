@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from harness.agent.failures import OVERFLOW_PHRASES, classify
 from harness.agent.overflow import Escalation
 from harness.core.messages import Message, assistant, user
 from tests.agent.stand import Stand, error, error_body, sse, text, too_long, use
+from tests.http_library import http
 
 LONG = "all work and no play " * 100
 PAST: list[Message] = [
@@ -75,7 +75,7 @@ def test_2_the_next_turn_goes_on_with_the_summary(tmp_path: Path) -> None:
         text(LONG * 9),
         error(500, "down", "api_error"),
         too_long(),
-        httpx2.Response(200, content=b"<html>"),
+        http.Response(200, content=b"<html>"),
     ],
 )
 def test_3_a_failed_compaction_leads_to_the_store(tmp_path: Path, summary: Any) -> None:
@@ -139,11 +139,11 @@ def test_8_the_same_content_is_no_compaction(tmp_path: Path) -> None:
 def test_every_shape_is_met_by_compaction(tmp_path: Path) -> None:
     body = error_body("prompt is too long: 9 tokens > 8 maximum")
     shapes: list[tuple[bool, Any]] = [
-        (False, httpx2.Response(413, text="Request Entity Too Large")),
+        (False, http.Response(413, text="Request Entity Too Large")),
         (True, sse({**body, "type": "error"})),
         (False, text("half", stop="model_context_window_exceeded")),
         (True, text("half", stop="model_context_window_exceeded")),
-        (False, httpx2.Response(200, json=body)),
+        (False, http.Response(200, json=body)),
     ]
     for number, (stream, shape) in enumerate(shapes):
         folder = tmp_path / str(number)
@@ -230,8 +230,8 @@ def test_the_phrases_in_any_case_and_inside_a_sentence(phrase: str) -> None:
         (_StatusError(529, "Overloaded"), "transient"),
         (_StatusError(200, "Overloaded", "overloaded_error"), "broken_stream"),
         (_StatusError(200, "bad", "invalid_request_error"), "permanent"),
-        (httpx2.ReadError("reset"), "broken_stream"),
-        (httpx2.ReadTimeout("stalled"), "broken_stream"),
+        (http.ReadError("reset"), "broken_stream"),
+        (http.ReadTimeout("stalled"), "broken_stream"),
         (AssertionError(), "broken_stream"),
         (IndexError(), "broken_stream"),
         (UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates"), "permanent"),

@@ -15,11 +15,15 @@ from harness.core.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "turn_serial",
+    "cancel_honoured",
+    "append_only_prefix",
     "history_faithful",
     "args_complete",
     "bounded_turn",
     "compaction_progress",
     "durable_first",
+    "effect_once",
     "inbound_exactly_once",
     "no_blind_resend",
     "no_false_stop",

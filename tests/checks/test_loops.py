@@ -80,6 +80,21 @@ def test_one_failure_with_other_inputs_is_reported() -> None:
     assert finding.events == tuple(_tools(story))
 
 
+def test_one_call_that_failed_may_be_changed_and_tried_once() -> None:
+    story = loop(Story().turn("go"), "write", 3, {"path": "a"}, content="full", error=True)
+    loop(story, "write", 1, {"path": "b"}, content="full", error=True)
+    assert not list(no_progress_stop(story.end()))
+
+
+def test_a_changed_call_that_fails_alike_is_the_last() -> None:
+    story = loop(Story().turn("go"), "write", 3, {"path": "a"}, content="full", error=True)
+    loop(story, "write", 1, {"path": "b"}, content="full", error=True)
+    loop(story, "write", 1, {"path": "c"}, content="full", error=True)
+    (finding,) = no_progress_stop(story.end())
+    assert finding.code == "no_progress_stop.same_failure"
+    assert finding.events == tuple(_tools(story))
+
+
 def test_one_failure_whose_text_has_a_time_is_reported_for_equal_inputs() -> None:
     story = Story().turn("go")
     for number in range(4):
@@ -194,3 +209,27 @@ def test_a_recording_has_no_cycles_and_no_empty_inputs() -> None:
     for number in range(14):
         loop(story, ("write", "list")[number % 2], 1)
     assert not list(no_progress_stop(story.end()))
+
+
+def _messages(times: int, changing: bool = False, calls: str = "abcde") -> Story:
+    story = Story().turn("go")
+    for number in range(times):
+        story.reply(*(use("list", {"path": path}) for path in calls))
+        for path in calls:
+            story.tool(f"{path} {number if changing else ''}")
+    return story.reply("done").final()
+
+
+def test_a_message_of_five_calls_that_comes_a_fourth_time_is_a_cycle() -> None:
+    (finding,) = no_progress_stop(_messages(9).end())
+    assert finding.code == "no_progress_stop.cycle"
+    assert len(finding.events) == 4
+
+
+def test_a_message_of_fewer_calls_is_reported_once() -> None:
+    assert codes(no_progress_stop(_messages(9, calls="abc").end())) == ["no_progress_stop.cycle"]
+
+
+def test_messages_that_bring_something_new_or_come_three_times_are_no_cycle() -> None:
+    assert not list(no_progress_stop(_messages(9, changing=True).end()))
+    assert not list(no_progress_stop(_messages(3).end()))

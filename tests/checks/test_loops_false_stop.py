@@ -65,3 +65,61 @@ def test_refusing_after_a_cancel_is_right() -> None:
 def test_ending_a_turn_because_the_model_cannot_be_reached_is_right() -> None:
     story = _poll(2).fail(529).fail(529).final("no answer", "failed", "error")
     assert not list(no_false_stop(story.end()))
+
+
+def _batches(times: int, changing: bool = False) -> Story:
+    """Five calls in a message, over and over; then one more such message, refused."""
+    story = Story().turn("go")
+    calls = [use("list", {"path": path}) for path in "abcde"]
+    for number in range(times):
+        story.reply(*calls)
+        for path in "abcde":
+            story.tool(f"{path} {number if changing and path == 'c' else ''}")
+    story.reply(*calls)
+    for _ in calls:
+        story.refuse()
+    return story.reply("sorry", tools=False).final(status="failed")
+
+
+def test_stopping_a_message_that_comes_again_and_again_is_right() -> None:
+    assert not list(no_false_stop(_batches(3).end()))
+
+
+def test_stopping_a_message_before_it_came_three_times_is_a_false_stop() -> None:
+    assert codes(no_false_stop(_batches(2).end())) == ["no_false_stop.refused"]
+
+
+def test_a_message_one_of_whose_results_changes_is_stopped_falsely() -> None:
+    assert codes(no_false_stop(_batches(4, changing=True).end())) == ["no_false_stop.refused"]
+
+
+def _unknown(times: int) -> Story:
+    story = Story().turn("go")
+    for _ in range(times):
+        story.reply(use("luck")).refuse("there is no such tool")
+    return story.reply("sorry", tools=False).final(status="failed")
+
+
+def test_withdrawing_tools_from_a_model_that_wants_one_that_is_not_there_is_right() -> None:
+    assert not list(no_false_stop(_unknown(3).end()))
+
+
+def test_withdrawing_tools_after_two_slips_is_a_false_stop() -> None:
+    assert codes(no_false_stop(_unknown(2).end())) == ["no_false_stop.withdrawn"]
+
+
+def test_stopping_a_tool_that_is_called_empty_between_harmless_calls_is_right() -> None:
+    story = Story().turn("go")
+    for number in range(3):
+        story.reply(use("write", {})).refuse()
+        loop(story, "poll", 1, content=f"{number} %")
+    story.reply("sorry", tools=False)
+    assert codes(no_false_stop(story.final(status="failed").end())) == []
+
+
+def test_a_whole_call_clears_what_was_empty_before() -> None:
+    story = Story().turn("go").reply(use("write", {})).refuse().reply(use("write", {})).refuse()
+    loop(story, "write", 1, {"path": "a"}, content="written")
+    story.reply(use("write", {})).refuse().reply("sorry", tools=False)
+    found = codes(no_false_stop(story.final(status="failed").end()))
+    assert found == ["no_false_stop.withdrawn"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.memory import history_faithful
-from harness.core.messages import assistant, user
+from harness.core.messages import ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 
@@ -51,3 +51,23 @@ def test_a_request_over_the_window_may_be_cut_down() -> None:
     story = Story().turn("one").reply("1").final()
     story.turn("two").fail(400, "V23", refused=("V23",)).reply("2", messages=[user("two")])
     assert codes(history_faithful(story.final().end())) == []
+
+
+def _two_results(*said: str) -> list[str]:
+    story = Story().turn("one").reply(use("list", {"path": "a"}), use("list", {"path": "b"}))
+    story.tool("born in London").tool("born in Berlin")
+    calls = story.live[-1]
+    given = [ToolResult(c.id, text) for c, text in zip(calls.tool_uses, said, strict=True)]
+    story.reply("done", messages=[user("one"), calls, results(*given)])
+    return codes(history_faithful(story.final().end()))
+
+
+def test_a_result_that_is_another_calls_is_swapped() -> None:
+    swapped = _two_results("born in Berlin", "born in London")
+    assert swapped == ["history_faithful.swapped_result"] * 2
+    assert _two_results("born in London", "born in London") == ["history_faithful.swapped_result"]
+
+
+def test_a_result_may_be_annotated_and_reworded() -> None:
+    assert _two_results("born in London [seen before]", "born in Berlin") == []
+    assert _two_results("(left out)", "born in Berlin") == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks.request import role_alternation, valid_request
+from harness.checks.request import append_only_prefix, role_alternation, valid_request
 from harness.core.messages import Message, Opaque, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
@@ -93,3 +93,42 @@ def test_an_answer_that_was_paused_goes_on_in_the_next_row() -> None:
     assert not list(role_alternation(story.end(), wire=False))
     story = Story().turn("one").reply("half").reply("x").final()
     assert codes(role_alternation(story.end(), wire=False)) == ["role_alternation.store"]
+
+
+def _asked(*lists: list[Message]) -> Story:
+    story = Story(stores=False).turn("a")
+    for messages in lists:
+        story.reply("x", messages=messages)
+    return story
+
+
+def test_a_beginning_that_changes_is_reported() -> None:
+    story = _asked([user("a"), assistant("x"), user("b")], [user("a!"), assistant("x"), user("b")])
+    (finding,) = append_only_prefix(story.end())
+    assert finding.code == "append_only_prefix.messages"
+    assert "message 0 (user) is another one" in finding.message
+    assert finding.events[-1] == story.called
+
+
+def test_a_beginning_that_gets_shorter_is_reported() -> None:
+    story = _asked([user("a"), assistant("x"), user("b")], [user("b")])
+    assert codes(append_only_prefix(story.end())) == ["append_only_prefix.messages"]
+
+
+def test_a_history_that_only_grows_is_fine() -> None:
+    story = Story().turn("a").reply(use("list")).tool().reply("x")
+    assert not list(append_only_prefix(story.end()))
+
+
+def test_a_hint_that_is_said_once_and_an_answer_that_goes_on_are_fine() -> None:
+    first = [user("a"), assistant("x")]
+    story = _asked(first, [*first, user("hint")], [user("a"), assistant("x", "y"), user("b")])
+    assert not list(append_only_prefix(story.end()))
+
+
+def test_a_compaction_or_a_refusal_between_excuses_another_beginning() -> None:
+    before, after = [user("a"), assistant("x"), user("b")], [user("short"), assistant("x")]
+    story = _asked(before).reply("sum", purpose="compact")
+    assert not list(append_only_prefix(story.reply("x", messages=after).end()))
+    refused = Story().turn("a").fail(400, "V23", refused=("V23",), messages=before)
+    assert not list(append_only_prefix(refused.reply("x", messages=after).end()))

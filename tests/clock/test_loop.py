@@ -13,7 +13,6 @@ from typing import Any
 import anthropic
 import anyio
 import anyio.to_thread
-import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +26,7 @@ from harness.clock import (
 )
 from harness.core.errors import RunStopped
 from tests.clock.test_patched import ASK, overloaded_twice
+from tests.http_library import http
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -35,14 +35,14 @@ def test_the_async_anthropic_client_waits_its_retry_after_in_virtual_time() -> N
     clock = VirtualClock()
 
     async def main() -> str:
-        transport = httpx2.MockTransport(overloaded_twice("3600"))
-        async with httpx2.AsyncClient(transport=transport) as http:
-            client = anthropic.AsyncAnthropic(api_key="dummy", http_client=http)
+        transport = http.MockTransport(overloaded_twice("30"))
+        async with http.AsyncClient(transport=transport) as carrier:
+            client = anthropic.AsyncAnthropic(api_key="dummy", http_client=carrier)
             message = await client.messages.create(**ASK)
         return str(message.id)
 
     assert run_async(main, clock) == "msg_1"
-    assert clock.waits == [Wait(0, 3600.0, "loop"), Wait(3_600_000, 3600.0, "loop")]
+    assert clock.waits == [Wait(0, 30.0, "loop"), Wait(30_000, 30.0, "loop")]
 
 
 def test_sleeps_of_both_libraries_pass_at_once_and_are_on_record() -> None:

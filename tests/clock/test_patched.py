@@ -11,10 +11,10 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any
 
 import anthropic
-import httpx2
 import pytest
 
 from harness.clock import VirtualClock, Wait, real_monotonic, real_sleep, virtual_time
+from tests.http_library import http
 
 REPLY = {
     "id": "msg_1",
@@ -36,25 +36,25 @@ NAMES = ("sleep", "monotonic", "monotonic_ns", "time", "time_ns", "perf_counter"
 pytestmark = pytest.mark.timeout(30)
 
 
-def overloaded_twice(retry_after: str) -> Callable[[httpx2.Request], httpx2.Response]:
+def overloaded_twice(retry_after: str) -> Callable[[http.Request], http.Response]:
     answers = iter([529, 529, 200])
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
+    def answer(request: http.Request) -> http.Response:
         status = next(answers)
         headers = {"retry-after": retry_after} if status == 529 else {}
-        return httpx2.Response(status, headers=headers, json=REPLY)
+        return http.Response(status, headers=headers, json=REPLY)
 
     return answer
 
 
 def test_the_anthropic_client_waits_its_retry_after_in_virtual_time() -> None:
     clock = VirtualClock()
-    transport = httpx2.MockTransport(overloaded_twice("3600"))
-    with virtual_time(clock), httpx2.Client(transport=transport) as http:
-        client = anthropic.Anthropic(api_key="dummy", http_client=http)
+    transport = http.MockTransport(overloaded_twice("30"))
+    with virtual_time(clock), http.Client(transport=transport) as carrier:
+        client = anthropic.Anthropic(api_key="dummy", http_client=carrier)
         message = client.messages.create(**ASK)
     assert message.id == "msg_1"
-    assert clock.waits == [Wait(0, 3600.0, "sleep"), Wait(3_600_000, 3600.0, "sleep")]
+    assert clock.waits == [Wait(0, 30.0, "sleep"), Wait(30_000, 30.0, "sleep")]
 
 
 def test_the_functions_tell_and_pass_virtual_time() -> None:

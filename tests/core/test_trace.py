@@ -124,3 +124,13 @@ def test_a_trace_is_read_again_when_the_history_grows() -> None:
     story.final()
     assert story.history.trace is not before
     assert len(story.history.trace.sendings) == 1
+
+
+def test_notices_around_the_calls_belong_to_one_compaction() -> None:
+    story = Story().turn("one").say("begins", "compaction").reply("sum", purpose="compact")
+    story.say("done", "compaction").reply("x")
+    (compaction,) = story.history.trace.compactions
+    assert [exchange.purpose for exchange in compaction.calls] == ["compact"]
+    assert compaction.after is not None
+    story.say("begins", "compaction").reply("sum", purpose="compact").say("done", "compaction")
+    assert len(story.end().trace.compactions) == 2

@@ -6,7 +6,6 @@ from pathlib import PurePath
 from typing import Any
 
 import anthropic
-import httpx2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from harness.doors.clients import API_KEY
 from harness.doors.door import Door
 from harness.doors.in_process import InProcessBrief
 from tests.doors.world import loopback, transition
+from tests.http_library import http
 
 TOOLS = {"t": ToolScript(script=(ToolTurn(ok="fine", times="forever"),))}
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
@@ -57,7 +57,7 @@ def play(client: Any, stream: bool) -> list[str]:
     for _ in range(MODEL_CALLS):
         try:
             reply = ask(client, messages, stream)
-        except (anthropic.APIError, httpx2.HTTPError, ValueError, AssertionError) as error:
+        except (anthropic.APIError, http.HTTPError, ValueError, AssertionError) as error:
             met.append(type(error).__name__)
             continue
         met.append(repr(getattr(reply, "content", reply)))

@@ -84,7 +84,7 @@ def test_careful_stops_at_one_error_under_changing_arguments(world: World) -> No
     world.tool = lambda name, given: (200, BAD_INPUT)
     world.script = [use(("memory", {"n": n})) for n in range(5)] + [say("Not stored.")]
     world.run(careful=True)
-    assert len(world.calls) == 4
+    assert len(world.calls) == 3
     assert world.outbox[0]["status"] == "failed"
 
 

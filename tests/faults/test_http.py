@@ -65,6 +65,17 @@ def test_headers_that_steer_retries(settings: dict[str, Any], headers: dict[str,
     assert error(**settings).headers == headers
 
 
+@pytest.mark.parametrize("seam", ["model", "tool"])
+def test_a_proxy_says_it_in_html(seam: Any) -> None:
+    plan = bend(http.status, PLAN, seam=seam, status=413, message="Too large", page=True)
+    assert plan == (
+        Send(
+            b"<html><body><h1>413 Too large</h1></body></html>",
+            Head(413, {"content-type": "text/html"}),
+        ),
+    )
+
+
 @pytest.mark.parametrize("seam", ["tool", "outbox"])
 def test_a_seam_without_a_wire_answers_json(seam: Any) -> None:
     plan = bend(http.status, PLAN, seam=seam, status=503, retry_after=1)

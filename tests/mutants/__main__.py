@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def scenarios() -> dict[str, Scenario]:
-    """The unstreamed runs of all scenario files by name."""
+    """The runs of all scenario files by name."""
     files = find_scenarios([ROOT / "scenarios"])
-    return {s.run_name: s for file in files for s in load_scenarios(file) if not s.stream}
+    return {s.run_name: s for file in files for s in load_scenarios(file)}
 
 
 def codes(agent: object, scenario: Scenario) -> list[str]:
@@ -39,7 +39,7 @@ def is_killed(mutant: Mutant, found: list[str]) -> bool:
 def main(names: list[str]) -> int:
     """Print the matrix; 1 if a mutant survives its own scenario."""
     known = scenarios()
-    headline = [name for name in known if "/" not in name]
+    headline = [name for name, s in known.items() if not s.variant and not s.stream]
     survivors = 0
     for name, mutant, module in mutants.every():
         if names and name not in names:

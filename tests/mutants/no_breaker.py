@@ -25,5 +25,5 @@ def _no_guards(tools: Sequence[ToolSpec]) -> Sequence[Guard]:
 
 def agent(brief: Brief) -> None:
     """The reference agent without guards, and with a budget that lets it go on."""
-    policy = Policy(max_model_calls=60, max_unfinished=60)
+    policy = Policy(max_model_calls=60)
     build(brief, guards=_no_guards, policy=policy).run()

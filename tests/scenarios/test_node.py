@@ -21,6 +21,11 @@ NAIVE_FAILS = {
     "identical-failures": "no_progress_stop.same_failure",
     "identical-failures/other-key-order": "no_progress_stop.same_failure",
     "identical-failures/overloaded-once": "no_progress_stop.same_failure",
+    "circles": "no_progress_stop.cycle",
+    "circles/batches-of-five": "no_progress_stop.cycle",
+    "circles/one-call": "no_progress_stop.same_call",
+    "repeated-errors": "no_progress_stop.same_failure",
+    "repeated-errors/with-a-time-in-it": "no_progress_stop.same_failure",
     "prompt-too-long/compacted": "compaction_progress.repeated",
     "prompt-too-long/all-attempts-fail": "truthful_outcome.failed",
     "prompt-too-long/another-error": "no_blind_resend.same_request",
@@ -32,12 +37,21 @@ NAIVE_PASSES = (
     "empty-inputs/no-arguments-needed",
     "identical-failures/polling",
     "identical-failures/succeeds-at-the-third",
+    "circles/while-something-changes",
+    "circles/no-hits",
+    "repeated-errors/half-an-emoji",
 )
+
+
+def _store(scenario: Scenario) -> str | None:
+    """The file of the session `main`; other sessions have files of their own."""
+    sessions = {message.session for message in scenario.inbox}
+    return "jsonl:session.jsonl" if sessions <= {"main"} else None
 
 
 @pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
 def test_careful_agent_passes(scenario: Scenario, node: str) -> None:
-    verdict = run(scenario, resolve(f"{AGENT}?careful=true"), store="jsonl:session.jsonl").verdict
+    verdict = run(scenario, resolve(f"{AGENT}?careful=true"), store=_store(scenario)).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.verdict in ("pass", "not_applicable")
 

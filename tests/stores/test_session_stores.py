@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,16 +12,31 @@ import pytest
 from harness.core.calls import Inbound
 from harness.core.messages import Text, ToolResult, ToolUse, assistant, digest, results, user
 from harness.stores.jsonl import JsonlStore
+from harness.stores.open import open_store
 from harness.stores.rows import SessionStore
 from harness.stores.sqlite import SqliteStore
 
 Opener = Callable[[], SessionStore]
 
 
-@pytest.fixture(params=[SqliteStore, JsonlStore])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    """Opens the same store file, each time as a new object."""
-    return lambda: request.param(tmp_path / "session.store")
+_POSTGRES = pytest.param("postgres", marks=pytest.mark.real)
+
+
+@pytest.fixture(params=["sqlite", "jsonl", _POSTGRES])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    """Opens the same store, each time as a new object; a schema of its own on a server."""
+    options = {"store": request.param}
+    if request.param == "postgres":
+        options["dsn"] = request.getfixturevalue("postgres_dsn")
+    made: list[SessionStore] = []
+
+    def opener() -> SessionStore:
+        made.append(open_store(options, tmp_path))
+        return made[-1]
+
+    yield opener
+    for store in made:
+        store.close()
 
 
 def test_rows_come_back_in_order_after_reopening(opened: Opener) -> None:

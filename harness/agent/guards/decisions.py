@@ -92,12 +92,19 @@ class Ladder:
         del self._rungs[key]
 
 
+def said(result: ToolResult) -> str:
+    """The words of a result; of one without any (a picture, bytes, nothing at all) its content."""
+    blocks = result.content if isinstance(result.content, str | tuple) else ()
+    words = msgspec.structs.replace(result, content=blocks).text
+    return words or signature("", result.content)
+
+
 def signature(name: str, input: Json) -> str:
     """The identity of a call: tool and arguments, whatever the order of their keys.
 
-    A value that is no JSON is taken by its `repr`.
+    A value that is no JSON, half an emoji among it, is taken by its `repr`.
     """
     try:
         return f"{name}\x00{canonical(input)}"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return f"{name}\x00{input!r}"

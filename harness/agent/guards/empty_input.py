@@ -4,12 +4,15 @@ A model whose output is cut off while it writes a long argument sends `{}`, is t
 is missing, and writes the same long argument again: 21 times and more in 51 minutes, in one
 recorded case. A tool that requires nothing is called with `{}` for good reasons, so the guard looks
 at the schema; and only a real call of the same tool clears its count, for between two empty calls
-a model may well call something harmless.
+a model may well call something harmless. A call of a reply that ended at its length is empty too,
+whatever it seems to hold: hand it in as `cut_off(call)`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+
+import msgspec
 
 from harness.agent.guards.decisions import EndTurn, Ladder, Proceed, Refuse
 from harness.core.messages import Json, ToolResult, ToolSpec, ToolUse
@@ -21,6 +24,11 @@ UNPARSED = "__unparsedToolInput"
 def is_unparsed(input: Json) -> bool:
     """Whether an input is the wrapper of arguments that were cut off."""
     return isinstance(input, dict) and UNPARSED in input
+
+
+def cut_off(call: ToolUse) -> ToolUse:
+    """A call of a reply that did not stop to have it run: its arguments may be a part."""
+    return msgspec.structs.replace(call, input={UNPARSED: call.input})
 
 
 def is_empty(input: Json) -> bool:
@@ -67,7 +75,7 @@ class EmptyInputGuard:
         return self._ladder.refuse(
             name,
             _stop(name, self._limit) if last else _guidance(name, needed),
-            f"{name} was called {self._limit + 1} times in a row without its arguments.",
+            f"{name} was called {self._limit + 1} times in a row without whole arguments.",
         )
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed:

@@ -2,8 +2,12 @@
 
 Two streaks, for two habits: a call repeated to the letter, and one tool called with ever other
 arguments for ever the same error. Either is guided after the second failure and refused after the
-third. Only progress ends a streak, a success that brought something new: between two runs of a
-failing test come different edits, while a loop hides behind one harmless call over and over.
+third. But who repeated one call and then changes it has done what guidance asks for: that call is
+run, and the tool is refused only when it fails in that way too.
+
+A streak of a call ends with its success; else only progress ends a streak, a success that brought
+something new. Between two runs of a failing test come different edits, while a loop hides behind
+one harmless call over and over. What was refused has not failed, and is not counted.
 """
 
 from __future__ import annotations
@@ -17,18 +21,24 @@ from harness.agent.guards.decisions import (
     Ladder,
     Proceed,
     Refuse,
+    said,
     signature,
 )
 from harness.core.messages import ToolResult, ToolUse
 
 _VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?"), "TIME"),
+    (re.compile(r"\b\d\d:\d\d:\d\d([.,]\d+)?\b"), "TIME"),
+    (re.compile(r"\b\d+([.,]\d+)? ?(?:ms|s|sec|seconds|milliseconds)\b"), "TIME"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "ID"),
     (re.compile(r"\b(?=[a-z_]*\d)(?:[a-z]+_)[0-9a-z]{16,}\b", re.I), "ID"),
     (re.compile(r"\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{8,}\b", re.I), "ID"),
     (re.compile(r"(?:/private)?/(?:tmp|var/folders)/[^\s'\"]+"), "PATH"),
+    (re.compile(r"[a-z]:\\[^\s'\"]*\\temp\\[^\s'\"]+", re.I), "PATH"),
 )
 """What changes in an error's text without the error being another: times, ids, scratch paths."""
+
+_NUMBER = re.compile(r"\d+")
 
 
 def fingerprint(error: str) -> str:
@@ -39,22 +49,32 @@ def fingerprint(error: str) -> str:
 
 
 class _Streak:
-    """How often in a row the same thing has happened."""
+    """How often in a row one error came, and whether always of one call."""
 
     def __init__(self) -> None:
-        self._what, self.count = "", 0
+        self._error, self._calls, self.count = "", set[str](), 0
 
-    def see(self, what: str) -> int:
-        self.count = self.count + 1 if what == self._what else 1
-        self._what = what
+    def see(self, call: str, error: str) -> int:
+        if error != self._error:
+            self._error, self._calls, self.count = error, set(), 0
+        self._calls.add(call)
+        self.count += 1
         return self.count
+
+    def is_changed_by(self, call: str) -> bool:
+        """Whether one call was all that failed, and this is another."""
+        return len(self._calls) == 1 and call not in self._calls
+
+    def is_only(self, call: str) -> bool:
+        """Whether this call was all that failed."""
+        return self._calls == {call}
 
 
 class IdenticalFailureGuard:
     """Three identical failures, and there is no fourth.
 
     `limit` counts failures with one error: of one call (tool and arguments, as `identify` names
-    it), or in a row of one tool with whatever arguments.
+    it; then numbers in the error do not matter), or in a row of one tool with whatever arguments.
     """
 
     def __init__(self, limit: int = 3, identify: Callable[[str, object], str] = signature) -> None:
@@ -70,9 +90,7 @@ class IdenticalFailureGuard:
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
         """Refuse a call whose streak is full."""
-        key = self._identify(call.name, call.input)
-        streaks = (self._of_call.get(key), self._of_tool.get(call.name))
-        count = max((streak.count for streak in streaks if streak), default=0)
+        count = self._count(call)
         if count < self._limit:
             return Proceed()
         failed = f"{call.name} failed {count} times in a row in the same way"
@@ -86,12 +104,12 @@ class IdenticalFailureGuard:
         """Count a failure, and guide from the one before the last that is allowed."""
         key = self._identify(call.name, call.input)
         if not result.is_error:
-            self._succeeded(key, signature("", result.content))
+            self._succeeded(call.name, key, signature("", result.content))
             return Proceed()
-        error = fingerprint(result.text)
+        error = fingerprint(said(result))
         count = max(
-            self._of_call.setdefault(key, _Streak()).see(error),
-            self._of_tool.setdefault(call.name, _Streak()).see(error),
+            self._of_call.setdefault(key, _Streak()).see(key, _NUMBER.sub("#", error)),
+            self._of_tool.setdefault(call.name, _Streak()).see(key, error),
         )
         if count < self._limit - 1:
             return Proceed()
@@ -100,8 +118,20 @@ class IdenticalFailureGuard:
             "will fail again: read the error, change what it names, or stop.]"
         )
 
-    def _succeeded(self, key: str, content: str) -> None:
+    def _count(self, call: ToolUse) -> int:
+        """How many equal failures speak against a call."""
+        key = self._identify(call.name, call.input)
+        of_call, of_tool = self._of_call.get(key), self._of_tool.get(call.name)
+        counts = [of_call.count] if of_call else []
+        if of_tool and not of_tool.is_changed_by(key):
+            counts.append(of_tool.count)
+        return max(counts, default=0)
+
+    def _succeeded(self, name: str, key: str, content: str) -> None:
         self._of_call.pop(key, None)
+        of_tool = self._of_tool.get(name)
+        if of_tool and of_tool.is_only(key):
+            del self._of_tool[name]
         if (key, content) not in self._successes:
             self._successes.add((key, content))
             self._of_call.clear()

@@ -182,6 +182,9 @@ def test_exploring_brings_different_errors_and_goes_on() -> None:
         ),
         ("cannot open /tmp/tmpab12/x.txt", "cannot open /tmp/tmpzz99/x.txt"),
         ("object at 0x7f3a2b1c4d5e", "object at 0x7f0000001111"),
+        ("10:00:01 busy", "23:59:59.123 busy"),
+        ("no answer after 1532 ms", "no answer after 30.5 s"),
+        (r"no C:\Users\a\Temp\x1\y.txt", r"no C:\Users\a\Temp\z2\y.txt"),
     ],
 )
 def test_times_ids_and_scratch_paths_make_no_other_error(one: str, two: str) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import anthropic
-import httpx2
 
 from harness.core.draws import Draws
 from harness.core.plans import ApiError, Recorded, Reply, Send
 from harness.core.ports import Reading
 from harness.wires import by_name
 from harness.wires.anthropic.rules import DEFAULT_DIALECT
+from tests.http_library import http
 
 WIRE = by_name("anthropic")
 ASK: dict[str, Any] = {
@@ -51,21 +51,21 @@ class Mouth:
     def __init__(self) -> None:
         self.value: Reply | ApiError | Recorded = Reply()
         self.dialect = DEFAULT_DIALECT
-        transport = httpx2.MockTransport(self._answer)
+        transport = http.MockTransport(self._answer)
         self.client = anthropic.Anthropic(
             api_key="key",
             base_url="http://fake.invalid",
             max_retries=0,
-            http_client=httpx2.Client(transport=transport),
+            http_client=http.Client(transport=transport),
         )
 
-    def _answer(self, request: httpx2.Request) -> httpx2.Response:
+    def _answer(self, request: http.Request) -> http.Response:
         asked = WIRE.reader(self.dialect, None).read(request.read())
         value = asked.violations[0].error if asked.violations else self.value
         sends = WIRE.write(value, asked, "main/model#1", Draws(7))
         head = sends[0].head
         assert head is not None
-        return httpx2.Response(head.status, headers=head.headers, content=joined(sends))
+        return http.Response(head.status, headers=head.headers, content=joined(sends))
 
     def plain(self, value: Reply | ApiError | Recorded) -> Any:
         """The message of a plain call."""

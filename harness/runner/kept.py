@@ -1,0 +1,73 @@
+"""What a store owes after a kill: every row whose write was acknowledged, once.
+
+The agent relies on a write from the moment in which it returns. Which rows these are is written
+down beside the history, for a history only tells what a later look at the store has found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+
+import msgspec
+
+from harness.core.events import StoredRow
+from harness.core.messages import Message, digest
+
+
+class Acknowledged(msgspec.Struct, frozen=True):
+    """A write that returned: a row by its id and digest, or an inbound message that was taken in.
+
+    An id alone would not do: a store that lost a row gives its id to the next.
+    """
+
+    row: str = ""
+    digest: str = ""
+    inbound: str = ""
+    session: str = ""
+
+    @classmethod
+    def of(cls, name: str, arguments: tuple[Any, ...], result: Any) -> Self | None:
+        """What a write of a session store acknowledges; None for one that adds no row."""
+        if name in ("append", "reply"):
+            return cls(row=str(result), digest=digest(arguments[1]))
+        if name == "accept" and result:
+            return cls(inbound=arguments[0].id, session=arguments[0].session)
+        return None
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What of the acknowledged rows is `lost`, and what the store holds twice, in words."""
+
+    acknowledged: int
+    lost: tuple[str, ...] = ()
+    twice: tuple[str, ...] = ()
+
+
+def kept(acknowledged: Sequence[Acknowledged], rows: Sequence[tuple[StoredRow, Message]]) -> Kept:
+    """What a store kept of the writes that it acknowledged."""
+    ids = {(row.id, row.digest) for row, _ in rows}
+    inbounds = {row.inbound for row, _ in rows if row.inbound}
+    lost = tuple(_lost(acknowledged, ids, inbounds))
+    return Kept(len(acknowledged), lost, tuple(_twice(rows)))
+
+
+def _lost(
+    acknowledged: Iterable[Acknowledged], ids: set[tuple[str, str]], inbounds: set[str]
+) -> Iterator[str]:
+    for said in acknowledged:
+        if said.row and (said.row, said.digest) not in ids:
+            yield f"the row {said.row}"
+        if said.inbound and said.inbound not in inbounds:
+            yield f"the inbound message {said.inbound}"
+
+
+def _twice(rows: Sequence[tuple[StoredRow, Message]]) -> Iterator[str]:
+    """Inbound messages, calls and results of which there is one each."""
+    found: Counter[str] = Counter()
+    for row, message in rows:
+        found.update([f"the inbound message {row.inbound}"] if row.inbound else [])
+        found.update(f"the call {use.id}" for use in message.tool_uses)
+        found.update(f"the result of {result.id}" for result in message.tool_results)
+    return (name for name, times in found.items() if times > 1)

@@ -1,0 +1,136 @@
+"""The rules about a prompt that is too long: what a compaction leaves, what is shown again, what
+only looks like an answer, and what is not worth storing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.checks.delivery import outbound_once
+from harness.checks.memory import history_faithful
+from harness.checks.outcome import truthful_outcome
+from harness.checks.persistence import reload_equivalence
+from harness.checks.progress import compaction_progress
+from harness.core.messages import assistant, user
+from tests.checks.histories import Story, codes
+
+NOTHING = {"input_tokens": 0, "output_tokens": 0}
+
+
+def _compacted(after: int, summary: str = "sum", status: int = 400) -> list[Any]:
+    story = Story().turn("go").fail(status, tokens=100)
+    before = story.called
+    story.reply(summary, purpose="compact")
+    compacted = story.called
+    story.reply("x", messages=[user("sum")], tokens=after)
+    events = (before, compacted, story.called)
+    return [(f.code, f.events == events) for f in compaction_progress(story.end())]
+
+
+@pytest.mark.parametrize("after", [100, 140])
+def test_what_replaces_a_refused_prompt_is_smaller(after: int) -> None:
+    assert _compacted(after) == [("compaction_progress.larger", True)]
+
+
+def test_a_smaller_prompt_is_fine_and_so_is_what_follows_a_failed_compaction() -> None:
+    assert _compacted(99) == []
+    assert _compacted(140, summary=" ") == []
+
+
+def test_a_compaction_in_good_time_may_be_followed_by_more() -> None:
+    assert _compacted(140, status=529) == []
+
+
+def _shown(first: str, second: str, **failed: Any) -> list[str]:
+    story = Story().turn("go")
+    story.reply(first, **failed).say(first, kind="partial")
+    story.reply(second, messages=[user("go"), user("!")]).say(second, kind="partial")
+    return codes(outbound_once(story.final().end()))
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        {"stop": "model_context_window_exceeded"},
+        {"complete": False, "outcome": "error"},
+        {"stop": "max_tokens"},
+    ],
+)
+def test_what_was_shown_of_a_failed_answer_is_not_shown_again(failed: dict[str, Any]) -> None:
+    assert _shown("Day four", "Day four is free", **failed) == ["outbound_once.repeated"]
+
+
+def test_parts_that_go_on_or_belong_to_whole_answers_are_fine() -> None:
+    assert _shown("Day four", " is free", stop="max_tokens") == []
+    assert _shown("Well. ", "Well. Yes.") == []
+    assert _shown(" ", " so", stop="max_tokens") == []
+
+
+@pytest.mark.parametrize("text", ["Prompt is too long", "API Error: 400 {}"])
+def test_an_error_in_the_clothes_of_an_answer_is_no_success(text: str) -> None:
+    story = Story().turn("go").reply(text, usage=NOTHING)
+    asked = story.called
+    (finding,) = truthful_outcome(story.final().end())
+    assert finding.code == "truthful_outcome.synthetic"
+    assert finding.events == (asked, story.called)
+
+
+@pytest.mark.parametrize(
+    ("text", "usage"),
+    [
+        ("Prompt is too long", {}),
+        ("Prompt is too long", {**NOTHING, "output_tokens": 5}),
+        ("It said: prompt is too long", NOTHING),
+    ],
+)
+def test_an_answer_that_quotes_an_error_is_an_answer(text: str, usage: dict[str, int]) -> None:
+    assert not list(truthful_outcome(Story().turn("go").reply(text, usage=usage).final().end()))
+
+
+def test_a_blank_message_is_not_stored() -> None:
+    story = Story(stores=False).turn(" ").row(user(" "), labels=["m1"]).say("empty", kind="error")
+    (finding,) = reload_equivalence(story.end())
+    assert finding.code == "reload_equivalence.blank"
+    assert finding.events[-1] == finding.events[1] > finding.events[0]
+
+
+def test_a_blank_row_counts_without_a_label_too() -> None:
+    story = Story(stores=False).turn("\n").row(user("\n")).say("empty", kind="error")
+    assert codes(reload_equivalence(story.end())) == ["reload_equivalence.blank"]
+
+
+def test_a_notice_about_a_blank_message_may_be_stored() -> None:
+    story = Story(stores=False).turn(" ").row(assistant("It was empty.")).say("x", kind="error")
+    assert not list(reload_equivalence(story.end()))
+
+
+def _summary_used(words: str, **reply: Any) -> list[str]:
+    story = (
+        Story().turn("go").fail(400, tokens=100).reply("Four people", purpose="compact", **reply)
+    )
+    story.reply("x", messages=[user(words)], tokens=10)
+    return codes(compaction_progress(story.final().end()))
+
+
+@pytest.mark.parametrize("stop", ["max_tokens", "refusal", "model_context_window_exceeded"])
+def test_a_summary_that_was_cut_off_is_not_used(stop: str) -> None:
+    assert _summary_used("Summary: Four people", stop=stop) == ["compaction_progress.unusable"]
+    assert _summary_used("go, something was left out", stop=stop) == []
+
+
+def test_a_whole_summary_is_used() -> None:
+    assert _summary_used("Summary: Four people") == []
+
+
+def _next_turn(summary: str, *past: Any) -> list[str]:
+    story = Story(stores=False).turn("one").reply("1").final().turn("two").fail(400)
+    story.reply(summary, purpose="compact").reply("2", messages=[user("two")]).final()
+    story.turn("three").reply("3", messages=[*past, user("three")])
+    return codes(history_faithful(story.final().end()))
+
+
+def test_a_failed_compaction_does_not_cost_the_next_turn_its_past() -> None:
+    assert _next_turn(" ", user("!")) == ["history_faithful.forgotten_past"]
+    assert _next_turn(" ", user("one"), assistant("1")) == []
+    assert _next_turn("They counted.", user("They counted.")) == []

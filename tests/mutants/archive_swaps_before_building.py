@@ -1,0 +1,35 @@
+"""The list is emptied before it is known whether there is anything to fill it with."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness.agent import build
+from harness.agent.transcripts.archived import ArchivedTranscript
+from harness.agent.transcripts.chain import Chain
+from harness.agent.transcripts.files import archive_of
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="transcript",
+    statement="A replacement by nothing leaves an empty list (AutoGPT #12413, statement 74)",
+    scenario="replay-spiral",
+    killed_by="inbound_exactly_once",
+)
+
+
+class EagerChain(Chain):
+    """Lets go of what it has, then looks at what it is given."""
+
+    def replace(self, data: bytes) -> bool:
+        """Empty the list, and fill it if the file says anything."""
+        self.entries = []
+        return super().replace(data)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent with an archive that empties its list first."""
+    build(
+        brief, transcript=partial(ArchivedTranscript, archive_of(brief), new_chain=EagerChain)
+    ).run()

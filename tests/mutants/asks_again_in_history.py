@@ -1,0 +1,34 @@
+"""Each attempt adds the question to the history again."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.compaction import Ask
+from harness.agent.overflow import Escalation
+from harness.agent.transcript import Transcript
+from harness.agent.window import is_said
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="overflow",
+    statement="The history is not rolled back before the next attempt (AutoGPT #12413)",
+    scenario="overflow-shapes",
+    killed_by="role_alternation.store",
+)
+
+
+class Repeating(Escalation):
+    """Builds the query of an attempt on what the last attempt left."""
+
+    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+        """Ask again, in writing."""
+        question = [message for message in transcript.messages if is_said(message)][-1]
+        shrunk = super().shrink(transcript, refusal, ask)
+        transcript.append(question)
+        return shrunk
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that repeats the question."""
+    build(brief, overflow=Repeating).run()

@@ -1,0 +1,30 @@
+"""An error event in a stream is a broken stream, whatever it says."""
+
+from __future__ import annotations
+
+from harness.agent.failures import ModelFailure
+from harness.agent.model import Answer, Query
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+from tests.mutants.second_model import SecondModel, Show, build_with
+
+MUTANT = Mutant(
+    breaks="model",
+    statement="A context error inside a stream is retried as it is (AutoGPT #12625; wire A5)",
+    scenario="overflow-shapes/error-event+stream",
+    killed_by="expect.calls",
+)
+
+
+class Deaf(SecondModel):
+    """Does not read error events."""
+
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+        """A failure of a stream that began with 200 is a broken stream."""
+        status = getattr(failure.__cause__, "status_code", None)
+        raise ModelFailure("broken_stream", failure.text) if status == 200 else failure
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that takes every failure of a stream for noise."""
+    build_with(Deaf, brief)

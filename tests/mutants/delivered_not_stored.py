@@ -1,0 +1,31 @@
+"""The reply is delivered, and its row is never written."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.gateway import Gateway
+from harness.agent.outcome import Outcome
+from harness.agent.transcript import Transcript
+from harness.core.brief import Brief
+from harness.core.calls import Inbound
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="gateway",
+    statement="Replies are delivered and not stored: the spiral (seed 162)",
+    scenario="replay-spiral",
+    killed_by="reload_equivalence.lost_reply",
+)
+
+
+class Unstored(Gateway):
+    """Delivers first, and dies of it every time."""
+
+    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+        """Deliver."""
+        self.deliver(inbound, outcome)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that stores no reply."""
+    build(brief, gateway=Unstored).run()

@@ -1,0 +1,33 @@
+"""A turn that fails tells the user, and stores nothing."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.gateway import Gateway
+from harness.agent.outcome import Outcome
+from harness.agent.transcript import Transcript
+from harness.core.brief import Brief
+from harness.core.calls import Inbound
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="gateway",
+    statement="A bad ending leaves an unanswered user row (seed 148)",
+    scenario="bad-endings",
+    killed_by="role_alternation.store",
+)
+
+
+class Forgetting(Gateway):
+    """Stores answers only."""
+
+    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+        """Store and deliver an answer; an error is only delivered."""
+        if outcome.kind == "error":
+            return self.deliver(inbound, outcome)
+        return super().settle(inbound, transcript, outcome)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent whose failures leave no row."""
+    build(brief, gateway=Forgetting).run()

@@ -1,0 +1,31 @@
+"""A turn that is given up ends without an assistant row: the store ends with results."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.outcome import Outcome
+from harness.agent.transcript import RowTranscript
+from harness.core.brief import Brief
+from harness.core.calls import Inbound
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="transcript",
+    statement="After unknown tools the turn ends without an assistant row (seed 115, hermes)",
+    scenario="repeated-errors/no-such-tool",
+    killed_by="role_alternation.store",
+)
+
+
+class NoLastWord(RowTranscript):
+    """Stores the reply of a turn that went well."""
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Keep the reply, unless the turn failed."""
+        if outcome.status == "ok":
+            super().close(inbound, outcome)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that stores no reply of a failed turn."""
+    build(brief, transcript=NoLastWord).run()

@@ -1,0 +1,33 @@
+"""The phrase is looked for in whatever stands in the conversation."""
+
+from __future__ import annotations
+
+from harness.agent.failures import OVERFLOW_PHRASES, ModelFailure
+from harness.agent.model import Answer, Query
+from harness.core.brief import Brief
+from harness.core.messages import canonical
+from tests.mutants import Mutant
+from tests.mutants.second_model import SecondModel, build_with
+
+MUTANT = Mutant(
+    breaks="model",
+    statement="A tool result or a question with the phrase escalates (AutoGPT #12625)",
+    scenario="overflow-lookalikes/in-a-tool-result",
+    killed_by="expect.outcome",
+)
+
+
+class Suspicious(SecondModel):
+    """Takes a message that quotes the error for the error."""
+
+    def answered(self, answer: Answer, query: Query) -> Answer:
+        """Fail on the phrase in the newest message."""
+        text = canonical(query.messages[-1]).lower()
+        if query.purpose == "main" and any(phrase in text for phrase in OVERFLOW_PHRASES):
+            raise ModelFailure("overflow", text)
+        return answer
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that mistrusts quotations."""
+    build_with(Suspicious, brief)

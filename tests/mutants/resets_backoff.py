@@ -1,0 +1,39 @@
+"""The budget of retries is set anew at each of them."""
+
+from __future__ import annotations
+
+from harness.agent.failures import ModelFailure
+from harness.agent.model import Answer, Query
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+from tests.mutants.second_model import SecondModel, Show, build_with
+
+MUTANT = Mutant(
+    breaks="model",
+    statement="An unconditional reset of the back-off budget is endless (AutoGPT #12413, draft)",
+    scenario="overflow-shapes/overloaded-for-ever-after-compaction",
+    killed_by="limit",
+)
+
+
+RETRIES = 3
+
+
+class Stubborn(SecondModel):
+    """Has a budget, and fills it up again at the wrong place."""
+
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+        """Try again, while there is a budget."""
+        budget = RETRIES
+        while failure.kind == "transient" and budget > 0:
+            budget = RETRIES - 1
+            try:
+                return self.inner.query(query, show)
+            except ModelFailure as another:
+                failure = another
+        raise failure
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that is always at its first retry."""
+    build_with(Stubborn, brief)

@@ -1,0 +1,42 @@
+"""What mutants of the model share: the standard model behind another one, which gets it wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from harness.agent import build
+from harness.agent.assembly import standard_model
+from harness.agent.failures import ModelFailure
+from harness.agent.model import Answer, Model, Query
+from harness.core.brief import Brief
+
+Show: TypeAlias = Callable[[str], None] | None
+
+
+class SecondModel:
+    """Passes queries on; a mutant overrides what it does with an answer or with a failure."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+
+    def query(self, query: Query, show: Show = None) -> Answer:
+        """The answer of the model behind."""
+        try:
+            answer = self.inner.query(query, show)
+        except ModelFailure as failure:
+            return self.failed(failure, query, show)
+        return self.answered(answer, query)
+
+    def answered(self, answer: Answer, query: Query) -> Answer:
+        """What becomes of an answer."""
+        return answer
+
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+        """What becomes of a failure."""
+        raise failure
+
+
+def build_with(model: type[SecondModel], brief: Brief) -> None:
+    """Run the reference agent with a second model."""
+    build(brief, model=model(standard_model(brief))).run()

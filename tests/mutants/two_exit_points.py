@@ -1,0 +1,32 @@
+"""Two ways out of a turn flush the same row."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.gateway import Gateway
+from harness.agent.outcome import Outcome
+from harness.agent.transcript import Transcript
+from harness.core.brief import Brief
+from harness.core.calls import Inbound
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="gateway",
+    statement="Several exit points store the reply twice (seed 144)",
+    scenario="replay-spiral",
+    killed_by="role_alternation.store",
+)
+
+
+class TwoExits(Gateway):
+    """Flushes where the turn ends, and where it is settled."""
+
+    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+        """Store the reply, then do all that belongs to the end of a turn."""
+        transcript.close(inbound, outcome)
+        super().settle(inbound, transcript, outcome)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that stores every reply twice."""
+    build(brief, gateway=TwoExits).run()

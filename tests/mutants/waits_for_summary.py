@@ -1,0 +1,33 @@
+"""The request for a summary has no time-out of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.agent import build
+from harness.agent.compaction import Ask, Compacted, compact
+from harness.agent.model import Answer, Query
+from harness.core.brief import Brief
+from harness.core.messages import Message
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="compaction",
+    statement="A compaction that hangs holds the turn for half an hour (AutoGPT #12413)",
+    scenario="overflow-summaries/hangs",
+    killed_by="limit",
+)
+
+
+def _patient(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
+    def wait(query: Query) -> Answer:
+        return ask(msgspec.structs.replace(query, timeout_s=None))
+
+    return compact(messages, budget_tokens, wait)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that waits as long as the SDK does."""
+    build(brief, compaction=_patient).run()

@@ -1,0 +1,170 @@
+"""Statements 13, 14, 26 to 32, 38 and 39: what a trip leaves behind.
+
+Upstream an attempt fills a session and the builder of a transcript to upload, and a trip rolls the
+one back and not the other. Here there is one list, of rows that are durable before they are used:
+nothing is rolled back, each call has a result, and the next turn is told what really happened. The
+counters of a context variable are guards that are made for each turn.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.core.brief import ToolError
+from harness.core.calls import Inbound
+from harness.core.messages import Message, ToolResult, ToolUse, assistant, results, user
+from harness.runner import run
+from tests.agent.stand import Stand, text, too_long, use
+from tests.mutants import (
+    aborted_turn_is_replayed,
+    counters_shared_between_sessions,
+    results_stashed_by_name,
+    trip_is_retried,
+    trip_is_told_twice,
+    trip_leaves_calls_open,
+    trip_rolls_rows_back,
+)
+from tests.scenarios.all_runs import named
+from tests.seeds.guarding import dies, passes
+
+AGAIN = use("memory", {"action": "replace"})
+
+
+def looping(folder: Path, *inbox: Inbound | str) -> Stand:
+    """A model that repeats one failing call until its tools are withdrawn."""
+
+    def reply(body: Any) -> Any:
+        ended = body.get("tool_choice") == {"type": "none"}
+        return text("I could not store that.") if ended else AGAIN
+
+    stand = Stand(folder, [reply], *inbox)
+    stand.tool("memory", ToolError("old_text is required"), required=["action"])
+    return stand
+
+
+def unanswered(rows: list[Message]) -> set[str]:
+    """The calls in the rows that have no result there."""
+    calls = {call.id for row in rows for call in row.tool_uses}
+    return calls - {result.id for row in rows for result in row.tool_results}
+
+
+@pytest.mark.seed(13)
+def test_a_turn_that_is_taken_up_again_begins_with_counters_at_zero(tmp_path: Path) -> None:
+    """A new attempt of us is a turn resumed after a kill: its guards are new. What ran before is
+    in the history and not run again, so nothing is rolled back."""
+    stand = looping(tmp_path)
+    stand.store.accept(Inbound("m1", text="store it"), user("store it"))
+    for n in range(3):
+        call = ToolUse(f"t{n}", "memory", {"action": "replace"})
+        stand.store.append("main", Message("assistant", (call,)))
+        stand.store.append("main", results(ToolResult(call.id, "old_text", is_error=True)))
+    stand.run()
+    assert len(stand.calls) == 3
+    assert stand.said[-1]["status"] == "failed"
+
+
+@pytest.mark.seed(13)
+def test_a_shorter_prompt_is_no_new_attempt_of_the_tools(tmp_path: Path) -> None:
+    """Only the request is made again after an overflow; the calls that failed have failed."""
+    stand = looping(tmp_path, "store it")
+    stand.store.seed("main", [user("a" * 5000), assistant("b" * 5000)])
+    reply = stand.provider.replies[0]
+    refused: list[Any] = []
+
+    def once_too_long(body: Any) -> Any:
+        if len(stand.calls) == 2 and not refused:
+            refused.append(body)
+            return too_long()
+        return reply(body)
+
+    stand.provider.replies = [once_too_long]
+    stand.provider.compact_replies = [text("They spoke of a and b.")]
+    stand.run()
+    assert refused
+    assert len(stand.calls) == 3
+
+
+@pytest.mark.seed(14, kind="mutant")
+def test_sessions_have_counters_of_their_own(tmp_path: Path) -> None:
+    stand = looping(
+        tmp_path, Inbound("m1", session="a", text="x"), Inbound("m2", session="b", text="x")
+    )
+    stand.run()
+    assert len(stand.calls) == 6
+    dies(counters_shared_between_sessions)
+
+
+@pytest.mark.seed(26, 30, kind="mutant")
+def test_a_trip_is_told_once_and_stored_once(tmp_path: Path) -> None:
+    """The marker is the reply: one final with the status `failed`, in the model's words or ours.
+    A trip is not retried by anybody, so there is no flag that says it may be."""
+    stand = looping(tmp_path, "store it").run()
+    assert [(said["kind"], said["status"]) for said in stand.said] == [("final", "failed")]
+    assert [row.text for row in stand.rows() if row.role == "assistant" and row.text] == [
+        "I could not store that."
+    ]
+    dies(trip_is_told_twice)
+
+
+@pytest.mark.seed(27, kind="mutant")
+def test_a_trip_is_not_tried_again(tmp_path: Path) -> None:
+    stand = looping(tmp_path, "store it").run()
+    assert len(stand.calls) == 3
+    assert stand.provider.purposes == ["main"] * 6
+    dies(trip_is_retried)
+
+
+@pytest.mark.seed(28, kind="mutant")
+def test_a_trip_takes_nothing_back(tmp_path: Path) -> None:
+    """Before #12918 the list was as before the attempt, and users lost their turn."""
+    stand = looping(tmp_path, "store it").run()
+    assert stand.sides == "u" + "au" * 5 + "a"
+    dies(trip_rolls_rows_back)
+
+
+@pytest.mark.seed(29, kind="mutant")
+def test_after_a_trip_every_stored_call_has_its_result(tmp_path: Path) -> None:
+    stand = looping(tmp_path, "store it").run()
+    assert unanswered(stand.rows()) == set()
+    assert stand.rows()[-1].text == "I could not store that."
+    dies(trip_leaves_calls_open)
+
+
+@pytest.mark.seed(31, kind="mutant")
+def test_the_next_turn_goes_on_from_the_failed_one(tmp_path: Path) -> None:
+    """What the store keeps of an aborted turn is what the next request holds, its end too."""
+    stand = looping(tmp_path, "store it", "and now?").run()
+    first = next(
+        body
+        for body in stand.provider.requests
+        if "and now?" in str(body["messages"][-1]["content"])
+    )
+    assert first["messages"][-2]["content"][-1]["text"] == "I could not store that."
+    assert len(stand.calls) == 6
+    dies(aborted_turn_is_replayed)
+
+
+@pytest.mark.seed(32, kind="mutant")
+def test_store_and_wire_are_one_list() -> None:
+    """There is no second list that could differ; where one does, the checks on store and requests
+    say so: rows that go (`gone`), and a turn that is shown and not stored."""
+    trace = passes("empty-inputs/next-message").history.trace
+    stored = {
+        message.text for turn in trace.turns.values() for _, _, message in trace.rows_added(turn)
+    }
+    last = trace.exchanges[-1].node.messages
+    assert {message.text for message in last} <= stored | {""}
+    for mutant in (trip_rolls_rows_back, aborted_turn_is_replayed):
+        findings = run(named(mutant.MUTANT.scenario), mutant.agent).verdict.findings
+        assert "reload_equivalence" in {f.code.split(".")[0] for f in findings}
+
+
+@pytest.mark.seed(38, 39, kind="mutant")
+def test_a_result_belongs_to_its_call_by_id(tmp_path: Path) -> None:
+    """A result is made with the id of its call and put nowhere in between, so it cannot be taken
+    for another's, and none is left over from a former attempt."""
+    passes("identical-failures/own-result-each")
+    dies(results_stashed_by_name)

@@ -1,0 +1,168 @@
+"""Statements 116 to 124: hermes' halt on repeated errors, by tool and beginning of the error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.agent.guards import IdenticalFailureGuard, Watch, standard_guards
+from harness.agent.guards.decisions import said
+from harness.agent.toolbox import Toolbox
+from harness.core.brief import Tool, ToolError
+from harness.core.messages import Json, Opaque, Text, ToolResult, ToolUse
+from tests.mutants import (
+    any_success_resets,
+    error_key_is_cut,
+    error_text_as_key,
+    keying_raises,
+    single_streak,
+    stale_guards,
+)
+from tests.mutants.halt import Halt
+from tests.seeds.guarding import dies, one_by_one, passes, runs_before_refusal, words
+
+PREFIX = "x " * 60
+"""120 characters that say nothing."""
+
+
+def fails(error: str, name: str = "memory", given: Json = None) -> tuple[str, Json, Exception]:
+    """A failing call."""
+    return (name, given or {"action": "replace"}, ToolError(error))
+
+
+def failing_runs(*errors: str) -> int:
+    """How many of these failures of one call happen before it is refused."""
+    calls = [fails(error) for error in errors]
+    return runs_before_refusal(one_by_one(IdenticalFailureGuard(), calls))
+
+
+@pytest.mark.seed(116)
+def test_the_third_equal_error_is_the_last_and_the_turn_has_a_text() -> None:
+    done = passes("repeated-errors")
+    assert done.history.past.tool_calls["memory"] == 3
+    last = done.history.trace.sendings[-1].request
+    assert (last.kind, last.text) == ("final", "I could not store that.")
+
+
+@pytest.mark.seed(117)
+def test_a_difference_in_character_120_is_another_error() -> None:
+    errors = [f"{PREFIX[:119]}{letter}" for letter in "abcdef"]
+    assert failing_runs(*errors) == 6
+    assert one_by_one(Halt(), [fails(error) for error in errors]) == ["Proceed"] * 6
+
+
+@pytest.mark.seed(117, kind="mutant")
+def test_a_difference_behind_character_120_is_another_error_too() -> None:
+    errors = [f"{PREFIX}{letter}" for letter in "abcdef"]
+    assert failing_runs(*errors) == 6
+    assert one_by_one(Halt(), [fails(error) for error in errors])[2] == "EndTurn"
+    dies(error_key_is_cut)
+
+
+@pytest.mark.seed(118, kind="mutant")
+@pytest.mark.parametrize(
+    "error",
+    [
+        "2026-04-11T09:15:0{}.114Z old_text is required",
+        "request req_01AbCdEfGhIjKlMnO{} failed",
+        "cannot open /tmp/tmpab1{}/x.txt",
+        "took {} ms and failed",
+    ],
+)
+def test_what_changes_by_itself_makes_no_other_error(error: str) -> None:
+    errors = [error.format(n) for n in range(1, 7)]
+    assert failing_runs(*errors) == 3
+    assert one_by_one(Halt(), [fails(e) for e in errors]) == ["Proceed"] * 6
+
+
+@pytest.mark.seed(118, kind="mutant")
+def test_a_time_in_the_error_defeats_a_raw_key() -> None:
+    assert dies(error_text_as_key).history.past.tool_calls["memory"] > 3
+
+
+@pytest.mark.seed(119, kind="mutant")
+def test_two_tools_that_fail_in_turn_are_stopped() -> None:
+    calls = [fails("no"), fails("gone", "notes")] * 6
+    watch = Watch(standard_guards(()))
+    assert runs_before_refusal(one_by_one(watch, calls)) == 6
+    assert one_by_one(single_streak.SingleStreak(), calls) == ["Proceed"] * 12
+    dies(single_streak)
+
+
+@pytest.mark.seed(120)
+def test_one_error_for_other_arguments_is_guided_before_it_is_refused() -> None:
+    """Whoever explores is told first; errors that name what was tried differ, and go on."""
+    same = [fails("not found", given={"path": n}) for n in range(6)]
+    assert one_by_one(IdenticalFailureGuard(), same)[:4] == ["Proceed", "Guide", "Guide", "Refuse"]
+    named = [fails(f"{p} is not there", given={"path": p}) for p in "abcdef"]
+    assert one_by_one(IdenticalFailureGuard(), named) == ["Proceed"] * 6
+
+
+@pytest.mark.seed(121, kind="mutant")
+def test_a_harmless_success_hides_no_loop() -> None:
+    calls = [("today", {}, "Saturday"), fails("no")] * 6
+    assert runs_before_refusal(one_by_one(IdenticalFailureGuard(), calls)) == 7
+    assert one_by_one(Halt(), calls) == ["Proceed"] * 12
+    dies(any_success_resets)
+
+
+@pytest.mark.seed(122)
+@pytest.mark.parametrize("name", ["inside-a-batch", "beside-a-call-that-runs"])
+def test_all_results_of_a_batch_are_stored_before_the_end(name: str) -> None:
+    trace = passes(f"repeated-errors/{name}").history.trace
+    [turn] = trace.turns.values()
+    assert all(ask.sent is not None for ask in turn.asks)
+    last = turn.main[-1]
+    assert not last.request.tools_offered
+    assert len(turn.asks) > len(turn.executions)
+
+
+@pytest.mark.seed(123, kind="mutant")
+def test_the_end_of_one_turn_does_not_end_the_next() -> None:
+    last = passes("circles/next-turn-is-fresh").history.trace.sendings[-1].request
+    assert (last.status, last.text) == ("ok", "It is 9090 now.")
+    dies(stale_guards)
+
+
+@pytest.mark.seed(124)
+@pytest.mark.parametrize(
+    "content",
+    [None, b"\xff", 7, (), (Opaque("image", {"type": "image"}),), [{"text": "a"}], {"a": object}],
+)
+@pytest.mark.parametrize("is_error", [True, False])
+def test_a_result_without_text_has_an_identity(content: Any, is_error: bool) -> None:
+    watch, ran = Watch(standard_guards(())), 0
+    call, result = ToolUse("t", "camera", {}), ToolResult("t", content, is_error)
+    for _ in range(6):
+        watch.begin_step()
+        if type(watch.before(call)).__name__ == "Proceed":
+            ran += 1
+            watch.after(call, result)
+    assert ran == 3
+    assert said(result)
+
+
+@pytest.mark.seed(124)
+def test_pictures_that_differ_are_different_results() -> None:
+    one, two = (ToolResult("t", (Opaque("image", {"data": data}),)) for data in "ab")
+    assert said(one) != said(two)
+    assert said(ToolResult("t", (Text("a"), Opaque("image", {})))) == "a"
+
+
+@pytest.mark.seed(124)
+@pytest.mark.parametrize("raised", [ToolError(""), ValueError(b"\xff"), KeyError(None), OSError()])
+def test_an_error_without_words_is_an_error_all_the_same(raised: Exception) -> None:
+    def call(given: Any, id: str) -> Any:
+        raise raised
+
+    box = Toolbox([Tool("t", "", {"type": "object"}, call)])
+    result = box.run(ToolUse("id", "t", {}))
+    assert result.is_error
+    assert result.text
+    assert words(IdenticalFailureGuard(), *[("t", {}, raised)] * 4)[3] == "Refuse"
+
+
+@pytest.mark.seed(124, kind="mutant")
+def test_a_key_of_text_alone_breaks_the_turn() -> None:
+    dies(keying_raises)
