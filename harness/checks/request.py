@@ -64,8 +64,18 @@ def append_only_prefix(history: History) -> Iterator[Finding]:
         last[exchange.called.session] = exchange
         if before is None or bisect(breaks, before.n) != bisect(breaks, exchange.n):
             continue
-        if before.succeeded or before.transient:
+        if _is_gone_on_from(before):
             yield from _begins_alike(before, exchange)
+
+
+def _is_gone_on_from(exchange: Exchange) -> bool:
+    """Whether the next request goes on from here: not after "too long", in whatever shape.
+
+    An error event in a stream has status 200 and no type in the history, so it may be one.
+    """
+    if exchange.succeeded:
+        return exchange.stop != "model_context_window_exceeded"
+    return exchange.transient and exchange.status != 200
 
 
 def _begins_alike(before: Exchange, exchange: Exchange) -> Iterator[Finding]:

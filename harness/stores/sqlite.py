@@ -108,10 +108,10 @@ class SqliteStore:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
+                self.at_commit()
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
-            self.at_commit()
             self._db.execute("COMMIT")
 
     def _ask(self, query: str, *values: str | int) -> list[tuple[str, ...]]:
