@@ -65,7 +65,7 @@ mutants: $(READY) ## every wrong agent against its scenario: the matrix
 	$(RUN) -m tests.mutants
 
 docs: $(READY) ## every link, make target and harness verb in the documents exists
-	$(RUN) -m pytest -q tests/test_docs.py
+	$(RUN) -m pytest -q tests/test_docs.py tests/test_docs_complete.py
 
 clean: ## remove everything that these targets made, .venv too
 	rm -rf $(VENV) $(OLDER) build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache

@@ -2,8 +2,8 @@
 
 In process the yardstick is the SDK on a bare `MockTransport` that answers the very bytes that our
 wire writes; over loopback it is the SDK against the smallest server that a socket allows. Both
-sides of a ratio are measured in turn, call by call, in rounds of one run, and the median of the
-rounds' ratios is what counts: a machine that is busy for a while is busy for both.
+sides of a ratio are measured in turn, call by call, and the median of these pairs' ratios is what
+counts: a machine that is busy for a while is busy for both.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import anthropic
 import httpx2
 import msgspec
 
+from bench.figure import Figure
 from bench.smallest_server import serve
 from harness.clock import RealClock
 from harness.core.draws import Draws
@@ -45,20 +46,6 @@ TURN = Turn(say=TEXT, times="forever")
 Messages = list[dict[str, Any]]
 Call = Callable[[Messages], None]
 Requests = Callable[[int], Iterator[Messages]]
-
-
-class Ratio(msgspec.Struct, frozen=True):
-    """One measurement: what was compared, the median ratio, and how much it may be."""
-
-    name: str
-    ratio: float
-    bare_us: float
-    most: float
-
-    def __str__(self) -> str:
-        verdict = "ok" if self.ratio <= self.most else "TOO SLOW"
-        measured = f"{self.ratio:5.2f} (<= {self.most}) of {self.bare_us:6.0f} us"
-        return f"{self.name:46} {measured}  {verdict}"
 
 
 def transition() -> Transition:
@@ -179,27 +166,33 @@ def our_server(process: bool) -> Iterator[str]:
 
 
 def compare(
-    name: str, bare: Callable[[], Call], ours: Callable[[], Call], requests: Requests, most: float
-) -> Ratio:
-    """The median over rounds of (our time / bare time), each round with fresh clients."""
+    name: str,
+    bare: Callable[[], Call],
+    ours: Callable[[], Call],
+    requests: Requests,
+    most: float,
+    rounds: int,
+) -> Figure:
+    """The median over all calls of (our time / bare time), each round with fresh clients."""
     ratios, bares = [], []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         calls = [*requests(CALLS)]
         both = (bare(), ours())
-        spent = [0.0, 0.0]
         gc.collect()
         for turn, messages in enumerate(calls):
+            spent = [0.0, 0.0]
             for which in (0, 1) if turn % 2 else (1, 0):
                 began = time.perf_counter()
                 both[which](messages)
-                if turn:
-                    spent[which] += time.perf_counter() - began
-        ratios.append(spent[1] / spent[0])
-        bares.append(spent[0] / (len(calls) - 1) * 1e6)
-    return Ratio(name, statistics.median(ratios), statistics.median(bares), most)
+                spent[which] = time.perf_counter() - began
+            if turn:
+                ratios.append(spent[1] / spent[0])
+                bares.append(spent[0] * 1e6)
+    beside = f"of {statistics.median(bares):6.0f} us"
+    return Figure(name, statistics.median(ratios), most, beside=beside)
 
 
-def in_process() -> Iterator[Ratio]:
+def in_process(rounds: int) -> Iterator[Figure]:
     """The in-process door, plain and streamed."""
     for stream in (False, True):
         kind = "streamed" if stream else "plain"
@@ -211,10 +204,11 @@ def in_process() -> Iterator[Ratio]:
                 lambda: on_transport(stream, Transport(door())),  # noqa: B023
                 requests,
                 IN_PROCESS_MOST,
+                rounds,
             )
 
 
-def loopback() -> Iterator[Ratio]:
+def loopback(rounds: int) -> Iterator[Figure]:
     """The loopback door, plain and streamed, beside the client and in a process of its own."""
     for process in (False, True):
         for stream in (False, True):
@@ -229,15 +223,22 @@ def loopback() -> Iterator[Ratio]:
                         lambda: caller(stream, base_url=our_url),  # noqa: B023
                         same_length(length),
                         LOOPBACK_MOST,
+                        rounds,
                     )
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    """Every ratio."""
+    yield from in_process(rounds)
+    yield from loopback(rounds)
 
 
 def main() -> int:
     """Print every ratio; 1 when one is over its bound."""
     over = 0
-    for ratio in [*in_process(), *loopback()]:
-        print(ratio, flush=True)
-        over += ratio.ratio > ratio.most
+    for figure in figures(ROUNDS):
+        print(figure, flush=True)
+        over += figure.is_over
     return int(over > 0)
 
 

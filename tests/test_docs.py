@@ -1,15 +1,23 @@
-"""What the documents promise exists: links, make targets, verbs of the command line."""
+"""What the documents say holds: links, commands and flags exist, and the examples run."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from harness.agent import agent as reference
+from harness.core.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.load import load_scenarios
+from harness.runner import run
+from tests.documents import ROOT, blocks, command_lines, headings
+
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -21,6 +29,17 @@ def broken_links(document: Path) -> list[str]:
     targets = _LINK.findall(document.read_text("utf-8"))
     local = [t.partition("#")[0] for t in targets if not re.match(r"[a-z]+:|#", t)]
     return [target for target in local if not (document.parent / target).exists()]
+
+
+def broken_fragments(document: Path) -> list[str]:
+    """Links to a heading, of this document or another one, that is not there."""
+    split = [t.partition("#") for t in _LINK.findall(document.read_text("utf-8"))]
+    return [
+        f"{path}#{fragment}"
+        for path, _, fragment in split
+        if fragment and ":" not in path
+        if fragment not in headings(document.parent / path if path else document)
+    ]
 
 
 def named(command: str, text: str) -> set[str]:
@@ -36,6 +55,7 @@ def named(command: str, text: str) -> set[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Path) -> None:
     assert broken_links(document) == []
+    assert broken_fragments(document) == []
 
 
 def test_make_targets_exist() -> None:
@@ -62,9 +82,91 @@ def test_verbs_exist() -> None:
 
 def test_the_readers_see_what_is_wrong(tmp_path: Path) -> None:
     document = tmp_path / "a.md"
-    links = "[a](a.md#x) [b](gone.md) [c](https://x.org)"
+    links = "# X y\n[a](a.md#x) [b](gone.md) [c](https://x.org) [d](#x-y)"
     text = f"{links}\nmake sure; `make lint`\n```\n$ harness fly\n```\n"
     document.write_text(text, "utf-8")
     assert broken_links(document) == ["gone.md"]
+    assert broken_fragments(document) == ["a.md#x"]
     assert named("make", text) == {"lint"}
     assert named("harness", text) == {"fly"}
+
+
+SCENARIO_BLOCKS = [
+    pytest.param(block, id=f"{document.name}-{msgspec.yaml.decode(block)['name']}")
+    for document in DOCUMENTS
+    for block in blocks(document, "yaml")
+    if re.search(r"^name:", block, re.MULTILINE) and re.search(r"^script:", block, re.MULTILINE)
+]
+PROGRAMS = [
+    pytest.param(document, block, id=f"{document.name}-{number}")
+    for document in DOCUMENTS
+    for number, block in enumerate(blocks(document, "python"), start=1)
+]
+HELLO = Scenario(name="hello", inbox=(InboxItem(text="hello"),), script=(Turn(say="Hello."),))
+TALK = Scenario(
+    name="talk",
+    tools={"look": ToolScript(script=(ToolTurn(ok="seen"), ToolTurn(error="gone")))},
+    inbox=(InboxItem(text="Look."), InboxItem(text="Look again.")),
+    script=(Turn(use="look"), Turn(say="Seen."), Turn(use="look"), Turn(say="Gone.")),
+)
+"""Two turns with a tool that works once; without its tool turns, for agents without tools."""
+
+WORDS_ALONE = msgspec.structs.replace(TALK, tools={}, script=(Turn(say="Seen."), Turn(say="Gone.")))
+
+
+def findings(scenario: Scenario, agent: Any) -> list[str]:
+    """What is found; the doubts too, for a run that nobody can judge is no pass."""
+    verdict = run(scenario, agent).verdict
+    return sorted({f.code for f in verdict.findings}) + list(verdict.doubts)
+
+
+@pytest.mark.parametrize("block", SCENARIO_BLOCKS)
+def test_scenarios_do_what_is_said_of_them(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    said = re.match(r"# finds: (.*)\n", block)
+    expected = sorted(said[1].split(", ")) if said else []
+    path = tmp_path / f"{msgspec.yaml.decode(block)['name']}.yaml"
+    path.write_text(block, "utf-8")
+    scenarios = load_scenarios(path)
+    assert {s.run_name: findings(s, reference) for s in scenarios} == {
+        s.run_name: expected for s in scenarios
+    }
+
+
+def test_there_are_scenarios_and_programs() -> None:
+    assert len(SCENARIO_BLOCKS) > 10
+    assert len(PROGRAMS) > 5
+
+
+@pytest.mark.parametrize(("document", "block"), PROGRAMS)
+def test_programs_run(document: Path, block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(compile(block, document.name, "exec"), names)
+    if "agent" not in names:
+        return
+    assert findings(HELLO, names["agent"]) == []
+    if document.name == "targets.md":
+        talk = TALK if "brief.tools" in block else WORDS_ALONE
+        assert findings(talk, names["agent"]) == []
+
+
+def test_the_agent_of_the_readme_forgets() -> None:
+    names: dict[str, Any] = {}
+    (block,) = (b for b in blocks(ROOT / "README.md", "python") if "def agent" in b)
+    exec(block, names)
+    (path,) = re.findall(r'play\("([^"]+)"', block)
+    found = findings(load_scenarios(ROOT / path)[0], names["agent"])
+    assert found == ["history_faithful.forgotten_reply"]
+
+
+def test_flags_exist() -> None:
+    lines = [w for d in DOCUMENTS for w in command_lines(d.read_text("utf-8"))]
+    assert any("--only" in words for words in lines), "the test does not see the command lines"
+    for verb, *words in lines:
+        module = importlib.import_module(f"harness.cli.{verb}")
+        known = {flag for p in module.command.params for flag in p.opts} | {"--help", "-h"}
+        used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert used <= known, f"harness {verb}: no such flag: {used - known}"

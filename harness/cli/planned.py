@@ -56,6 +56,21 @@ def narrow(
     ]
 
 
+def check_files(planned: list[tuple[str, Scenario]]) -> None:
+    """Raise InputError unless every cassette and session file that a run names can be read."""
+    from harness.core.scenario import CassetteScript
+    from harness.runner.prepare import script_of
+    from harness.runner.session import seed_messages
+
+    for path, scenario in planned:
+        try:
+            if isinstance(scenario.script, CassetteScript):
+                script_of(scenario)
+            seed_messages(scenario)
+        except InputError as error:
+            raise InputError(str(error), path) from None
+
+
 def check_target(target: str) -> None:
     """Raise InputError unless the target can be started, before the first run needs it."""
     if not target:

@@ -68,10 +68,11 @@ def command(
 
     SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
     """
-    from harness.cli.planned import check_target, narrow, plan
+    from harness.cli.planned import check_files, check_target, narrow, plan
     from harness.cli.playing import Job
 
     planned = narrow(plan(paths), only)
+    check_files(planned)
     if dry_run:
         return _list(planned, as_json)
     check_target(target)

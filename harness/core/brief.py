@@ -73,8 +73,16 @@ class Brief(Protocol):
         """An `anthropic.Anthropic` client whose every request crosses the model seam."""
         ...
 
+    def async_anthropic(self, **settings: Any) -> Any:
+        """An `anthropic.AsyncAnthropic` client, likewise."""
+        ...
+
     def openai(self, **settings: Any) -> Any:
         """An `openai.OpenAI` client whose every request crosses the model seam."""
+        ...
+
+    def async_openai(self, **settings: Any) -> Any:
+        """An `openai.AsyncOpenAI` client, likewise."""
         ...
 
     def inbox(self) -> Iterator[Inbound]:

@@ -25,7 +25,7 @@ from harness.core.events import (
     Stored,
     Valued,
 )
-from harness.core.messages import Json, Message, digest
+from harness.core.messages import Json, Message, digest, printable
 from harness.core.past import Past
 from harness.core.trace import Trace
 from harness.core.tracing import trace
@@ -145,7 +145,14 @@ _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 def encode(events: Iterable[AnyEvent]) -> bytes:
     """Events as JSON Lines."""
-    return b"".join(_encoder.encode(event) + b"\n" for event in events)
+    return b"".join(_line(event) + b"\n" for event in events)
+
+
+def _line(event: AnyEvent) -> bytes:
+    try:
+        return _encoder.encode(event)
+    except UnicodeEncodeError:
+        return _encoder.encode(_decoder.decode(_encoder.encode(printable(event))))
 
 
 def decode(lines: bytes) -> History:

@@ -5,6 +5,9 @@ script, the history, the checks and the readers share; only `wires/` knows how a
 it. A block that we do not know is kept as `Opaque` with all its fields, so that a message read
 and written again says the same. `cache_control` is a transport hint, not content: wires leave it
 out, so that a message keeps its digest when the cache mark moves on.
+
+The values of the core hold no cycles, and a long run keeps many of them: `gc=False` spares the
+garbage collector the walk over them.
 """
 
 from __future__ import annotations
@@ -108,7 +111,32 @@ class ToolSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         return tuple(names) if isinstance(names, (list, tuple)) else ()
 
 
-_encode_canonical = msgspec.json.Encoder(order="sorted").encode
+_sorted_json = msgspec.json.Encoder(order="sorted").encode
+
+
+def _encode_canonical(value: Json) -> bytes:
+    try:
+        return _sorted_json(value)
+    except UnicodeEncodeError:
+        return _sorted_json(printable(value))
+
+
+def printable(value: Json) -> Json:
+    """A value as plain JSON, with each lone surrogate written out as its escape.
+
+    Half an emoji is no Unicode text and fits into no file; a provider can send it all the same,
+    escaped, and it is data about the run.
+    """
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case list() | tuple():
+            return [printable(item) for item in value]
+        case dict():
+            return {printable(key): printable(item) for key, item in value.items()}
+        case msgspec.Struct():
+            return printable(msgspec.to_builtins(value))
+    return value
 
 
 def canonical(value: Json) -> str:

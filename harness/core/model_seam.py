@@ -129,12 +129,14 @@ class ModelSeam:
         value, turn, error = self._value(call, reading)
         if value is None:
             return record_answer(self.history, call, (STOP,), error=error)
-        scripted: Plan = (Answer(value),)
-        faults = () if error.startswith("limit.") else self.faults
-        bent, by_value = self._bend(faults, "value", call, scripted)
-        said, written = self._written(bent, reading, call.key)
-        plan, by_bytes = self._bend(faults, "bytes", call, written)
-        plan = until_timeout(plan, call.timeout_ms)
+        said: Reply | ApiError | Recorded | None = value
+        by: tuple[str, ...] = ()
+        plan: Plan
+        if self.faults and not error.startswith("limit."):
+            plan, said, by, consumed = self._bent(call, reading, value)
+            turn = turn if consumed else None
+        else:
+            plan = self.wire.write(value, reading, call.key, self.draws)
         told, known = self._parsed(said, plan) if isinstance(said, Recorded) else (said, {})
         if error == MISS and isinstance(value, ApiError):
             known["value"] = value.message
@@ -142,19 +144,26 @@ class ModelSeam:
             self.history,
             call,
             plan,
-            turn=turn if is_consumed(scripted, bent, plan) else None,
+            turn=turn,
             error=error,
             said=told,
-            faults=by_value + by_bytes,
+            faults=by,
             **known,
         )
 
-    def _bend(
-        self, faults: Sequence[ArmedFault], stage: Stage, call: Call, plan: Plan
-    ) -> tuple[Plan, tuple[str, ...]]:
-        if not faults:
-            return plan, ()
-        return bend_all(faults, stage, call, self.history, self.draws, plan)
+    def _bent(
+        self, call: Call, reading: Reading, value: Reply | ApiError | Recorded
+    ) -> tuple[Plan, Reply | ApiError | Recorded | None, tuple[str, ...], bool]:
+        """The plan as faults bend it, what it says, which did, and if the script's turn is over."""
+        scripted: Plan = (Answer(value),)
+        bent, by_value = self._bend("value", call, scripted)
+        said, written = self._written(bent, reading, call.key)
+        plan, by_bytes = self._bend("bytes", call, written)
+        plan = until_timeout(plan, call.timeout_ms)
+        return plan, said, by_value + by_bytes, is_consumed(scripted, bent, plan)
+
+    def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+        return bend_all(self.faults, stage, call, self.history, self.draws, plan)
 
     def _value(
         self, call: Call, reading: Reading

@@ -80,6 +80,11 @@ class Past:
         """The sessions with an open turn, in the order in which their turns began."""
         return tuple(self._open)
 
+    @property
+    def working_session(self) -> str:
+        """The session that is worked on: the open one that began last, else `main`."""
+        return next(reversed(self._open), "main")
+
     def open_inbound(self, session: str) -> str:
         """The id of the inbound message that the session works on; "" when it is idle."""
         return self._open.get(session, "")
@@ -89,15 +94,18 @@ class Past:
     ) -> None:
         """Count a call; the history calls this as it appends the event."""
         self.calls[seam] += 1
+        self.session_calls[session, seam] += 1
+        ordinal = f"{seam}#{self.calls[seam]}"
         if seam == "model":
             self.purpose_calls[purpose] += 1
-        self.session_calls[session, seam] += 1
-        lane = f"model:{purpose}" if seam == "model" else str(seam)
+            self._lanes[key] = (f"model:{purpose}", ordinal)
+            return
+        lane: str = seam
         if isinstance(request, ToolRequest):
             self.tool_calls[request.name] += 1
             self.crossed.add(request.id)
             lane = f"tool:{request.name}"
-        self._lanes[key] = (lane, f"{seam}#{self.calls[seam]}")
+        self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
             self._open.pop(session, None)
         if isinstance(request, InboxRequest) and not request.poll:

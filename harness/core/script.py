@@ -42,7 +42,7 @@ class TurnScript:
 
     def __init__(self, turns: Sequence[Turn], draws: Draws) -> None:
         self._draws = draws
-        self._replies: dict[int, Reply] = {}
+        self._replies: dict[int, tuple[Reply, bool]] = {}
         self._lanes: dict[str, list[tuple[int, Turn]]] = {}
         for index, turn in enumerate(turns):
             self._lanes.setdefault(turn.purpose, []).append((index, turn))
@@ -54,10 +54,11 @@ class TurnScript:
         if due is None:
             return None
         index, turn = due
-        reply = self._replies.get(index)
-        if reply is None:
-            reply = self._replies[index] = _unnamed(turn)
-        return _named(reply, self._draws, call.key), index
+        if index not in self._replies:
+            reply = _unnamed(turn)
+            self._replies[index] = reply, reply == _named(reply, self._draws, "")
+        reply, is_named = self._replies[index]
+        return reply if is_named else _named(reply, self._draws, call.key), index
 
     def unplayed(self, past: Past) -> Iterator[str]:
         """Turns that are owed (unconditional, not optional) and were never played."""

@@ -63,7 +63,7 @@ class Transition:
 
     def model(self, received: Received) -> Plan:
         """Answer a model request."""
-        session = received.session or self._session()
+        session = received.session or self.history.past.working_session
         request, reading = self._model.read(received, session)
         call = self._call("model", session, received.at_ms, request)
         call = self._model.complete(call, received, reading)
@@ -72,7 +72,7 @@ class Transition:
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool."""
-        call = self._call("tool", session or self._session(), at_ms, request)
+        call = self._call("tool", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         plan, turn, error = answer_tool(self.scenario, self.tools, self.history, call)
         return self._answer(call, plan, turn=turn, error=error)
@@ -111,7 +111,7 @@ class Transition:
 
     def outbox(self, request: OutboxRequest, at_ms: int, session: str = "") -> Plan:
         """Take what the agent says to the user."""
-        call = self._call("outbox", session or self._session(), at_ms, request)
+        call = self._call("outbox", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         return self._taken(call, (Answer(Accepted()),))
 
@@ -138,11 +138,6 @@ class Transition:
             error=error,
             faults=by_value + by_bytes,
         )
-
-    def _session(self) -> str:
-        """The session that is worked on: the open one that began last, else `main`."""
-        sessions = self.history.past.open_sessions
-        return sessions[-1] if sessions else "main"
 
     def _call(self, seam: Seam, session: str, at_ms: int, request: Request) -> Call:
         past = self.history.past

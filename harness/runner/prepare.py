@@ -10,7 +10,6 @@ import platform
 from collections.abc import Callable
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -25,6 +24,7 @@ from harness.core.ports import Script
 from harness.core.scenario import CassetteScript, Scenario
 from harness.core.script import TurnScript
 from harness.core.transition import Transition
+from harness.runner.session import beside
 from harness.targets import TargetSpec
 
 _WATCHED = ("loop-harness", "anthropic", "openai", "httpx2", "httpx")
@@ -59,14 +59,8 @@ def script_of(scenario: Scenario) -> Script:
     if isinstance(scenario.script, CassetteScript):
         from harness.cassettes.replay import cassette_script
 
-        return cassette_script(_beside(scenario, scenario.script.cassette))
+        return cassette_script(beside(scenario, scenario.script.cassette))
     return TurnScript(scenario.script, Draws(scenario.seed))
-
-
-def _beside(scenario: Scenario, name: str) -> Path:
-    """A file that a scenario names: from its own folder, or from where the command runs."""
-    near = Path(scenario.folder) / name
-    return near if near.exists() else Path(name)
 
 
 def start(

@@ -35,13 +35,19 @@ def seed_messages(scenario: Scenario) -> list[Message]:
     session = scenario.session
     if session.file is None:
         return [_message(m) for m in session.messages]
-    path = Path(scenario.folder) / session.file
+    path = beside(scenario, session.file)
     place = f"{scenario.name}: session {path}"
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", place) from None
     return _from_file(data, session.format or "jsonl", place)
+
+
+def beside(scenario: Scenario, name: str) -> Path:
+    """A file that a scenario names: from its own folder, or from where the command runs."""
+    near = Path(scenario.folder) / name
+    return near if near.exists() else Path(name)
 
 
 def _message(message: SeedMessage) -> Message:

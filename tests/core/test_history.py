@@ -126,3 +126,11 @@ def test_canonical_leaves_out_what_doors_and_worlds_may_differ_in() -> None:
     other = made(1, "a")
     other.killed(at="x")
     assert canonical(other) != canonical(made(1, "a"))
+
+
+def test_half_an_emoji_is_kept_as_its_escape() -> None:
+    history = History()
+    name = history.note(assistant("half \ud83d"))
+    read = decode(encode(history.events))
+    assert read.messages[name].text == "half \\ud83d"
+    assert encode(read.events) == encode(history.events)

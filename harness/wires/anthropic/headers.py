@@ -5,16 +5,10 @@ Every answer names itself in `request-id`, errors too: the official SDK reads ex
 
 from __future__ import annotations
 
-from harness.core.draws import Draws
 from harness.core.plans import Head
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
-
-
-def request_id(draws: Draws, key: str) -> str:
-    """The id of the answer to the call `key`."""
-    return draws.identifier("req_", key)
 
 
 def json_head(status: int, id_: str, more: dict[str, str] | None = None) -> Head:

@@ -2,7 +2,8 @@
 
 A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
 goes with the first. An error is an HTTP status and an error envelope even where a stream was asked
-for: an error inside a stream is a fault's work.
+for: an error inside a stream is a fault's work. The ids of a request and of its message come from
+one draw, so that a reader of a log sees that they belong together.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from harness.core.plans import ApiError, Head, Recorded, Reply, Send
 from harness.core.ports import Reading
 from harness.wires.anthropic.blocks import block_to
 from harness.wires.anthropic.codec import encode
-from harness.wires.anthropic.headers import json_head, request_id, stream_head
+from harness.wires.anthropic.headers import json_head, stream_head
 from harness.wires.anthropic.stream import events
 from harness.wires.anthropic.tokens import tokens
 
@@ -24,12 +25,13 @@ def write(
     """A value as the bytes of the answer to the request `reading` of the call `key`."""
     if isinstance(value, Recorded):
         return (Send(value.body, Head(value.status, value.headers)),)
-    id_ = request_id(draws, key)
+    name = draws.identifier("", key)
+    id_ = f"req_{name}"
     if isinstance(value, ApiError):
         head = json_head(value.status, id_, value.headers)
         return (Send(encode(error_envelope(value, id_)), head),)
     content = [block_to(block) for block in value.blocks]
-    message = _message(value, content, reading, draws.identifier("msg_", key))
+    message = _message(value, content, reading, f"msg_{name}")
     if not reading.stream:
         return (Send(encode(message), json_head(200, id_)),)
     first, *others = events(message)
@@ -56,18 +58,14 @@ def _message(
         "content": content,
         "stop_reason": reply.stop,
         "stop_sequence": None,
-        "usage": _usage(reply, content, reading),
+        "usage": {
+            "input_tokens": reading.tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": tokens(len(encode(content))),
+            **reply.usage,
+        },
     }
     if reply.stop == "refusal":
         message["stop_details"] = {"type": "refusal", "category": None, "explanation": None}
     return message
-
-
-def _usage(reply: Reply, content: list[dict[str, Json]], reading: Reading) -> dict[str, Json]:
-    counted = {
-        "input_tokens": reading.tokens,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
-        "output_tokens": tokens(len(encode(content))),
-    }
-    return {**counted, **reply.usage}

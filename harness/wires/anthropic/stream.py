@@ -8,31 +8,39 @@ call without arguments sends one empty piece. Pieces are cut between characters,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from harness.core.messages import Json
 from harness.wires.anthropic.codec import encode
 
 PIECE_CHARACTERS = 64
-_FRAME = b'event: %b\ndata: {"type":"%b",%b}\n\n'
+_START = b'event: message_start\ndata: {"type":"message_start","message":%b}\n\n'
+_BLOCK = (
+    b"event: content_block_start\n"
+    b'data: {"type":"content_block_start","index":%d,"content_block":%b}\n\n'
+)
 _DELTA = (
     b"event: content_block_delta\n"
     b'data: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":%b}}\n\n'
 )
 _STOP = b'event: content_block_stop\ndata: {"type":"content_block_stop","index":%d}\n\n'
+_END = b'event: message_delta\ndata: {"type":"message_delta","delta":%b,"usage":%b}\n\n'
 _MESSAGE_STOP = b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
 
 
-def events(message: dict[str, Json]) -> Iterator[bytes]:
+def events(message: dict[str, Json]) -> list[bytes]:
     """The frames of a whole message, one for each event."""
-    yield _start(message)
+    frames = [_START % encode(_begun(message))]
     for index, block in enumerate(message["content"]):
-        yield from _block(index, block)
-    yield _end(message)
-    yield _MESSAGE_STOP
+        begun, deltas = _parts(block)
+        frames.append(_BLOCK % (index, encode(begun)))
+        frames += [_DELTA % (index, kind, name, encode(value)) for kind, name, value in deltas]
+        frames.append(_STOP % index)
+    delta = {name: message[name] for name in _DELTA_NAMES if name in message}
+    frames += [_END % (encode(delta), encode(message["usage"])), _MESSAGE_STOP]
+    return frames
 
 
-def _start(message: dict[str, Json]) -> bytes:
+def _begun(message: dict[str, Json]) -> dict[str, Json]:
+    """The message as it starts: without content, stop reason and most of its usage."""
     begun = {
         **message,
         "content": [],
@@ -40,28 +48,14 @@ def _start(message: dict[str, Json]) -> bytes:
         "usage": {**message["usage"], "output_tokens": 1},
     }
     begun.pop("stop_details", None)
-    return _frame(b"message_start", b'"message":' + encode(begun))
+    return begun
 
 
-def _end(message: dict[str, Json]) -> bytes:
-    names = ("stop_reason", "stop_sequence", "stop_details")
-    delta = {name: message[name] for name in names if name in message}
-    usage = encode(message["usage"])
-    return _frame(b"message_delta", b'"delta":%b,"usage":%b' % (encode(delta), usage))
-
-
-def _block(index: int, block: dict[str, Json]) -> Iterator[bytes]:
-    begun, deltas = _parts(block)
-    yield _frame(b"content_block_start", b'"index":%d,"content_block":%b' % (index, encode(begun)))
-    for kind, name, value in deltas:
-        yield _DELTA % (index, kind, name, encode(value))
-    yield _STOP % index
-
-
+_DELTA_NAMES = ("stop_reason", "stop_sequence", "stop_details")
 _Delta = tuple[bytes, bytes, Json]
 
 
-def _parts(block: dict[str, Json]) -> tuple[dict[str, Json], Iterator[_Delta]]:
+def _parts(block: dict[str, Json]) -> tuple[dict[str, Json], list[_Delta]]:
     """A block as it starts, and its deltas; a block without deltas is sent whole."""
     match block:
         case {"type": "text", "text": str(text)}:
@@ -70,40 +64,29 @@ def _parts(block: dict[str, Json]) -> tuple[dict[str, Json], Iterator[_Delta]]:
             return {**block, "thinking": "", "signature": ""}, _thinking(text, signature)
         case {"type": "tool_use", "input": value}:
             return {**block, "input": {}}, _input(value)
-    return block, iter(())
+    return block, []
 
 
-def _text(block: dict[str, Json], text: str) -> tuple[dict[str, Json], Iterator[_Delta]]:
-    begun = {**block, "text": ""}
+def _text(block: dict[str, Json], text: str) -> tuple[dict[str, Json], list[_Delta]]:
+    begun, deltas = {**block, "text": ""}, _pieces(b"text_delta", b"text", text)
     citations = block.get("citations")
-    if isinstance(citations, list):
-        begun["citations"] = []
-        return begun, _cited(text, citations)
-    return begun, _cited(text, [])
+    if not isinstance(citations, list):
+        return begun, deltas
+    cited = [(b"citations_delta", b"citation", citation) for citation in citations]
+    return {**begun, "citations": []}, cited + deltas
 
 
-def _cited(text: str, citations: list[Json]) -> Iterator[_Delta]:
-    for citation in citations:
-        yield b"citations_delta", b"citation", citation
-    for piece in _pieces(text):
-        yield b"text_delta", b"text", piece
+def _thinking(text: str, signature: str) -> list[_Delta]:
+    deltas = _pieces(b"thinking_delta", b"thinking", text)
+    return [*deltas, (b"signature_delta", b"signature", signature)] if signature else deltas
 
 
-def _thinking(text: str, signature: str) -> Iterator[_Delta]:
-    for piece in _pieces(text):
-        yield b"thinking_delta", b"thinking", piece
-    if signature:
-        yield b"signature_delta", b"signature", signature
+def _input(value: Json) -> list[_Delta]:
+    text = encode(value).decode() if value != {} else ""
+    kind, name = b"input_json_delta", b"partial_json"
+    return _pieces(kind, name, text) or [(kind, name, "")]
 
 
-def _input(value: Json) -> Iterator[_Delta]:
-    for piece in _pieces(encode(value).decode() if value != {} else "") or [""]:
-        yield b"input_json_delta", b"partial_json", piece
-
-
-def _pieces(text: str) -> list[str]:
-    return [text[at : at + PIECE_CHARACTERS] for at in range(0, len(text), PIECE_CHARACTERS)]
-
-
-def _frame(name: bytes, fields: bytes) -> bytes:
-    return _FRAME % (name, name, fields)
+def _pieces(kind: bytes, name: bytes, text: str) -> list[_Delta]:
+    size = PIECE_CHARACTERS
+    return [(kind, name, text[at : at + size]) for at in range(0, len(text), size)]

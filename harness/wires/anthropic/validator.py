@@ -13,7 +13,7 @@ from itertools import groupby
 
 import msgspec
 
-from harness.core.messages import Message, Opaque, Text, ToolResult, ToolUse
+from harness.core.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 from harness.core.ports import Violation
 from harness.wires.anthropic.rules import violation
 from harness.wires.anthropic.tokens import size_bytes
@@ -42,8 +42,12 @@ def step(
     state: State, index: int, message: Message, seen: Collection[str], active: frozenset[str]
 ) -> State:
     """The state after one more message; `seen` holds the call ids of all messages before it."""
-    found = [] if _alternates(state, message) else [*_role(state, index, message)]
-    found += _content(state, index, message)
+    size = state.size_bytes + size_bytes(message)
+    if _is_ordinary(state, message):
+        late = message.role == "user"
+        calls = state.calls if late else ()
+        return State(message.role, calls, late=late, size_bytes=size, violations=state.violations)
+    found = [*_role(state, index, message), *_content(state, index, message)]
     ids = tuple([b.id for b in message.blocks if isinstance(b, ToolUse)])
     turn = _enter(state, message.role)
     calls, answered, late = turn.calls, turn.answered, turn.late
@@ -53,7 +57,7 @@ def step(
     elif ids and message.role == "assistant":
         found += _calls(index, message, seen)
         calls += tuple([(id_, index) for id_ in ids])
-    new = tuple([v for v in found if v.rule in active]) if found else ()
+    new = tuple([v for v in found if v.rule in active])
     return State(
         turn.role,
         calls,
@@ -61,7 +65,7 @@ def step(
         late,
         hollow=index if message.role == "assistant" and not message.blocks else -1,
         ids=ids,
-        size_bytes=state.size_bytes + size_bytes(message),
+        size_bytes=size,
         violations=state.violations + new if new else state.violations,
     )
 
@@ -85,11 +89,19 @@ def window(
     return ()
 
 
-def _alternates(state: State, message: Message) -> bool:
-    """Whether the message's role is the ordinary one here, and leaves no call unanswered."""
+def _is_ordinary(state: State, message: Message) -> bool:
+    """Whether the message is plain text in its turn, as most are: it can break no rule."""
     if message.role == "user":
-        return state.role != "user"
-    return message.role == "assistant" and state.role == "user" and not state.calls
+        in_turn = state.role != "user"
+    else:
+        in_turn = message.role == "assistant" and state.role == "user" and not state.calls
+    if not in_turn or state.hollow >= 0 or not message.blocks:
+        return False
+    return all(map(_says_something, message.blocks))
+
+
+def _says_something(block: Block) -> bool:
+    return isinstance(block, Text) and not (block.text == "" or block.text.isspace())
 
 
 def _role(state: State, index: int, message: Message) -> Iterator[Violation]:

@@ -1,0 +1,91 @@
+"""What a user waits for: the headline scenarios, `import harness`, `harness --help`.
+
+Each is measured in fresh interpreters, so that nothing is warm which would be cold for a user. The
+SDK is imported before the clock starts: its one to two seconds are not ours. Imports are the
+difference of two medians, ours and bare Python's, taken in turn.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.figure import Figure
+
+ROOT = Path(__file__).parents[1]
+ALL_MOST_S, INCIDENT_MOST_S = 3.0, 1.0
+IMPORT_MOST_MS, HELP_MOST_MS = 60.0, 100.0
+INCIDENT = "loops/empty-inputs.yaml"
+
+_TIMED = """
+import sys, time
+import anthropic
+anthropic.Anthropic(api_key="x").messages
+began = time.perf_counter()
+from bench.scenarios import play
+play(sys.argv[1])
+print(time.perf_counter() - began)
+"""
+_HELP = "import sys; from harness.cli import main; sys.exit(main())"
+
+
+def play(path: str) -> None:
+    """Run the reference agent on every variant of the scenarios in a file or folder."""
+    from harness.agent import agent
+    from harness.load import find_scenarios, load_scenarios
+    from harness.runner import run
+
+    for file in find_scenarios([ROOT / "scenarios" / path]):
+        for scenario in load_scenarios(file):
+            result = run(scenario, agent)
+            assert result.verdict.verdict == "pass", (result.name, result.verdict)
+
+
+def python(*arguments: str) -> str:
+    """What a fresh interpreter prints."""
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def seconds(path: str, rounds: int) -> float:
+    """The median time of the scenarios in a file or folder."""
+    return statistics.median(float(python("-c", _TIMED, path)) for _ in range(rounds))
+
+
+def beyond_bare_ms(rounds: int, *arguments: str) -> float:
+    """How many milliseconds an interpreter takes beyond one that does nothing."""
+    bare, ours = [], []
+    for _ in range(rounds):
+        for spent, command in ((bare, ("-c", "pass")), (ours, arguments)):
+            began = time.perf_counter()
+            python(*command)
+            spent.append(time.perf_counter() - began)
+    return 1000 * (statistics.median(ours) - statistics.median(bare))
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    """The figures, each the median of so many interpreters; imports take four times as many."""
+    yield Figure("all scenarios, all variants", seconds(".", rounds), ALL_MOST_S, " s")
+    yield Figure("the 51-minute incident", seconds(INCIDENT, rounds), INCIDENT_MOST_S, " s")
+    imported = beyond_bare_ms(4 * rounds, "-c", "import harness")
+    yield Figure("import harness, beyond bare Python", imported, IMPORT_MOST_MS, " ms")
+    helped = beyond_bare_ms(4 * rounds, "-c", _HELP, "--help")
+    yield Figure("harness --help, beyond bare Python", helped, HELP_MOST_MS, " ms")
+
+
+def main() -> int:
+    """Print every figure; 1 when one is over its bound."""
+    over = 0
+    for figure in figures(5):
+        print(figure, flush=True)
+        over += figure.is_over
+    return int(over > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

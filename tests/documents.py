@@ -1,0 +1,136 @@
+"""What the documents hold, read back: code blocks, command lines, and the generated part of one.
+
+`docs/checks.md` below its mark is made from the docstrings of the checks and the table of rules:
+
+    python -m tests.documents
+
+writes it anew. A test compares the two, so that the text cannot differ from the code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from harness import faults
+from harness.checks import judge
+from harness.core.ports import CheckFunction
+from harness.wires.anthropic import rules
+
+ROOT = Path(__file__).parents[1]
+CHECKS = ROOT / "docs" / "checks.md"
+MARK = "<!-- From here on: python -m tests.documents -->\n"
+WIDTH = 100
+
+
+def blocks(document: Path, language: str) -> list[str]:
+    """The code blocks of a language, in order."""
+    text = document.read_text("utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def part(document: Path, heading: str) -> str:
+    """The text below a heading up to the next one of its rank or higher."""
+    level = heading.partition(" ")[0]
+    text = document.read_text("utf-8")
+    (found,) = re.findall(
+        rf"^{re.escape(heading)}\b[^\n]*\n(.*?)(?=^#{{1,{len(level)}}} |\Z)",
+        text,
+        re.MULTILINE | re.DOTALL,
+    )
+    return str(found)
+
+
+def headings(document: Path) -> set[str]:
+    """The headings as the fragments that link to them."""
+    text = re.sub(r"^```.*?^```", "", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """The words of each `harness VERB …` in code: lines of blocks without a language, and spans."""
+    fenced = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    spans = re.findall(r"`(harness [^`\n]+)`", text)
+    for line in ["\n".join(fenced), *spans]:
+        for found in re.findall(r"^[ $]*(harness [a-z].*)$", line, re.MULTILINE):
+            yield shlex.split(found, comments=True)[1:]
+
+
+def generated_checks() -> str:
+    """The generated part of `docs/checks.md`."""
+    by_name = sorted(judge.checks().items())
+    return "\n".join([*(_section(*item) for item in by_name), *_rules()])
+
+
+def _section(name: str, check: CheckFunction) -> str:
+    head, _, rest = judge.explain(name).partition("\n")
+    needs = ", ".join(getattr(check, "needs", ())) or "nothing"
+    settings = ", ".join(f"`{s}`" for s in check_settings(check)) or "none"
+    paragraphs = [f"### {name}", _filled(head), _filled(rest)]
+    unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
+    if unsaid:
+        paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
+    paragraphs.append(_filled(f"Needs: {needs}. Settings: {settings}."))
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), WIDTH, break_on_hyphens=False)
+
+
+def _rule(code: str) -> str:
+    return code.partition(".")[2]
+
+
+def check_settings(check: CheckFunction) -> list[str]:
+    """The settings of a check as they are written in a scenario, with their defaults."""
+    own = [p for p in inspect.signature(check).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return [f"{p.name}: {msgspec.json.encode(p.default).decode()}" for p in own]
+
+
+def fault_settings() -> dict[str, list[str]]:
+    """The settings of each fault with their defaults, as the documents write them."""
+    return {
+        kind: [
+            f"{p.name}: {p.default!r}"
+            for p in inspect.signature(function).parameters.values()
+            if p.kind is p.KEYWORD_ONLY
+        ]
+        for kind, function, _ in faults.every()
+    }
+
+
+def codes_of(name: str) -> list[str]:
+    """The codes of a check that stand whole in the source."""
+    sources = (ROOT / "harness" / "checks").glob("*.py")
+    text = "\n".join(path.read_text("utf-8") for path in sources)
+    return sorted(set(re.findall(rf'"({name}\.[a-z_]+)"', text)))
+
+
+def _rules() -> Iterator[str]:
+    yield "## The rules of the dialects\n"
+    default = f"The default dialect is `{rules.DEFAULT_DIALECT}`."
+    yield f"Of `valid_request`. {default} Backticks of an answer are shown as '.\n"
+    yield "| rule | status | answer | dialects |\n|---|---|---|---|"
+    for rule in rules.RULES.values():
+        where = "all" if rule.dialects == rules.ALL else ", ".join(sorted(rule.dialects))
+        answer = rule.text.replace("|", "\\|").replace("`", "'")
+        yield f"| {rule.id} | {rule.status} | `{answer}` | {where} |"
+    yield ""
+
+
+def main() -> None:
+    """Write the generated part."""
+    kept = CHECKS.read_text("utf-8").partition(MARK)[0]
+    CHECKS.write_text(kept + MARK + "\n" + generated_checks(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
