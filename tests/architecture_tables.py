@@ -58,6 +58,8 @@ PURE: tuple[str, ...] = (
     "cassettes.compact",
     "agent.blocks",
     "agent.damage",
+    "agent.environment.settings",
+    "agent.environment.spec",
     "agent.failures",
     "agent.guards",
     "agent.outcome",

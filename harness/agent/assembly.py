@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from harness.agent.compaction import Compaction, compact
+from harness.agent.environment.offered import for_the_model, offered
+from harness.agent.environment.shared import Environments
 from harness.agent.gateway import Gateway
 from harness.agent.guards import Guard, Watch, standard_guards
 from harness.agent.loop import Loop
@@ -45,6 +47,7 @@ class Parts:
     model: Model
     tools: Toolbox
     store: SessionStore
+    environment: Environments
     guards: Callable[[Sequence[ToolSpec]], Sequence[Guard]] = standard_guards
     watch: Callable[[Sequence[Guard]], Watch] = Watch
     overflow: Callable[[Compaction], Overflow] = Escalation
@@ -61,7 +64,7 @@ class Parts:
         return self.turn(
             transcript,
             self.model,
-            self.tools,
+            self.tools.prepared(partial(self.environment.ready, inbound.session)),
             self.watch(self.guards(self.tools.specs)),
             self.overflow(outbox.announced(self.compaction)),
             self.policy,
@@ -113,8 +116,13 @@ def standard_transcript(brief: Brief) -> NewTranscript:
 
 
 def standard_tools(brief: Brief) -> Toolbox:
-    """The tools of the brief."""
-    return Toolbox(brief.tools)
+    """The tools of the brief that are for the model."""
+    return Toolbox(for_the_model(brief.tools))
+
+
+def standard_environment(brief: Brief) -> Environments:
+    """What `terminal`, `file` and `code` work in, if the brief has a tool that makes it."""
+    return offered(brief.tools)
 
 
 def standard_store(brief: Brief) -> SessionStore:
@@ -144,5 +152,6 @@ _STANDARD: dict[str, Callable[[Brief], Any]] = {
     "overflow": standard_overflow,
     "tools": standard_tools,
     "store": standard_store,
+    "environment": standard_environment,
     "transcript": standard_transcript,
 }

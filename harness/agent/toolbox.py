@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from copy import deepcopy
+from collections.abc import Callable, Sequence
+from copy import copy, deepcopy
 
 from harness.agent.guards.empty_input import is_unparsed
 from harness.agent.projection import NO_TEXT
@@ -28,7 +28,15 @@ class Toolbox:
         self._tools = {tool.name: tool for tool in tools}
         self._limited = {tool.name for tool in tools if _takes_timeout(tool)}
         self._timeout_s = timeout_s
+        self._prepare: Callable[[str], object] = _nothing
         self.specs = tuple(ToolSpec(t.name, t.description, t.input_schema) for t in tools)
+
+    def prepared(self, prepare: Callable[[str], object]) -> Toolbox:
+        """The same tools; before one runs, `prepare` is given its name. What that raises is an
+        error result like the tool's own."""
+        other = copy(self)
+        other._prepare = prepare
+        return other
 
     def run(self, call: ToolUse) -> ToolResult:
         """The result of a call. A tool that raises, or does not exist, gives an error result.
@@ -48,8 +56,13 @@ class Toolbox:
             return error_result(call, _told(error))
 
     def _call(self, tool: Tool, call: ToolUse) -> Json:
+        self._prepare(tool.name)
         limit = {"timeout_s": self._timeout_s} if tool.name in self._limited else {}
         return tool.call(deepcopy(call.input or {}), id=call.id, **limit)
+
+
+def _nothing(name: str) -> None:
+    """No tool needs anything made ready."""
 
 
 def _takes_timeout(tool: Tool) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a run came out as its scenario expects: outcome, counts of calls, schedule of waits.
+"""Whether a run came out as its scenario expects: outcome, calls and their inputs, waits.
 
 A wait is what an agent adds by itself: the time from a failed answer of the model to the next
 request of that session, less the waits that the answer's own plan held. Waits of 0 ms are none.
@@ -13,6 +13,7 @@ import msgspec
 from harness.checks.outcome import outcome
 from harness.core.exchanges import Exchange
 from harness.core.history import History
+from harness.core.messages import Json, canonical
 from harness.core.ports import needs
 from harness.core.scenario import Bounds, Expect, Waits
 from harness.core.verdict import Finding
@@ -25,10 +26,11 @@ def expected(history: History) -> Expect:
 
 @needs()
 def expect(history: History) -> Iterator[Finding]:
-    """The run is what its scenario expects: `outcome`, number of `calls`, `waits` between them."""
+    """The run is what its scenario expects: `outcome`, number of `calls`, their `inputs`, `waits` between."""
     expectation = expected(history)
     yield from _outcome(history, expectation)
     yield from _calls(history, expectation)
+    yield from _inputs(history, expectation)
     yield from _waits(history, expectation.waits_s)
 
 
@@ -48,6 +50,24 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
     for name, bounds in calls.tool.items():
         numbers = [e.n for e in trace.executions if e.request.name == name]
         yield from _bounds(f"the tool {name}", numbers, bounds, _end(history))
+
+
+def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
+    for execution in history.trace.executions:
+        name, found = execution.request.name, execution.request.input
+        wanted = expectation.inputs.get(name, found)
+        if canonical(found) != canonical(wanted):
+            text = f"the tool {name} is called with another input than expected"
+            yield Finding("expect.inputs", f"{text}{_differences(found, wanted)}", (execution.n,))
+
+
+def _differences(found: Json, wanted: Json) -> str:
+    """The keys of two objects that differ; nothing for other values."""
+    if not isinstance(found, dict) or not isinstance(wanted, dict):
+        return ""
+    keys = sorted(found.keys() | wanted.keys())
+    other = [k for k in keys if (k in found, found.get(k)) != (k in wanted, wanted.get(k))]
+    return f": {', '.join(other)}"
 
 
 def _bounds(

@@ -189,6 +189,7 @@ class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
     outcome: OutcomeWord | None = None
     must: tuple[str, ...] = ()
     calls: ExpectCalls = ExpectCalls()
+    inputs: dict[str, Json] = {}
     waits_s: tuple[float, ...] | Waits | None = None
     known: tuple[str, ...] = ()
 
