@@ -66,8 +66,11 @@ def _differences(found: Json, wanted: Json) -> str:
     if not isinstance(found, dict) or not isinstance(wanted, dict):
         return ""
     keys = sorted(found.keys() | wanted.keys())
-    other = [k for k in keys if (k in found, found.get(k)) != (k in wanted, wanted.get(k))]
-    return f": {', '.join(other)}"
+    return ": " + ", ".join(k for k in keys if _entry(found, k) != _entry(wanted, k))
+
+
+def _entry(value: dict[str, Json], key: str) -> str:
+    return canonical({key: value[key]}) if key in value else ""
 
 
 def _bounds(

@@ -13,7 +13,7 @@ import msgspec
 Name: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[!-~]+$")]
 """Printable ASCII without spaces, so that it can be the value of a variable as it stands."""
 
-Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=4096)]
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
 

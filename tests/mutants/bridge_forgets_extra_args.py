@@ -1,0 +1,33 @@
+"""The map from the configuration to the variables is written by hand, and a new key is not in it."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.environment import EnvironmentSpec
+from harness.agent.environment.offered import offered
+from harness.agent.environment.settings import to_variables
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="environment",
+    statement="docker_extra_args never reaches the process that reads it (seed 128, #28863)",
+    scenario="environment-parity",
+    killed_by="expect.inputs",
+)
+
+WRITTEN = (
+    "TERMINAL_IMAGE TERMINAL_ENV TERMINAL_NETWORK TERMINAL_CAP_DROP TERMINAL_SECURITY_OPTIONS "
+    "TERMINAL_MOUNTS TERMINAL_CPUS TERMINAL_MEMORY_MIB TERMINAL_DISK_MIB TERMINAL_PIDS"
+).split()
+
+
+def by_hand(spec: EnvironmentSpec) -> dict[str, str]:
+    """The variables that somebody has written down."""
+    whole = to_variables(spec)
+    return {variable: whole[variable] for variable in WRITTEN}
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent whose bridge has a list of its own."""
+    build(brief, environment=offered(brief.tools, bridge=by_hand)).run()

@@ -1,0 +1,32 @@
+"""A list crosses the variables as the text that Python prints, and comes back as another list."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from harness.agent import build
+from harness.agent.environment import EnvironmentSpec
+from harness.agent.environment.offered import offered
+from harness.agent.environment.settings import to_variables
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="environment",
+    statement="A list of the configuration is not the same list after the variables (seed 129)",
+    scenario="environment-parity",
+    killed_by="expect.inputs",
+)
+
+
+def joined(spec: EnvironmentSpec) -> dict[str, str]:
+    """The arguments in one text, as a reader that splits nothing gets them."""
+    text = " ".join(msgspec.to_builtins(spec)["extra_args"])
+    return {**to_variables(spec), "TERMINAL_EXTRA_ARGS": json.dumps([text])}
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that joins what it should quote."""
+    build(brief, environment=offered(brief.tools, bridge=joined)).run()
