@@ -26,7 +26,7 @@ def expected(history: History) -> Expect:
 
 @needs()
 def expect(history: History) -> Iterator[Finding]:
-    """The run is what its scenario expects: `outcome`, number of `calls`, their `inputs`, `waits` between."""
+    """The run is what its scenario expects: `outcome`, number and `inputs` of `calls`, `waits`."""
     expectation = expected(history)
     yield from _outcome(history, expectation)
     yield from _calls(history, expectation)

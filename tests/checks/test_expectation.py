@@ -43,6 +43,24 @@ def test_calls_are_counted(calls: dict[str, Any], count: int) -> None:
     assert codes(expect(_once(_story(calls=calls)).end())) == ["expect.calls"] * count
 
 
+def test_the_input_of_every_call_of_a_tool_is_compared() -> None:
+    (first, _) = (e.request.input for e in _once(Story()).history.trace.executions)
+    assert not list(expect(_once(_story(inputs={"list": first, "write": {"a": 1}})).end()))
+    story = _once(_story(inputs={"list": {**first, "size": 1.0}}))
+    found = list(expect(story.end()))
+    assert [(f.code, f.message.rpartition(": ")[2]) for f in found] == [
+        ("expect.inputs", "size"),
+        ("expect.inputs", "size"),
+    ]
+    assert [f.events for f in found] == [(e.n,) for e in story.history.trace.executions]
+
+
+@pytest.mark.parametrize("wanted", [None, "text", [], {"size": None}])
+def test_an_input_of_another_kind_is_not_what_is_expected(wanted: Any) -> None:
+    story = _once(_story(inputs={"list": wanted}))
+    assert codes(expect(story.end())) == ["expect.inputs"] * 2
+
+
 def test_the_call_too_many_is_the_proof() -> None:
     story = _once(_story(calls={"model": {"max": 2}}))
     third = story.history.trace.exchanges[2].n

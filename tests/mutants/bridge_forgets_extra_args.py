@@ -1,4 +1,4 @@
-"""The map from the configuration to the variables is written by hand, and a new key is not in it."""
+"""The map from configuration to variables is written by hand, and a new key is not in it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,17 @@ MUTANT = Mutant(
 )
 
 WRITTEN = (
-    "TERMINAL_IMAGE TERMINAL_ENV TERMINAL_NETWORK TERMINAL_CAP_DROP TERMINAL_SECURITY_OPTIONS "
-    "TERMINAL_MOUNTS TERMINAL_CPUS TERMINAL_MEMORY_MIB TERMINAL_DISK_MIB TERMINAL_PIDS"
-).split()
+    "TERMINAL_IMAGE",
+    "TERMINAL_ENV",
+    "TERMINAL_NETWORK",
+    "TERMINAL_CAP_DROP",
+    "TERMINAL_SECURITY_OPTIONS",
+    "TERMINAL_MOUNTS",
+    "TERMINAL_CPUS",
+    "TERMINAL_MEMORY_MIB",
+    "TERMINAL_DISK_MIB",
+    "TERMINAL_PIDS",
+)
 
 
 def by_hand(spec: EnvironmentSpec) -> dict[str, str]:

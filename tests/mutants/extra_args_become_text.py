@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import msgspec
-
 from harness.agent import build
 from harness.agent.environment import EnvironmentSpec
 from harness.agent.environment.offered import offered
@@ -23,7 +21,7 @@ MUTANT = Mutant(
 
 def joined(spec: EnvironmentSpec) -> dict[str, str]:
     """The arguments in one text, as a reader that splits nothing gets them."""
-    text = " ".join(msgspec.to_builtins(spec)["extra_args"])
+    text = " ".join(spec.extra_args)
     return {**to_variables(spec), "TERMINAL_EXTRA_ARGS": json.dumps([text])}
 
 

@@ -31,7 +31,7 @@ class OwnDict(Environments):
 
 
 def _copied(spec: EnvironmentSpec) -> EnvironmentSpec:
-    values = msgspec.to_builtins(spec)
+    values = spec.plain()
     return msgspec.convert({key: values[key] for key in COPIED}, type=EnvironmentSpec)
 
 

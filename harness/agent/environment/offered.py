@@ -11,8 +11,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
-
 from harness.agent.environment.settings import SECTION, from_section, from_variables, to_variables
 from harness.agent.environment.shared import Environments
 from harness.agent.environment.spec import EnvironmentSpec
@@ -30,7 +28,7 @@ class ToolBackend:
 
     def create(self, spec: EnvironmentSpec) -> Any:
         """What the tool answers; raises what it raises."""
-        return self.tool.call(msgspec.to_builtins(spec), id=CREATE)
+        return self.tool.call(spec.plain(), id=CREATE)
 
 
 def offered(

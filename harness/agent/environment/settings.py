@@ -57,7 +57,7 @@ def from_section(section: Mapping[str, Json]) -> EnvironmentSpec:
 
 def to_variables(spec: EnvironmentSpec) -> dict[str, str]:
     """The variables that hand a specification to a process, each key of it."""
-    values = msgspec.to_builtins(spec)
+    values = spec.plain()
     return {s.variable: _written(s, values[s.key]) for s in SETTINGS}
 
 
@@ -80,7 +80,7 @@ def with_set(section: Mapping[str, Json], name: str, text: str) -> dict[str, Jso
         raise InputError(f"there is no setting {name!r}; {nearest(name, names)}", "config set")
     setting = names[name]
     spec = _spec({name: (setting, text)})
-    return {**section, setting.key: msgspec.to_builtins(spec)[setting.key]}
+    return {**section, setting.key: spec.plain()[setting.key]}
 
 
 def setting_of(key: str) -> Setting:

@@ -10,6 +10,8 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
+from harness.core.messages import Json
+
 Name: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[!-~]+$")]
 """Printable ASCII without spaces, so that it can be the value of a variable as it stands."""
 
@@ -17,9 +19,7 @@ Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=4096)]
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
 
-class EnvironmentSpec(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=False
-):
+class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A container, in full.
 
     `cap_drop` are kernel capabilities, `security_options`, `mounts` (`SOURCE:TARGET[:ro]`) and
@@ -38,3 +38,8 @@ class EnvironmentSpec(
     memory_mib: Positive = 4096
     disk_mib: Positive = 16384
     pids: Positive = 256
+
+    def plain(self) -> dict[str, Json]:
+        """All keys with values as JSON has them."""
+        values = msgspec.to_builtins(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
