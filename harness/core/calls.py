@@ -85,6 +85,16 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     at_ms: int = 0
 
 
+HEADERS = (
+    "anthropic-beta",
+    "anthropic-version",
+    "x-stainless-helper",
+    "x-harness-purpose",
+    "x-stainless-retry-count",
+)
+"""The request headers that are read; a door may leave out all others."""
+
+
 class Received(msgspec.Struct, frozen=True, gc=False):
     """A model request as the door got it: bytes, and what stands around them.
 

@@ -7,10 +7,10 @@ the same on every machine and under every `PYTHONHASHSEED`.
 
 from __future__ import annotations
 
-import hashlib
 import random
 import string
 from binascii import b2a_base64
+from hashlib import blake2b
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 _BASE64 = string.ascii_letters + string.digits + "+/"
@@ -21,17 +21,17 @@ class Draws:
     """The draws of one run."""
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
+        self.seed, self._seed = seed, str(seed)
 
-    def _key(self, names: tuple[str, ...]) -> bytes:
-        text = "\x1f".join((str(self.seed), *names))
-        return hashlib.blake2b(text.encode(), digest_size=16).digest()
+    def _key(self, *names: str) -> bytes:
+        text = "\x1f".join((self._seed, *names))
+        return blake2b(text.encode(), digest_size=16).digest()
 
     def random(self, *names: str) -> random.Random:
         """A generator of its own for `names`: the same names, the same draws."""
-        return random.Random(int.from_bytes(self._key(names), "big"))
+        return random.Random(int.from_bytes(self._key(*names), "big"))
 
     def identifier(self, prefix: str, *names: str) -> str:
         """An id in the shape that providers use: the prefix and 24 letters or digits."""
-        letters = b2a_base64(self._key((prefix, *names)))[:22].translate(_LETTERS)
+        letters = b2a_base64(self._key(prefix, *names))[:22].translate(_LETTERS)
         return f"{prefix}01{letters.decode()}"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from harness.core.calls import Purpose, Request, Seam
 from harness.core.events import (
     SCHEMA_VERSION,
     Answered,
@@ -27,6 +28,7 @@ from harness.core.events import (
 )
 from harness.core.messages import Json, Message, digest, printable
 from harness.core.past import Past
+from harness.core.plans import Outcome
 from harness.core.trace import Trace
 from harness.core.tracing import trace
 
@@ -44,6 +46,7 @@ class History:
         self.values: dict[str, Json] = {}
         self.past = Past()
         self._sink = sink
+        self._append = self.events.append if sink is None else self._append_and_tell
         self._trace: tuple[int, Trace] = (-1, Trace())
 
     @property
@@ -53,7 +56,7 @@ class History:
             self._trace = (len(self.events), trace(self))
         return self._trace[1]
 
-    def _append(self, event: AnyEvent) -> None:
+    def _append_and_tell(self, event: AnyEvent) -> None:
         self.events.append(event)
         if self._sink is not None:
             self._sink(event)
@@ -99,16 +102,58 @@ class History:
         self._append(event)
         return event
 
-    def called(self, **fields: Json) -> Called:
+    def called(
+        self,
+        *,
+        key: str,
+        seam: Seam,
+        request: Request,
+        at_ms: int = 0,
+        session: str = "",
+        turn: int = 0,
+        purpose: Purpose = "main",
+        sdk_retry: int = 0,
+        refused: tuple[str, ...] = (),
+        bytes: int = 0,
+        tokens: int = 0,
+    ) -> Called:
         """A call crossed a seam."""
-        event = Called(n=len(self.events) + 1, **fields)
+        event = Called(
+            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
+            request=request, purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes,
+            tokens=tokens,
+        )  # fmt: skip
         self._append(event)
-        self.past.see_called(event.key, event.seam, event.session, event.request, event.purpose)
+        self.past.see_called(key, seam, session, request, purpose)
         return event
 
-    def answered(self, **fields: Json) -> Answered:
+    def answered(
+        self,
+        *,
+        key: str,
+        seam: Seam,
+        at_ms: int = 0,
+        session: str = "",
+        turn: int = 0,
+        script_turn: int | None = None,
+        steps: tuple[str, ...] = (),
+        faults: tuple[str, ...] = (),
+        status: int | None = None,
+        error: str = "",
+        stop: str | None = None,
+        usage: dict[str, Json] | None = None,
+        blocks: str = "",
+        value: Json = None,
+        complete: bool = True,
+        outcome: Outcome = "ok",
+    ) -> Answered:
         """A call was answered."""
-        event = Answered(n=len(self.events) + 1, **fields)
+        event = Answered(
+            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
+            script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
+            stop=stop, usage=usage or {}, blocks=blocks, value=value, complete=complete,
+            outcome=outcome,
+        )  # fmt: skip
         self._append(event)
         self.past.see_answered(event)
         return event

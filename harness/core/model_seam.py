@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
@@ -16,7 +16,7 @@ from harness.core.arming import ArmedFault, Stage, bend_all
 from harness.core.calls import Call, ModelRequest, Purpose, Received
 from harness.core.draws import Draws
 from harness.core.history import History
-from harness.core.messages import Json, Message
+from harness.core.messages import Message
 from harness.core.plans import (
     Answer,
     ApiError,
@@ -57,20 +57,37 @@ class ModelSeam:
         self._named: dict[str, tuple[object, str]] = {}
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
 
-    def read(self, received: Received, session: str) -> tuple[ModelRequest, Reading]:
-        """The request as it stands in the history, and as the wire reads it."""
-        lane = (session, received.headers.get("x-harness-purpose", "main"))
-        if lane not in self._readers:
-            window = self.scenario.window_tokens
-            self._readers[lane] = self.wire.reader(self.scenario.dialect, window)
-        reading = self._readers[lane].read(received.body)
+    def call(self, received: Received, session: str) -> tuple[Call, Reading]:
+        """The request as scripts and faults see it, and as the wire reads it."""
+        stated, past = received.headers.get("x-harness-purpose", ""), self.history.past
+        lane = (session, stated or "main")
+        reader = self._readers.get(lane)
+        if reader is None:
+            reader = self.wire.reader(self.scenario.dialect, self.scenario.window_tokens)
+            self._readers[lane] = reader
+        reading = reader.read(received.body)
+        n = past.next_index(session, "model")
         after = self._last_key.get(lane, "") if reading.keep else ""
-        n = self.history.past.next_index(session, "model")
-        self._last_key[lane] = f"{session}/model#{n}"
-        return self._request(reading, after, received), reading
+        key = self._last_key[lane] = f"{session}/model#{n}"
+        call = Call(
+            key=key,
+            seam="model",
+            n=n,
+            session=session,
+            turn=past.turn(session),
+            at_ms=received.at_ms,
+            request=self._request(reading, after, received),
+            purpose=self._purpose(stated, reading.messages),
+            messages=reading.messages,
+            system=reading.system,
+            tools=reading.tools,
+            settings=reading.settings,
+            timeout_ms=received.timeout_ms,
+        )
+        return call, reading
 
     def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
-        note, at_ms = self.history.note, received.at_ms
+        note, at_ms, headers = self.history.note, received.at_ms, received.headers
         return ModelRequest(
             model=reading.model,
             messages=tuple([note(message, at_ms) for message in reading.added]),
@@ -81,7 +98,7 @@ class ModelSeam:
             tools_offered=reading.tools_offered,
             max_tokens=reading.max_tokens,
             stream=reading.stream,
-            headers={k: received.headers[k] for k in _KEPT_HEADERS if k in received.headers},
+            headers={k: headers[k] for k in _KEPT_HEADERS if k in headers},
         )
 
     def _digest(self, slot: str, value: object, at_ms: int) -> str:
@@ -92,19 +109,6 @@ class ModelSeam:
             seen = self._named[slot] = (value, name)
         return seen[1]
 
-    def complete(self, call: Call, received: Received, reading: Reading) -> Call:
-        """The call as scripts and faults see it: with values in place of digests."""
-        stated = received.headers.get("x-harness-purpose", "")
-        return msgspec.structs.replace(
-            call,
-            purpose=self._purpose(stated, reading.messages),
-            messages=reading.messages,
-            system=reading.system,
-            tools=reading.tools,
-            settings=reading.settings,
-            timeout_ms=received.timeout_ms,
-        )
-
     def _purpose(self, stated: str, messages: Sequence[Message]) -> Purpose:
         """What the request is for: by its header, else by the last user text, else main."""
         if stated in ("main", "compact", "aux"):
@@ -114,15 +118,22 @@ class ModelSeam:
         text = next((m.text for m in reversed(messages) if m.role == "user"), "")
         return next((name for pattern, name in self._purposes if pattern.search(text)), "main")
 
-    def fields(self, received: Received, reading: Reading) -> dict[str, Any]:
-        """What the called event says beside the request."""
+    def record(self, call: Call, received: Received, reading: Reading) -> None:
+        """Record the call."""
         retry = received.headers.get("x-stainless-retry-count", "0")
-        return {
-            "sdk_retry": int(retry) if retry.isdecimal() else 0,
-            "refused": tuple([violation.rule for violation in reading.violations]),
-            "bytes": len(received.body),
-            "tokens": reading.tokens,
-        }
+        self.history.called(
+            key=call.key,
+            seam="model",
+            request=call.request,
+            at_ms=call.at_ms,
+            session=call.session,
+            turn=call.turn,
+            purpose=call.purpose,
+            sdk_retry=int(retry) if retry.isdecimal() else 0,
+            refused=tuple([v.rule for v in reading.violations]) if reading.violations else (),
+            bytes=len(received.body),
+            tokens=reading.tokens,
+        )
 
     def answer(self, call: Call, reading: Reading) -> Plan:
         """The plan for a call, recorded."""
@@ -137,18 +148,17 @@ class ModelSeam:
             turn = turn if consumed else None
         else:
             plan = self.wire.write(value, reading, call.key, self.draws)
-        told, known = self._parsed(said, plan) if isinstance(said, Recorded) else (said, {})
-        if error == MISS and isinstance(value, ApiError):
-            known["value"] = value.message
+        told, cut = self._parsed(said, plan) if isinstance(said, Recorded) else (said, False)
         return record_answer(
             self.history,
             call,
             plan,
             turn=turn,
-            error=error,
             said=told,
+            error=error,
             faults=by,
-            **known,
+            value=value.message if error == MISS and isinstance(value, ApiError) else None,
+            cut=cut,
         )
 
     def _bent(
@@ -205,20 +215,14 @@ class ModelSeam:
                 steps.append(step)
         return said, tuple(steps)
 
-    def _parsed(
-        self, said: Recorded, plan: Plan
-    ) -> tuple[Reply | ApiError | None, dict[str, Json]]:
-        """A recorded answer, read back from its bytes, and what else is known of it.
-
-        It may have been cut as it was recorded.
-        """
+    def _parsed(self, said: Recorded, plan: Plan) -> tuple[Reply | ApiError | None, bool]:
+        """A recorded answer, read back from its bytes, and whether it was cut when recorded."""
         sent = b"".join(s.data for s in plan if isinstance(s, Send))
         parsed = self.wire.parse(sent, said.headers.get("content-type", ""))
         if parsed.error is not None:
-            return msgspec.structs.replace(parsed.error, status=said.status), {}
+            return msgspec.structs.replace(parsed.error, status=said.status), False
         blocks = parsed.message.blocks if parsed.message else ()
-        known = {} if parsed.complete else {"complete": False}
-        return Reply(blocks, parsed.stop, parsed.usage), known
+        return Reply(blocks, parsed.stop, parsed.usage), not parsed.complete
 
 
 def _no_answer(text: str) -> ApiError:

@@ -65,11 +65,11 @@ class Past:
 
     def next_index(self, session: str, seam: Seam) -> int:
         """The number that the next call of `session` on `seam` gets; the first is 1."""
-        return self.session_calls[session, seam] + 1
+        return self.session_calls.get((session, seam), 0) + 1
 
     def turn(self, session: str) -> int:
         """The number of the session's turn, 0 before its first inbound message."""
-        return self._turns[session]
+        return self._turns.get(session, 0)
 
     def is_open(self, session: str) -> bool:
         """Whether an inbound message of the session is being worked on."""
@@ -93,9 +93,9 @@ class Past:
         self, key: str, seam: Seam, session: str, request: Request, purpose: Purpose = "main"
     ) -> None:
         """Count a call; the history calls this as it appends the event."""
-        self.calls[seam] += 1
+        self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
-        ordinal = f"{seam}#{self.calls[seam]}"
+        ordinal = f"{seam}#{n}"
         if seam == "model":
             self.purpose_calls[purpose] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
@@ -116,15 +116,16 @@ class Past:
         """Count an answer; it names a script turn when that turn's value left the door whole."""
         seam = answered.seam
         lane, ordinal = self._lanes.pop(answered.key, (seam, ""))
-        self.answered.update((answered.key, ordinal))
+        self.answered.add(answered.key)
+        self.answered.add(ordinal)
         if seam == "inbox" and answered.value:
             self._see_delivered(answered.value)
         if answered.error.startswith("limit."):
             self.limit_answers += 1
-        if answered.script_turn is None:
-            return
-        self.last_played[lane] = answered.script_turn
-        self.plays["model" if seam == "model" else lane, answered.script_turn] += 1
+        turn = answered.script_turn
+        if turn is not None:
+            self.last_played[lane] = turn
+            self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:
         """The agent was killed. An inbox hands a message out again that nobody has confirmed, and

@@ -125,12 +125,12 @@ Plan: TypeAlias = tuple[Step, ...]
 
 Outcome = Literal["ok", "error", "timeout", "cancelled"]
 
-_ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
+ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
 
 
 def is_whole(plan: Plan) -> bool:
     """Whether everything the plan has to say leaves the door."""
-    return _ENDINGS.isdisjoint(map(type, plan))
+    return ENDINGS.isdisjoint(map(type, plan))
 
 
 def is_consumed(scripted: Plan, bent: Plan, carried: Plan) -> bool:
@@ -148,7 +148,7 @@ def _speaks(plan: Plan) -> bool:
 
 
 def _ends(plan: Plan) -> Plan:
-    return tuple(step for step in plan if type(step) in _ENDINGS)
+    return tuple(step for step in plan if type(step) in ENDINGS)
 
 
 def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
@@ -168,14 +168,20 @@ def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
 
 def summary(plan: Plan) -> tuple[str, ...]:
     """The plan in words for the history: runs of sends are one line with their size."""
+    sizes = [len(step.data) for step in plan if isinstance(step, Send)]
+    if sizes and len(sizes) == len(plan):
+        return (_sent(sizes),)
     lines: list[str] = []
     for kind, run in groupby(plan, type):
         if kind is Send:
-            sizes = [len(step.data) for step in run if isinstance(step, Send)]
-            lines.append(f"send {len(sizes)} ({sum(sizes)} bytes)")
+            lines.append(_sent([len(step.data) for step in run if isinstance(step, Send)]))
         else:
             lines.extend(map(_words, run))
     return tuple(lines)
+
+
+def _sent(sizes: list[int]) -> str:
+    return f"send {len(sizes)} ({sum(sizes)} bytes)"
 
 
 def _words(step: Step) -> str:

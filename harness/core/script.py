@@ -7,7 +7,9 @@ of the past.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 import msgspec
@@ -30,6 +32,10 @@ from harness.core.scenario import Times, ToolScript, ToolTurn, Turn
 
 FOREVER = 1 << 62
 _T = TypeVar("_T", Turn, ToolTurn)
+_Entry = tuple[int, Turn, int]
+_Lane = list[_Entry]
+"""The turns of one purpose in order: index in the whole script, turn, times to play."""
+_INDEX = itemgetter(0)
 
 
 def count(times: Times) -> int:
@@ -43,45 +49,48 @@ class TurnScript:
     def __init__(self, turns: Sequence[Turn], draws: Draws) -> None:
         self._draws = draws
         self._replies: dict[int, tuple[Reply, bool]] = {}
-        self._lanes: dict[str, list[tuple[int, Turn]]] = {}
+        self._lanes: dict[str, _Lane] = {}
         for index, turn in enumerate(turns):
-            self._lanes.setdefault(turn.purpose, []).append((index, turn))
+            self._lanes.setdefault(turn.purpose, []).append((index, turn, count(turn.times)))
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
         """The reply that is due, or None past the end."""
-        lane = self._lanes.get(call.purpose, [])
-        due = _due(lane, call, past)
+        due = _due(self._lanes.get(call.purpose, []), call, past)
         if due is None:
             return None
-        index, turn = due
-        if index not in self._replies:
+        index, turn, _ = due
+        known = self._replies.get(index)
+        if known is None:
             reply = _unnamed(turn)
-            self._replies[index] = reply, reply == _named(reply, self._draws, "")
-        reply, is_named = self._replies[index]
+            known = self._replies[index] = reply, reply == _named(reply, self._draws, "")
+        reply, is_named = known
         return reply if is_named else _named(reply, self._draws, call.key), index
 
     def unplayed(self, past: Past) -> Iterator[str]:
         """Turns that are owed (unconditional, not optional) and were never played."""
         for lane in self._lanes.values():
-            for index, turn in lane:
+            for index, turn, _ in lane:
                 owed = turn.when is None and not turn.optional
                 if owed and not past.plays["model", index]:
                     yield f"script turn {index + 1} ({describe(turn)})"
 
 
-def _due(lane: list[tuple[int, Turn]], call: Call, past: Past) -> tuple[int, Turn] | None:
-    """The turn that is due: a conditional one that holds ends the running one before it."""
-    for place in range(_position(lane, past), len(lane)):
-        index, turn = lane[place]
-        plays = past.plays["model", index]
-        if plays < count(turn.times) and (turn.when is None or _holds(turn, call, past)):
-            return _ending(lane, place, call, past) or lane[place] if plays else lane[place]
+def _due(lane: _Lane, call: Call, past: Past) -> _Entry | None:
+    """The turn that is due: a conditional one that holds ends the running one before it.
+
+    The search begins at the turn that was consumed last.
+    """
+    last = past.last_played.get(f"model:{call.purpose}", 0)
+    for place in range(bisect_left(lane, last, key=_INDEX) if last else 0, len(lane)):
+        index, turn, times = lane[place]
+        plays = past.plays.get(("model", index), 0)
+        if plays < times and (turn.when is None or _holds(turn, call, past)):
+            ending = _ending(lane, place, call, past) if plays else None
+            return ending or lane[place]
     return None
 
 
-def _ending(
-    lane: list[tuple[int, Turn]], place: int, call: Call, past: Past
-) -> tuple[int, Turn] | None:
+def _ending(lane: _Lane, place: int, call: Call, past: Past) -> _Entry | None:
     """The conditional turn right behind a running one that holds by now, if any."""
     for later in range(place + 1, len(lane)):
         turn = lane[later][1]
@@ -90,16 +99,6 @@ def _ending(
         if _holds(turn, call, past):
             return lane[later]
     return None
-
-
-def _position(lane: list[tuple[int, Turn]], past: Past) -> int:
-    """Where in the lane to look from: the place of the turn that was consumed last."""
-    last = past.last_played.get(f"model:{lane[0][1].purpose}" if lane else "", -1)
-    low, high = 0, len(lane)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if lane[middle][0] < last else (low, middle)
-    return low
 
 
 def _holds(turn: Turn, call: Call, past: Past) -> bool:

@@ -14,6 +14,7 @@ from harness.core.calls import Call, ToolRequest
 from harness.core.history import History
 from harness.core.messages import Json, Message
 from harness.core.plans import (
+    ENDINGS,
     Accepted,
     Answer,
     ApiError,
@@ -29,7 +30,6 @@ from harness.core.plans import (
     Step,
     ToolAnswer,
     Wait,
-    is_whole,
     summary,
 )
 from harness.core.scenario import Limits, Scenario, ToolTurn
@@ -47,7 +47,7 @@ def limit_hit(limits: Limits, history: History, call: Call) -> str:
         return "virtual_s"
     name = f"{call.seam}_calls"
     most: int | None = getattr(limits, name, None)
-    return name if most is not None and history.past.calls[call.seam] > most else ""
+    return name if most is not None and history.past.calls.get(call.seam, 0) > most else ""
 
 
 def limit_text(name: str, limits: Limits) -> str:
@@ -110,28 +110,58 @@ def record_answer(
     plan: Plan,
     *,
     turn: int | None = None,
-    error: str = "",
     said: Reply | ApiError | None = None,
+    error: str = "",
     faults: tuple[str, ...] = (),
-    **known: Json,
+    value: Json = None,
+    cut: bool = False,
 ) -> Plan:
-    """Record a plan as the answer to a call, effects included; return what the door carries out.
+    """Record the plan as the answer to a call, effects included; return what the door carries out.
 
-    `known` are fields of the event that the caller knows better than the plan shows.
+    `said` is what a model's answer says; `value` and `cut` (its terminal event is missing) are
+    what the caller knows and the plan does not show.
     """
-    if Effect in map(type, plan):
+    kinds = set(map(type, plan))
+    if Effect in kinds:
         _record_effects(history, call, plan)
-    fields = {
-        "session": call.session, "turn": call.turn, "at_ms": call.at_ms, "key": call.key,
-        "seam": call.seam, "script_turn": turn, "faults": faults, "error": error,
-        "steps": summary(plan),
-    }  # fmt: skip
-    if call.seam == "model":
-        _add_reply(fields, history, plan, said)
-    else:
-        _add_value(fields, history, plan)
-    fields.update(known)
-    history.answered(**fields)
+    whole = ENDINGS.isdisjoint(kinds)
+    if call.seam != "model":
+        return _record_value(history, call, plan, whole, turn, error, faults)
+    reply = said if isinstance(said, Reply) else None
+    statuses = [s.head.status for s in plan if isinstance(s, Send) and s.head is not None]
+    failed = isinstance(said, ApiError) or max(statuses, default=0) >= 400
+    history.answered(
+        session=call.session, turn=call.turn, at_ms=call.at_ms, key=call.key, seam="model",
+        script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
+        status=statuses[0] if statuses else None,
+        outcome=("error" if failed else "ok") if whole else _broken(plan),
+        complete=reply is not None and whole and not cut,
+        blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
+        stop=reply.stop if reply else None,
+        usage=reply.usage if reply else None,
+    )  # fmt: skip
+    return plan
+
+
+def _record_value(
+    history: History, call: Call, plan: Plan, whole: bool, script_turn: int | None, error: str,
+    faults: tuple[str, ...],
+) -> Plan:  # fmt: skip
+    """What follows from the value that a tool, the inbox or the outbox answers."""
+    value = next((s.value for s in plan if isinstance(s, Answer)), None)
+    session, turn, told = call.session, call.turn, None
+    failed = getattr(value, "is_error", False) or any(map(_is_error, plan))
+    if isinstance(value, ToolAnswer):
+        told = msgspec.to_builtins(value)
+    if isinstance(value, Delivered) and value.inbound is not None:
+        session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
+        turn = history.past.turn(session) + (value.inbound.kind == "message")
+    history.answered(
+        session=session, turn=turn, at_ms=call.at_ms, key=call.key, seam=call.seam,
+        script_turn=script_turn, faults=faults, error=error, steps=summary(plan), value=told,
+        outcome=("error" if failed else "ok") if whole else _broken(plan),
+        complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,
+    )  # fmt: skip
     return plan
 
 
@@ -144,41 +174,11 @@ def _record_effects(history: History, call: Call, plan: Plan) -> None:
             )  # fmt: skip
 
 
-def _add_reply(
-    fields: dict[str, Json], history: History, plan: Plan, said: Reply | ApiError | None
-) -> None:
-    """What follows from the model's answer, and from how it leaves."""
-    statuses, whole = _statuses(plan), is_whole(plan)
-    fields["status"] = statuses[0] if statuses else None
-    fields["outcome"] = _outcome(plan, whole, statuses, isinstance(said, ApiError))
-    fields["complete"] = isinstance(said, Reply) and whole
-    if isinstance(said, Reply):
-        fields["blocks"] = history.note(Message("assistant", said.blocks), fields["at_ms"])
-        fields["stop"], fields["usage"] = said.stop, said.usage
+def _is_error(step: Step) -> bool:
+    return isinstance(step, Send) and step.head is not None and step.head.status >= 400
 
 
-def _add_value(fields: dict[str, Json], history: History, plan: Plan) -> None:
-    """What follows from the value that a tool, the inbox or the outbox answers."""
-    value = next((s.value for s in plan if isinstance(s, Answer)), None)
-    whole = fields["complete"] = is_whole(plan)
-    failed = getattr(value, "is_error", False)
-    fields["outcome"] = _outcome(plan, whole, _statuses(plan), failed)
-    if isinstance(value, ToolAnswer):
-        fields["value"] = msgspec.to_builtins(value)
-    if isinstance(value, Delivered) and value.inbound is not None:
-        session = fields["session"] = value.inbound.session
-        fields["value"] = msgspec.to_builtins(value.inbound)
-        fields["turn"] = history.past.turn(session) + (value.inbound.kind == "message")
-    if fields["seam"] == "outbox":
-        fields["complete"] = isinstance(value, Accepted)
-
-
-def _statuses(plan: Plan) -> list[int]:
-    return [s.head.status for s in plan if isinstance(s, Send) and s.head is not None]
-
-
-def _outcome(plan: Plan, whole: bool, statuses: list[int], failed: bool) -> Outcome:
-    if whole:
-        return "error" if failed or max(statuses, default=0) >= 400 else "ok"
+def _broken(plan: Plan) -> Outcome:
+    """How a plan ends that does not leave whole."""
     raised = next((step.error for step in plan if isinstance(step, Raise)), "")
     return "timeout" if raised == "timeout" else "error"

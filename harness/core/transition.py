@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -64,10 +63,9 @@ class Transition:
     def model(self, received: Received) -> Plan:
         """Answer a model request."""
         session = received.session or self.history.past.working_session
-        request, reading = self._model.read(received, session)
-        call = self._call("model", session, received.at_ms, request)
-        call = self._model.complete(call, received, reading)
-        self._record(call, **self._model.fields(received, reading))
+        call, reading = self._model.call(received, session)
+        self.look(received.at_ms)
+        self._model.record(call, received, reading)
         return self._model.answer(call, reading)
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
@@ -145,7 +143,7 @@ class Transition:
         key = f"{session or 'main'}/{seam}#{n}"
         return Call(key, seam, n, session, past.turn(session), at_ms, request)
 
-    def _record(self, call: Call, **fields: Any) -> None:
+    def _record(self, call: Call) -> None:
         """Record what changed on disk, then the call."""
         self.look(call.at_ms)
         self.history.called(
@@ -155,8 +153,6 @@ class Transition:
             key=call.key,
             seam=call.seam,
             request=call.request,
-            purpose=call.purpose,
-            **fields,
         )
 
 

@@ -14,11 +14,13 @@ from functools import cache
 from types import ModuleType, TracebackType
 from typing import Any, NoReturn, Self
 
+from harness.core.calls import HEADERS
 from harness.core.errors import HarnessError, RunStopped
 from harness.core.plans import Close, Plan, Raise, Step, Wait
 from harness.doors.door import Door
 from harness.doors.exchange import DISCONNECTED, NOT_HTTP, Exchange, at_once, exchange
 
+_HEADERS = {name.encode(): name for name in HEADERS}
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
@@ -60,8 +62,9 @@ class Transport:
 
     def _plan(self, request: Any, body: bytes) -> Plan:
         headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1")
+            known: value.decode("latin-1")
             for name, value in request.headers.raw
+            if (known := _HEADERS.get(name.lower()))
         }
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = None if read_s is None else int(read_s * 1000)

@@ -28,6 +28,8 @@ from harness.wires.anthropic.tokens import tokens
 from harness.wires.anthropic.unreadable import reason
 from harness.wires.anthropic.validator import window
 
+_decode = msgspec.json.Decoder().decode
+
 
 class AnthropicReader:
     """Reads the requests of one session, in order."""
@@ -90,7 +92,7 @@ class AnthropicReader:
         return new.messages
 
     def _take(self, body: bytes, keep: int, raws: tuple[bytes, ...]) -> Reading:
-        added = tuple([_message(keep + n, raw) for n, raw in enumerate(raws)])
+        added = _messages(keep, raws)
         self._fold.rewind(keep)
         self._fold.extend(added)
         messages = self._messages if keep == len(self._messages) else self._messages[:keep]
@@ -132,12 +134,15 @@ def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
 
 
-def _message(index: int, raw: bytes) -> Message:
+def _messages(keep: int, raws: tuple[bytes, ...]) -> tuple[Message, ...]:
+    read: list[Message] = []
     try:
-        return message_from(msgspec.json.decode(raw))
+        for raw in raws:
+            read.append(message_from(_decode(raw)))
     except Malformed as error:
-        path = f"messages.{index}{error.path}"
+        path = f"messages.{keep + len(read)}{error.path}"
         raise Malformed(path, error.missing, error.wanted) from None
+    return tuple(read)
 
 
 def _malformed(error: Malformed) -> Violation:

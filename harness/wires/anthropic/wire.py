@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.core.draws import Draws
 from harness.core.messages import Message
-from harness.core.plans import ApiError, Recorded, Reply, Send
-from harness.core.ports import Parsed, Reading, Violation
+from harness.core.ports import Parsed, Violation
 from harness.wires.anthropic import fold, reply, response
 from harness.wires.anthropic.request import AnthropicReader
 from harness.wires.anthropic.rules import DIALECTS
@@ -27,11 +25,7 @@ class AnthropicWire:
         """A reader for one session; InputError when there is no such dialect."""
         return AnthropicReader(dialect, window_tokens)
 
-    def write(
-        self, value: Reply | ApiError | Recorded, reading: Reading, key: str, draws: Draws
-    ) -> tuple[Send, ...]:
-        """A value as the bytes of an answer: one send for each event of a stream."""
-        return reply.write(value, reading, key, draws)
+    write = staticmethod(reply.write)
 
     def parse(self, body: bytes, content_type: str) -> Parsed:
         """An answer's body (JSON, or a whole stream) as values."""
