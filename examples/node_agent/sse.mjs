@@ -70,7 +70,7 @@ const EVENTS = {
   content_block_delta: (state, event) =>
     DELTAS[event.delta.type]?.(state.message.content[event.index], event.delta),
   message_delta: (state, { delta, usage }) =>
-    Object.assign(state.message, delta, { usage: { ...state.message.usage, ...usage } }),
+    Object.assign(state.message, delta, usage && { usage: { ...state.message.usage, ...usage } }),
   message_stop: (state) => (state.complete = true),
   error: (_, event) => {
     throw new StreamError(event.error);
