@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from harness.campaign.histories import histories
 from harness.campaign.scripts import inboxes, scripts, tools
+from harness.core.messages import Json
 from harness.core.scenario import FaultSpec, Limits, Scenario, Session, Times
 
 WINDOWS = (None, None, None, 2_000, 400, 200)
 """Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
 
-FAULTS = (
+FAULTS: tuple[tuple[str, str] | tuple[str, str, int], ...] = (
     ("http.status", "model"),
     ("sse.end_inside_tool_input", "model"),
     ("sse.error_event", "model"),
@@ -34,8 +35,11 @@ FAULTS = (
     ("transport.reset_before_headers", "model"),
     ("transport.reset_mid_stream", "model"),
     ("transport.stalled_stream", "model"),
+    ("http.status", "model", 400),
+    ("http.status", "model", 413),
 )
-"""Kinds of faults, and where they strike."""
+"""Kinds of faults, where they strike, and the status if it is another than the usual one: one
+that refuses the request for good, one that says it is too large."""
 
 _FAULT = st.integers(0, len(FAULTS) - 1)
 _WHEN = st.integers(1, 3)
@@ -65,6 +69,9 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 @st.composite
 def failing_scenarios(draw: st.DrawFn) -> Scenario:
     """Scenarios with one fault of the provider or of a tool, on an early call, from once on."""
-    kind, on = FAULTS[draw(_FAULT)]
-    fault = FaultSpec(kind=kind, on=on, when=draw(_WHEN), often=draw(_OFTEN), must_fire=False)
+    kind, on, *status = FAULTS[draw(_FAULT)]
+    settings: dict[str, Json] = {"status": status[0]} if status else {}
+    fault = FaultSpec(
+        kind=kind, on=on, when=draw(_WHEN), often=draw(_OFTEN), must_fire=False, settings=settings
+    )
     return msgspec.structs.replace(draw(scenarios()), faults=(fault,))

@@ -72,11 +72,12 @@ def compaction_progress(
 ) -> Iterator[Finding]:
     """A compaction makes the prompt smaller, or it is not tried again in that turn.
 
+    One fails when its call brings no summary, or when the agent's notice has the status "failed".
     `repeated`: tried again after one that failed, or after which the prompt was still refused.
     `ratio`: tried again although the last one left more than `ratio` of the prompt. `larger`: what
-    is sent after it is no smaller than what was refused. `unusable`: the next request tells the
-    summary although it was cut off or refused. `too_many`: more than `most` without a successful
-    main answer between them. Source: invariant 16.
+    is sent after one that did not fail is no smaller than what was refused. `unusable`: the next
+    request tells the summary although it was cut off or refused. `too_many`: more than `most`
+    without a successful main answer between them. Source: invariant 16.
     """
     in_turns: dict[int, list[Compaction]] = {}
     for compaction in history.trace.compactions:

@@ -52,7 +52,8 @@ def append_only_prefix(history: History) -> Iterator[Finding]:
     which alone may still grow (a pause, a hint that is said once). `system`: the system text is
     another one. Every such change makes the provider read the conversation anew, and breaks signed
     thinking. A compaction excuses it, and so does a request that failed for good or a start of the
-    agent between them. Source: invariant 8.
+    agent between them. A turn may go back to what the one before began with, when a request of
+    that one failed for good and no compaction helped. Source: invariant 8.
     """
     trace = history.trace
     breaks = sorted([c.n for c in trace.compactions] + [s.n for s in trace.starts])
@@ -64,7 +65,7 @@ def append_only_prefix(history: History) -> Iterator[Finding]:
         last[exchange.called.session] = exchange
         if before is None or bisect(breaks, before.n) != bisect(breaks, exchange.n):
             continue
-        if _is_gone_on_from(before):
+        if _is_gone_on_from(before) and not _goes_back(trace, before, exchange):
             yield from _begins_alike(before, exchange)
 
 
@@ -78,21 +79,38 @@ def _is_gone_on_from(exchange: Exchange) -> bool:
     return exchange.transient and exchange.status != 200
 
 
+def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
+    """Whether a turn begins with the whole history again, after one that got by with a part."""
+    called, now = before.called, exchange.called
+    turn = trace.turns.get((called.session, called.turn))
+    if turn is None or called.turn == now.turn or all(map(_is_gone_on_from, turn.main)):
+        return False
+    helped = any(c.turn is turn and not c.failed for c in trace.compactions)
+    return not helped and _stands(_settled(turn.main[0].node), exchange.node)
+
+
 def _begins_alike(before: Exchange, exchange: Exchange) -> Iterator[Finding]:
     events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
     if before.request.system != exchange.request.system:
         text = f"{both} have different system texts"
         yield Finding("append_only_prefix.system", text, events)
-    settled, last_side = before.node, before.node.side
-    while settled.parent is not None and settled.side in (last_side, "system"):
-        settled = settled.parent
-    if not _goes_on(settled, exchange.node.first(settled.depth)):
+    settled = _settled(before.node)
+    if not _stands(settled, exchange.node):
         text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
         yield Finding("append_only_prefix.messages", text, events)
 
 
-def _goes_on(settled: Node, now: Node) -> bool:
-    """Whether the list stands as it was; a paused answer may have got its end meanwhile."""
+def _settled(node: Node) -> Node:
+    """What stood before the newest message."""
+    last_side = node.side
+    while node.parent is not None and node.side in (last_side, "system"):
+        node = node.parent
+    return node
+
+
+def _stands(settled: Node, node: Node) -> bool:
+    """Whether a list begins as it was; a paused answer may have got its end meanwhile."""
+    now = node.first(settled.depth)
     if now is settled:
         return True
     old, new = settled.message.blocks, now.message.blocks

@@ -198,7 +198,7 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     done = [e for e in _steps(turn, id, 0) if e.answered and e.answered.n < n]
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, e.triple[2]),
-        lambda e: True if e.failed else None,
+        lambda e: True if e.failed or _is_told_as_error(e) else None,
     )
     if any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely):
         return True
@@ -211,6 +211,11 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     if any(equal_runs(cut_off, repeats)):
         return True
     return any(count >= repeats for count in _useless_calls(trace, turn, n))
+
+
+def _is_told_as_error(execution: Execution) -> bool:
+    """Whether the model was told of a failure, as of an answer that comes too late."""
+    return bool(execution.ask and execution.ask.sent and execution.ask.sent.is_error)
 
 
 def _messages(turn: Turn, n: int) -> list[Hashable]:

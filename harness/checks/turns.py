@@ -39,12 +39,17 @@ def turn_serial(history: History) -> Iterator[Finding]:
     open_stretches: dict[str, _Stretch] = {}
     for stretch in sorted(_stretches(history.trace), key=lambda s: (s.first_n, s.last_n)):
         earlier = open_stretches.get(stretch.session)
-        if earlier is not None and earlier.first_n < stretch.first_n < earlier.last_n:
+        if earlier is not None and _overlap(earlier, stretch):
             text = f"the message {stretch.id} is worked on while {earlier.id} is not answered yet"
             events = (earlier.first_n, stretch.first_n, earlier.last_n)
             yield Finding("turn_serial.overlap", text, events)
         if earlier is None or earlier.last_n < stretch.last_n:
             open_stretches[stretch.session] = stretch
+
+
+def _overlap(earlier: _Stretch, later: _Stretch) -> bool:
+    """Whether two messages are worked on at once; after a kill one is handed out again."""
+    return earlier.id != later.id and earlier.first_n < later.first_n < earlier.last_n
 
 
 def _stretches(trace: Trace) -> Iterator[_Stretch]:

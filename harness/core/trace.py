@@ -88,7 +88,9 @@ class Compaction(msgspec.Struct, eq=False):
 
     @property
     def failed(self) -> bool:
-        """Whether its call brought no summary."""
+        """Whether its call brought no summary, or the agent says that it uses none."""
+        if self.notice and self.notice.request.status == "failed":
+            return True
         last = self.calls[-1] if self.calls else None
         return last is not None and not (last.succeeded and last.reply and last.reply.text.strip())
 

@@ -83,3 +83,11 @@ def test_nothing_is_asked_where_nothing_can_be_summarised() -> None:
     assert compact([user("now " + LONG)], 10_000, ask) is None
     assert compact([user("now " + LONG), CALL, RESULT], 10_000, ask) is None
     assert ask.queries == []
+
+
+def test_rows_that_are_never_sent_save_nothing() -> None:
+    """Results without a call are stored, and no request has them."""
+    sent = [user("first"), assistant("one " + LONG), user("now")]
+    orphans = results(ToolResult("gone", LONG), ToolResult("gone", LONG))
+    assert compact([orphans, *sent], 10_000, Summariser()) is None
+    assert compact([*PAST, *sent], 10_000, Summariser()) is not None

@@ -107,6 +107,22 @@ def test_an_empty_summary_is_a_failed_compaction() -> None:
     assert codes(compaction_progress(story.end())) == ["compaction_progress.repeated"]
 
 
+def test_a_summary_that_the_agent_declines_has_no_effect_and_is_not_tried_again() -> None:
+    story = _overflow(Story().turn("go")).say("shorter", "compaction", "started")
+    story.reply("sum", purpose="compact").say("no use", "compaction", "failed")
+    _overflow(story, 110, messages=SHORT)
+    assert not list(compaction_progress(story.end()))
+    story.reply("sum", purpose="compact", messages=SHORT)
+    assert codes(compaction_progress(story.history)) == ["compaction_progress.repeated"]
+
+
+def test_a_summary_that_makes_the_prompt_larger_is_reported() -> None:
+    story = _overflow(Story().turn("go")).say("shorter", "compaction", "started")
+    story.reply("sum", purpose="compact").say("shorter now", "compaction", "ended")
+    _overflow(story, 110, messages=SHORT)
+    assert codes(compaction_progress(story.end())) == ["compaction_progress.larger"]
+
+
 def test_a_retry_of_an_overloaded_compaction_is_the_same_compaction() -> None:
     story = _overflow(Story().turn("go")).fail(529, purpose="compact")
     story.reply("sum", purpose="compact", sdk_retry=1).reply("x", messages=SHORT, tokens=10)

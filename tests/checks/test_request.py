@@ -132,3 +132,28 @@ def test_a_compaction_or_a_refusal_between_excuses_another_beginning() -> None:
     assert not list(append_only_prefix(story.reply("x", messages=after).end()))
     refused = Story().turn("a").fail(400, "V23", refused=("V23",), messages=before)
     assert not list(append_only_prefix(refused.reply("x", messages=after).end()))
+
+
+def _rebuilt(status: int, begins: str) -> Story:
+    """A turn that was too long and went on without its past, and one that begins with `begins`."""
+    whole = [user("a"), assistant("x"), user("b")]
+    part = [user("b (some is left out)"), assistant("step"), user("result")]
+    story = Story().turn("b").fail(400, "V23", refused=("V23",), messages=whole)
+    story.reply("sum", status=status, purpose="compact").reply("y", messages=part).final()
+    now = [user(begins), assistant("x"), user("b"), assistant("y"), user("c")]
+    return story.turn("c").reply("z", messages=now).final()
+
+
+def test_a_turn_goes_back_to_the_whole_history_when_no_compaction_helped() -> None:
+    assert not list(append_only_prefix(_rebuilt(529, "a").end()))
+    for changed in (_rebuilt(529, "a!"), _rebuilt(200, "a")):
+        assert codes(append_only_prefix(changed.end())) == ["append_only_prefix.messages"]
+
+
+def test_a_whole_history_that_comes_back_within_the_turn_is_reported() -> None:
+    whole, part = [user("a"), assistant("x"), user("b")], [user("b")]
+    story = Story().turn("b").fail(400, "V23", refused=("V23",), messages=whole)
+    story.reply(use("list"), messages=part).reply("y", messages=[*part, assistant("x"), user("c")])
+    assert not list(append_only_prefix(story.end()))
+    story.reply("z", messages=whole)
+    assert codes(append_only_prefix(story.history)) == ["append_only_prefix.messages"]

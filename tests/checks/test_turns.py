@@ -38,6 +38,12 @@ def test_one_request_for_several_messages_is_no_overlap() -> None:
     assert not list(turn_serial(_end(story, "m2", "both").end()))
 
 
+def test_a_message_that_is_handed_out_again_does_not_overlap_with_itself() -> None:
+    story = Story().turn("one").reply(use("list"), messages=[user("one")])
+    story.turn("one", "m1").reply("1", messages=[user("one")])
+    assert not list(turn_serial(_end(story, "m1", "1").end()))
+
+
 def test_one_turn_after_the_other_is_no_overlap() -> None:
     story = Story().turn("one").reply("1").final().turn("two").reply("2").final()
     assert not list(turn_serial(story.end()))

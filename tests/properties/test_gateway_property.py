@@ -66,12 +66,41 @@ def _play(scenario: Scenario) -> Run:
     return played
 
 
+GREETED = (
+    SeedMessage(role="user", content=({"type": "text", "text": "hello"},)),
+    SeedMessage(role="assistant", content=()),
+)
+TALK = (PING, PONG) * 4
+LOOKED_UP = Turn(blocks=({"type": "tool_use", "name": "ping", "input": {}}, _look_up("hello")))
+
+
+def _declined() -> Scenario:
+    """A summary that would save too little; what is tried instead is larger than what was."""
+    return msgspec.structs.replace(_scenario(LOOKED_UP, stored=GREETED), window_tokens=180)
+
+
+def _went_back() -> Scenario:
+    """A turn goes on without its past, for the summary failed; the next one has the past again."""
+    fault = FaultSpec(kind="http.status", when=2, must_fire=False)
+    scenario = _scenario(Turn(use="ping"), stored=(*GREETED, *TALK), ids="m1 m2")
+    return msgspec.structs.replace(scenario, window_tokens=260, faults=(fault,))
+
+
+def _late() -> Scenario:
+    """Every tool answers when nobody waits any more: another tool between does not hide it."""
+    same = Turn(blocks=({**_look_up("a"), "id": ""},))
+    four = Turn(blocks=tuple({**_look_up(name), "id": ""} for name in "cdef"))
+    fault = FaultSpec(kind="tools.late", on="tool", often="forever", must_fire=False)
+    return msgspec.structs.replace(_scenario(same, Turn(use="ping"), four), faults=(fault,))
+
+
 @given(scenarios())
 @example(_scenario(ids="m1 m1"))
 @example(_scenario(SAME_IDS))
 @example(_scenario(SAME_ID))
 @example(_scenario(SAME_ID, ids="m1 m2", stored=(PING, PONG, PING, PONG)))
 @example(_scenario(PAUSED))
+@example(_declined())
 def test_the_gateway_keeps_its_promises_on_any_history(scenario: Scenario) -> None:
     played = _play(scenario)
     assert played.verdict.findings == ()
@@ -79,6 +108,8 @@ def test_the_gateway_keeps_its_promises_on_any_history(scenario: Scenario) -> No
 
 
 @given(failing_scenarios())
+@example(_went_back())
+@example(_late())
 @example(_failing("sse.error_event", Turn(say="No.", stop="refusal"), stream=True))
 def test_the_gateway_keeps_its_promises_when_the_world_fails(scenario: Scenario) -> None:
     played = _play(scenario)
