@@ -106,12 +106,21 @@ def _results(turn: Turn, until: int) -> Iterator[Finding]:
 
 
 def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
-    """The other execution whose answer was sent as the result of a call."""
+    """The other execution whose answer was sent as the result of a call.
+
+    What is sent begins with that answer and is an error as it was: an agent's own words, as of an
+    answer that came too late, may hold a short answer by chance.
+    """
     own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
-    if not own or own[:BEGINNING] in sent:
+    if ask.sent is None or not own or own[:BEGINNING] in sent:
         return None
-    others = (e for e in turn.executions if e is not run and e.answered and e.n < ask.sent_n)
-    return next((e for e in others if (said := squeeze(e.text)) and said in sent), None)
+    for other in turn.executions:
+        if other is run or not other.answered or other.n >= ask.sent_n:
+            continue
+        said = squeeze(other.text)
+        if said and other.failed == ask.sent.is_error and sent.startswith(said):
+            return other
+    return None
 
 
 def _excuses(trace: Trace) -> dict[str, int]:

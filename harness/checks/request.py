@@ -52,8 +52,8 @@ def append_only_prefix(history: History) -> Iterator[Finding]:
     which alone may still grow (a pause, a hint that is said once). `system`: the system text is
     another one. Every such change makes the provider read the conversation anew, and breaks signed
     thinking. A compaction excuses it, and so does a request that failed for good or a start of the
-    agent between them. A turn may go back to what the one before began with, when a request of
-    that one failed for good and no compaction helped. Source: invariant 8.
+    agent between them. A turn may go back to what the one before held since its last
+    compaction, when a request of that one failed for good. Source: invariant 8.
     """
     trace = history.trace
     breaks = sorted([c.n for c in trace.compactions] + [s.n for s in trace.starts])
@@ -80,13 +80,17 @@ def _is_gone_on_from(exchange: Exchange) -> bool:
 
 
 def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether a turn begins with the whole history again, after one that got by with a part."""
+    """Whether a turn begins with the stored history again, after one that got by with a part.
+
+    What is stored is what a request of that turn held, since its last compaction that helped.
+    """
     called, now = before.called, exchange.called
     turn = trace.turns.get((called.session, called.turn))
     if turn is None or called.turn == now.turn or all(map(_is_gone_on_from, turn.main)):
         return False
-    helped = any(c.turn is turn and not c.failed for c in trace.compactions)
-    return not helped and _stands(_settled(turn.main[0].node), exchange.node)
+    helped = max((c.n for c in trace.compactions if c.turn is turn and not c.failed), default=0)
+    held = (e.node for e in turn.main if e.n > helped)
+    return any(_stands(_settled(node), exchange.node) for node in held)
 
 
 def _begins_alike(before: Exchange, exchange: Exchange) -> Iterator[Finding]:

@@ -157,3 +157,13 @@ def test_a_whole_history_that_comes_back_within_the_turn_is_reported() -> None:
     assert not list(append_only_prefix(story.end()))
     story.reply("z", messages=whole)
     assert codes(append_only_prefix(story.history)) == ["append_only_prefix.messages"]
+
+
+def test_a_turn_goes_back_to_what_was_stored_after_a_compaction_that_helped() -> None:
+    told, kept = user("summary"), [user("summary"), assistant("x"), user("b")]
+    story = Story().turn("b").fail(400, "V23", refused=("V23",), messages=[user("a"), user("b")])
+    story.reply("sum", purpose="compact").reply(use("list"), messages=kept)
+    story.fail(400, "V23", refused=("V23",), messages=[*kept, assistant("y"), user("r")])
+    story.reply("z", messages=[user("b (some is left out)"), assistant("y"), user("r")]).final()
+    now = [told, assistant("x"), user("b"), assistant("z"), user("c")]
+    assert not list(append_only_prefix(story.turn("c").reply("w", messages=now).final().end()))
