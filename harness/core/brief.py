@@ -46,14 +46,6 @@ class BriefClock(Protocol):
         ...
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A stored message: `id` is the row's identity, `inbound` the id of the inbound it keeps."""
-
-    id: str
-    message: Json
-    inbound: str = ""
-
-
 class Brief(Protocol):
     """What a target is given; see the contract for each member."""
 

@@ -14,7 +14,6 @@ import msgspec
 from harness.core.calls import Call, Seam
 from harness.core.draws import Draws
 from harness.core.events import StoredRow
-from harness.core.history import History
 from harness.core.messages import Json, Message, ToolSpec
 from harness.core.past import Past
 from harness.core.plans import ApiError, Plan, Recorded, Reply, Send, Value
@@ -162,12 +161,4 @@ class Store(Protocol):
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """All active rows in order, with their messages."""
-        ...
-
-
-class Judge(Protocol):
-    """What turns a history into findings; `harness.runner.judge` is ours."""
-
-    def __call__(self, history: History) -> tuple[Finding, ...]:
-        """The findings."""
         ...
