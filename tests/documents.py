@@ -98,12 +98,8 @@ def check_settings(check: CheckFunction) -> list[str]:
 def fault_settings() -> dict[str, list[str]]:
     """The settings of each fault with their defaults, as the documents write them."""
     return {
-        kind: [
-            f"{p.name}: {p.default!r}"
-            for p in inspect.signature(function).parameters.values()
-            if p.kind is p.KEYWORD_ONLY
-        ]
-        for kind, function, _ in faults.every()
+        fault.kind: [f"{name}: {default!r}" for name, default in fault.defaults.items()]
+        for fault in faults.faults().values()
     }
 
 

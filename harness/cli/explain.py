@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.options import every_verb
 from harness.core.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from harness.faults import Fault
 
 
 @click.command("explain")
@@ -39,22 +43,30 @@ def explanation(code: str) -> str:
 
 
 def _faults() -> Iterator[tuple[str, str]]:
-    """Each fault's text under its kind, its bare name and its ids."""
-    from harness.faults import every
+    """Each fault's text under its kind, its bare name and its rows; a row may have several."""
+    from harness.faults import faults
 
-    for kind, function, stage in every():
-        name = kind.partition(".")[2]
-        codes = function.__globals__.get("CODES", {}).get(name, ())
-        settings = [
-            str(p) for p in inspect.signature(function).parameters.values()
-            if p.kind is p.KEYWORD_ONLY
-        ]  # fmt: skip
-        parts = [
-            f"{kind}  (fault, bends the {stage})",
-            inspect.getdoc(function) or "",
-            f"Settings: {'; '.join(settings) or 'none'}",
-        ]
-        if codes:
-            parts.append(f"In the fault table: {', '.join(codes)}")
-        for key in (kind, name, *codes):
-            yield key, "\n\n".join(parts)
+    texts: dict[str, list[str]] = {}
+    for fault in faults().values():
+        for key in (fault.kind, fault.kind.partition(".")[2], *fault.codes):
+            texts.setdefault(key, []).append(_fault(fault))
+    for key, found in texts.items():
+        yield key, "\n\n".join(found)
+
+
+def _fault(fault: Fault) -> str:
+    from harness.faults.table import ROWS
+
+    settings = [f"{name}={default!r}" for name, default in fault.defaults.items()]
+    parts = [
+        f"{fault.kind}  (fault, bends the {fault.stage})",
+        inspect.getdoc(fault.function) or "",
+        f"Strikes on: {', '.join(fault.seams)}. Settings: {', '.join(settings) or 'none'}.",
+    ]
+    if fault.wires:
+        parts.append(f"Only on the wire: {', '.join(fault.wires)}.")
+    for code in fault.codes:
+        row = ROWS[code]
+        seen = f" Seen: {row.seen}." if row.seen else ""
+        parts.append(f"{code}: {row.fault}. A correct agent: {row.right}.{seen}")
+    return "\n\n".join(parts)

@@ -57,13 +57,22 @@ def scenarios(folder: Path | None) -> Iterator[Row]:
 
 
 def faults(_: Path | None = None) -> Iterator[Row]:
-    """Every fault: its kind, the ids of the fault table that it makes, where it bends."""
-    from harness.faults import every
+    """Every fault: its kind, the rows of the fault table that it makes, where and how it bends."""
+    from harness.faults import faults
+    from harness.faults.table import sources
 
-    for kind, function, stage in every():
-        name = kind.partition(".")[2]
-        codes = function.__globals__.get("CODES", {}).get(name, ())
-        yield {"name": kind, "code": list(codes), "stage": stage, "title": first_line(function)}
+    for fault in faults().values():
+        yield {
+            "name": fault.kind,
+            "code": list(fault.codes),
+            "layer": fault.kind.partition(".")[0],
+            "stage": fault.stage,
+            "on": list(fault.seams),
+            "wires": list(fault.wires),
+            "knobs": {name: repr(default) for name, default in fault.defaults.items()},
+            "source": sources(fault.codes),
+            "title": first_line(fault.function),
+        }
 
 
 def checks(_: Path | None = None) -> Iterator[Row]:

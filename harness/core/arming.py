@@ -25,17 +25,26 @@ from harness.core.script import FOREVER
 
 Stage = Literal["value", "bytes"]
 
-ON = ("model", "tool", "main", "compact", "aux", "inbox", "outbox")
+PURPOSES = ("main", "compact", "aux")
+
+ON = ("model", "tool", *PURPOSES, "inbox", "outbox", "store")
 """What a fault's `on` may name, beside `tool:NAME`."""
+
+
+def seam_of(on: str) -> str:
+    """The seam that an `on` names: a purpose is one of the model's, `tool:NAME` a tool's."""
+    return "model" if on in PURPOSES else on.partition(":")[0]
 
 
 class ArmedFault:
     """A fault function with its knobs; counts how often it changed a plan."""
 
-    def __init__(self, spec: FaultSpec, function: FaultFunction, stage: Stage) -> None:
-        self.spec, self.stage = spec, stage
+    def __init__(
+        self, spec: FaultSpec, function: FaultFunction, stage: Stage, wire: str = "anthropic"
+    ) -> None:
+        self.spec, self.stage, self._wire = spec, stage, wire
         self.function = function
-        self._seam, _, self._tool = spec.on.partition(":")
+        self._seam, _, self._tool = (spec.on or "model").partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
         self._limit = _limit(spec)
         self.fired = 0
@@ -50,7 +59,8 @@ class ArmedFault:
         if self.fired >= self._limit or not self._hits(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        bent = self.function(Moment(call, past, draws, firing), plan, **self.spec.settings)
+        moment = Moment(call, past, draws, firing, self._wire)
+        bent = self.function(moment, plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1
         return bent
@@ -78,7 +88,7 @@ class ArmedFault:
         if self._tool:
             mine = call.seam == "tool" and getattr(call.request, "name", "") == self._tool
             return past.tool_calls[self._tool] if mine else 0
-        if self._seam in ("main", "compact", "aux"):
+        if self._seam in PURPOSES:
             mine = call.seam == "model" and call.purpose == self._seam
             return past.purpose_calls[self._seam] if mine else 0
         return past.calls[call.seam] if call.seam == self._seam else 0

@@ -166,11 +166,23 @@ class ModelSeam:
     ) -> tuple[Plan, Reply | ApiError | Recorded | None, tuple[str, ...], bool]:
         """The plan as faults bend it, what it says, which did, and if the script's turn is over."""
         scripted: Plan = (Answer(value),)
-        bent, by_value = self._bend("value", call, scripted)
+        bent, by_value = self._bend_value(call, value)
         said, written = self._written(bent, reading, call.key)
         plan, by_bytes = self._bend("bytes", call, written)
         plan = until_timeout(plan, call.timeout_ms)
         return plan, said, by_value + by_bytes, is_consumed(scripted, bent, plan)
+
+    def _bend_value(
+        self, call: Call, value: Reply | ApiError | Recorded
+    ) -> tuple[Plan, tuple[str, ...]]:
+        """The plan as value faults bend it. They are shown a recorded answer as what it says; as
+        long as none of them changes that, the recorded bytes are what is sent."""
+        shown: Reply | ApiError | Recorded | None = value
+        if isinstance(value, Recorded) and any(f.stage == "value" for f in self.faults):
+            shown, _ = self._parsed(value, (Send(value.body),))
+        scripted: Plan = (Answer(shown or value),)
+        bent, by = self._bend("value", call, scripted)
+        return (bent, by) if by else ((Answer(value),), by)
 
     def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
         return bend_all(self.faults, stage, call, self.history, self.draws, plan)

@@ -118,7 +118,7 @@ class Script(Protocol):
 
 
 class Moment(msgspec.Struct, frozen=True, gc=False):
-    """When a fault is asked: the call, the past, and draws of its own.
+    """When a fault is asked: the call, the past, draws of its own, and the run's wire.
 
     `firing` counts how often an escalating fault has fired, this time included; 1 for others.
     """
@@ -127,6 +127,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     past: Past
     draws: Draws
     firing: int
+    wire: str = "anthropic"
 
     @property
     def harder(self) -> int:

@@ -139,10 +139,13 @@ class When(Strict, frozen=True, kw_only=True):
 
 
 class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """An armed fault: its kind (`layer.name`), the knobs, and its own settings."""
+    """An armed fault: its kind (`layer.name`), the knobs, and its own settings.
+
+    Without `on` it strikes on the first seam that it knows: `model` for most, `tool` for tools.
+    """
 
     kind: str
-    on: str = "model"
+    on: str = ""
     when: FromOne | tuple[FromOne, ...] | When = 1
     often: Times | Literal["once"] = "once"
     then: Literal["ok", "same", "escalate"] = "ok"

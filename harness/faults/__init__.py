@@ -1,65 +1,121 @@
 """Faults: functions `(moment, plan, **settings) -> plan` that bend what the world answers.
 
-A fault's kind in a scenario is `layer.name`: the module and the public function here. Each module
-says in `STAGE` whether its faults bend the value, before the wire has written it, or the bytes; its
-`CODES` tie names to the ids of the published fault table. Returning the plan unchanged is the
-identity, and counts as not fired.
+A fault's kind in a scenario is `layer.name`: the module or package here, and the public function in
+it. Nothing registers; what there is, is found by walking this folder. Each module says
+
+- in `STAGE` whether its faults bend the value, before the wire has written it, or the bytes;
+- in `SEAMS` on which seams they can strike; without `on` in a scenario, on the first;
+- in `CODES` which rows of the fault table (`table.ROWS`) each makes;
+- in `WIRES`, if it has it, which faults are of some wires only.
+
+Returning the plan unchanged is the identity, and counts as not fired.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Iterator
-from types import FunctionType, ModuleType
+from functools import cache
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import cast, get_type_hints
 
 import msgspec
 
-from harness.core.arming import ON, ArmedFault, Stage
+from harness.core.arming import ON, ArmedFault, Stage, seam_of
+from harness.core.calls import Seam
 from harness.core.errors import InputError, nearest
 from harness.core.ports import FaultFunction
 from harness.core.scenario import FaultSpec
-from harness.faults import http, sse, tools, transport
-
-LAYERS: tuple[ModuleType, ...] = (http, sse, tools, transport)
 
 
-def arm(spec: FaultSpec, place: str = "") -> ArmedFault:
-    """The fault that `spec` names, ready to fire.
+class Fault(msgspec.Struct, frozen=True):
+    """A fault as it is found: `codes` are its rows in the table, `wires` is () for all of them."""
 
-    Raises InputError for an unknown kind or seam, and for a setting that the fault has not got or
-    that has a wrong value.
+    kind: str
+    function: FaultFunction
+    stage: Stage
+    seams: tuple[Seam, ...]
+    codes: tuple[str, ...]
+    wires: tuple[str, ...]
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings, which are the keyword-only parameters, with their types."""
+        named = getattr(self.function, "__kwdefaults__", None) or {}
+        types = get_type_hints(self.function, include_extras=True)
+        return {name: types[name] for name in named}
+
+    @property
+    def defaults(self) -> dict[str, object]:
+        """The settings with their defaults."""
+        return dict(getattr(self.function, "__kwdefaults__", None) or {})
+
+
+def arm(spec: FaultSpec, place: str = "", *, wire: str = "") -> ArmedFault:
+    """The fault that `spec` names, ready to fire on a run of `wire` ("" where none is known).
+
+    Raises InputError for an unknown kind or seam, one that the fault cannot strike on, a wire that
+    has no such thing, and for a setting that the fault has not got or that has a wrong value.
     """
-    found = {kind: (function, stage) for kind, function, stage in every()}
-    if spec.kind not in found:
-        raise InputError(f"fault {spec.kind!r}: unknown; {nearest(spec.kind, found)}", place)
+    fault = by_kind(spec.kind, place)
+    spec = msgspec.structs.replace(spec, on=spec.on or fault.seams[0])
+    for what in _mistakes(fault, spec, wire):
+        raise InputError(f"fault {spec.kind}: {what}", place)
+    return ArmedFault(spec, fault.function, fault.stage, wire or "anthropic")
+
+
+def by_kind(kind: str, place: str = "") -> Fault:
+    """The fault of that kind; InputError, with the nearest one, when there is none."""
+    found = faults()
+    if kind not in found:
+        raise InputError(f"fault {kind!r}: unknown; {nearest(kind, found)}", place)
+    return found[kind]
+
+
+def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:
     if spec.on not in ON and not spec.on.startswith("tool:"):
-        raise InputError(f"fault {spec.kind}: on {spec.on!r}: {nearest(spec.on, ON)}", place)
-    function, stage = found[spec.kind]
-    settings = _settings(function)
+        yield f"on {spec.on!r}: {nearest(spec.on, ON)}"
+    elif seam_of(spec.on) not in fault.seams:
+        yield f"on {spec.on!r}: it strikes on {', '.join(fault.seams)}"
+    if wire and fault.wires and wire not in fault.wires:
+        yield f"the wire {wire!r} has no such thing; it is of {', '.join(fault.wires)}"
+    settings = fault.settings
     for name, value in spec.settings.items():
         if name not in settings:
-            what = f"no setting {name!r}; {nearest(name, settings)}"
-            raise InputError(f"fault {spec.kind}: {what}", place)
+            yield f"no setting {name!r}; {nearest(name, settings)}"
+            continue
         try:
             msgspec.convert(value, type=settings[name])
         except msgspec.ValidationError as error:
-            raise InputError(f"fault {spec.kind}: setting {name!r}: {error}", place) from None
-    return ArmedFault(spec, function, stage)
+            yield f"setting {name!r}: {error}"
 
 
-def _settings(function: FaultFunction) -> dict[str, object]:
-    """The settings of a fault, its keyword-only parameters, with their types."""
-    named = getattr(function, "__kwdefaults__", None) or {}
-    types = get_type_hints(function, include_extras=True)
-    return {name: types[name] for name in named}
+@cache
+def faults() -> MappingProxyType[str, Fault]:
+    """All faults by their kind, layer by layer."""
+    return MappingProxyType({f.kind: f for module in _modules() for f in _faults_of(module)})
 
 
-def every() -> Iterator[tuple[str, FaultFunction, Stage]]:
-    """All faults: kind, function and stage."""
-    for module in LAYERS:
-        layer = module.__name__.rpartition(".")[2]
-        for name, function in public_functions(module):
-            yield f"{layer}.{name}", function, cast(Stage, module.STAGE)
+def _modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(__path__, f"{__name__}."):
+        module = importlib.import_module(found.name)
+        if hasattr(module, "STAGE"):
+            yield module
+
+
+def _faults_of(module: ModuleType) -> Iterator[Fault]:
+    layer = module.__name__.removeprefix(f"{__name__}.").partition(".")[0]
+    wires = getattr(module, "WIRES", {})
+    for name, function in public_functions(module):
+        yield Fault(
+            f"{layer}.{name}",
+            function,
+            cast(Stage, module.STAGE),
+            module.SEAMS,
+            module.CODES.get(name, ()),
+            wires.get(name, ()),
+        )
 
 
 def public_functions(module: ModuleType) -> Iterator[tuple[str, FaultFunction]]:

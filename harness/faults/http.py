@@ -15,6 +15,8 @@ from harness.core.ports import Moment
 
 STAGE = "value"
 
+SEAMS = ("model", "tool", "inbox", "outbox")
+
 CODES = {"status": ("H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "H12", "H13")}
 
 _TYPES = {

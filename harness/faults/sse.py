@@ -14,6 +14,8 @@ from harness.core.scenario import Count
 
 STAGE = "bytes"
 
+SEAMS = ("model",)
+
 CODES = {
     "no_message_stop": ("S1",),
     "no_message_delta": ("S2",),

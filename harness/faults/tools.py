@@ -12,6 +12,8 @@ from harness.core.scenario import Seconds
 
 STAGE = "value"
 
+SEAMS = ("tool",)
+
 CODES = {
     "raises": ("X1",),
     "late": ("X2",),

@@ -11,6 +11,8 @@ from harness.core.scenario import Count, Seconds
 
 STAGE = "bytes"
 
+SEAMS = ("model", "tool", "inbox", "outbox")
+
 CODES = {
     "latency": (),
     "reset_before_headers": ("T4",),

@@ -67,11 +67,23 @@ def _inbox(scenario: Scenario) -> Iterator[Mistake]:
 
 def _faults(scenario: Scenario) -> Iterator[Mistake]:
     for place, spec in enumerate(scenario.faults):
-        yield from _tried(lambda spec=spec: faults.arm(spec), "faults", place)  # type: ignore[misc]
-        tool = spec.on.removeprefix("tool:")
-        if spec.on.startswith("tool:") and tool not in scenario.tools:
-            what = f"fault {spec.kind}: no tool {tool!r}; {nearest(tool, scenario.tools)}"
-            yield Mistake(what, ("faults", place, "on"))
+        try:
+            on = faults.arm(spec, wire=scenario.wire).spec.on
+        except InputError as error:
+            yield Mistake(error.what, ("faults", place))
+            continue
+        for what in _without_tools(on, scenario):
+            at = ("on",) if spec.on else ()
+            yield Mistake(f"fault {spec.kind}: {what}", ("faults", place, *at))
+
+
+def _without_tools(on: str, scenario: Scenario) -> Iterator[str]:
+    """What is wrong with a fault on a tool that the scenario has not got."""
+    tool = on.removeprefix("tool:")
+    if on.startswith("tool:") and tool not in scenario.tools:
+        yield f"no tool {tool!r}; {nearest(tool, scenario.tools)}"
+    if on == "tool" and not scenario.tools:
+        yield "it strikes on tools, and the scenario has none"
 
 
 def _purposes(scenario: Scenario) -> Iterator[Mistake]:

@@ -43,7 +43,8 @@ def transition_for(
     wire = wires.by_name(scenario.wire)
     wire.reader(scenario.dialect, scenario.window_tokens)
     armed = [
-        faults.arm(spec, f"{scenario.name}: faults[{i}]") for i, spec in enumerate(scenario.faults)
+        faults.arm(spec, f"{scenario.name}: faults[{i}]", wire=scenario.wire)
+        for i, spec in enumerate(scenario.faults)
     ]
     return Transition(
         scenario,

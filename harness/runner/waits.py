@@ -38,7 +38,7 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:
     """The waits among a fault's settings, with its own defaults; no `wait_s` is for ever."""
-    for name, parameter in inspect.signature(faults.arm(spec).function).parameters.items():
+    for name, parameter in inspect.signature(faults.by_kind(spec.kind).function).parameters.items():
         if name in _WAITS:
             value = spec.settings.get(name, parameter.default)
             yield name, _seconds(value, math.inf if name == "wait_s" else 0.0)

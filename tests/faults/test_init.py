@@ -1,56 +1,49 @@
 from __future__ import annotations
 
-import pkgutil
+import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from harness import faults
 from harness.core.errors import InputError
 from harness.core.scenario import FaultSpec
+from harness.faults import arm, faults, public_functions
+from harness.faults.table import NOT_MADE, ROWS
 
-CODES = {
-    "http.status": "H4 H5 H6 H7 H8 H9 H10 H11 H12 H13",
-    "sse.end_inside_tool_input": "S3",
-    "sse.error_event": "S5",
-    "sse.no_message_delta": "S2",
-    "sse.no_message_stop": "S1",
-    "tools.answer_lost": "X9",
-    "tools.empty": "X3",
-    "tools.late": "X2",
-    "tools.raises": "X1",
-    "transport.close_before_headers": "T5",
-    "transport.headers_never_come": "T7",
-    "transport.latency": "",
-    "transport.reset_before_headers": "T4",
-    "transport.reset_mid_stream": "T10",
-    "transport.stalled_stream": "T12",
-}
-"""Each fault and the rows of the published table that it makes."""
+TESTS = Path(__file__).parent
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz_.", min_size=1)
 
 
-def test_every_fault_has_its_rows_and_every_row_its_fault() -> None:
-    found = {
-        f"{layer.__name__.rpartition('.')[2]}.{name}": " ".join(codes)
-        for layer in faults.LAYERS
-        for name, codes in layer.CODES.items()
-    }
-    assert found == CODES
-    assert sorted(found) == sorted(kind for kind, _, _ in faults.every())
-    rows = " ".join(found.values()).split()
-    assert len(rows) == len(set(rows))
+def test_every_row_of_the_table_is_made_or_has_a_reason() -> None:
+    made = {code for fault in faults().values() for code in fault.codes}
+    assert made | set(NOT_MADE) == set(ROWS)
+    assert not made & set(NOT_MADE)
 
 
-def test_no_layer_is_left_out() -> None:
-    folder = {f"harness.faults.{module.name}" for module in pkgutil.iter_modules(faults.__path__)}
-    assert folder == {layer.__name__ for layer in faults.LAYERS}
+def test_every_fault_is_documented_and_can_be_armed_with_its_defaults() -> None:
+    for kind, fault in faults().items():
+        armed = arm(FaultSpec(kind=kind))
+        assert (armed.spec.kind, armed.spec.on, armed.fired) == (kind, fault.seams[0], 0)
+        assert fault.function.__doc__
+        assert set(fault.codes) <= set(ROWS)
 
 
-def test_every_fault_can_be_armed_with_its_defaults_and_says_what_it_does() -> None:
-    for kind, function, stage in faults.every():
-        armed = faults.arm(FaultSpec(kind=kind))
-        assert (armed.spec.kind, armed.stage, armed.fired) == (kind, stage, 0)
-        assert function.__doc__
+def test_codes_and_wires_name_functions_that_there_are() -> None:
+    for fault in faults().values():
+        module = sys.modules[fault.function.__module__]
+        own = {name for name, _ in public_functions(module)}
+        assert set(module.CODES) | set(getattr(module, "WIRES", {})) <= own
+
+
+def test_every_fault_has_a_test_of_its_name() -> None:
+    for kind in faults():
+        layer, _, name = kind.partition(".")
+        texts = [p.read_text() for p in (TESTS, TESTS / layer) for p in p.glob("test_*.py")]
+        assert any(re.search(rf"\b{name}\b", text) for text in texts), kind
 
 
 @pytest.mark.parametrize(
@@ -78,13 +71,14 @@ def test_every_fault_can_be_armed_with_its_defaults_and_says_what_it_does() -> N
             "'after': Expected `int` >= 0",
         ),
         ({"kind": "http.status", "on": "modle"}, "on 'modle': did you mean 'model'?"),
-        ({"kind": "http.status", "on": "store"}, "on 'store': "),
+        ({"kind": "http.status", "on": "store"}, "on 'store': it strikes on model, tool, inbox"),
+        ({"kind": "tools.raises", "on": "model"}, "on 'model': it strikes on tool"),
         ({"kind": "http.status", "on": "model:x"}, "on 'model:x': "),
     ],
 )
 def test_what_cannot_be_armed(fields: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as caught:
-        faults.arm(FaultSpec(**fields), "s.yaml:3")
+        arm(FaultSpec(**fields), "s.yaml:3")
     assert words in caught.value.what
     assert caught.value.place == "s.yaml:3"
 
@@ -93,4 +87,11 @@ def test_what_cannot_be_armed(fields: dict[str, Any], words: str) -> None:
     "on", ["model", "tool", "tool:x", "main", "compact", "aux", "inbox", "outbox"]
 )
 def test_where_a_fault_may_strike(on: str) -> None:
-    assert faults.arm(FaultSpec(kind="http.status", on=on)).spec.on == on
+    assert arm(FaultSpec(kind="http.status", on=on)).spec.on == on
+
+
+@given(NAMES)
+def test_no_name_is_armed_by_accident(name: str) -> None:
+    if name not in faults():
+        with pytest.raises(InputError, match="unknown"):
+            arm(FaultSpec(kind=name))
