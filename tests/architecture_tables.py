@@ -92,10 +92,15 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 """Parts of allowed packages that do IO."""
 
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
-    {("core.draws", "random"), ("incidents.yaml_tags", "yaml")}
+    {
+        ("core.draws", "random"),
+        ("incidents.yaml_tags", "yaml"),
+        ("faults", "importlib"),
+        ("faults", "pkgutil"),
+    }
 )
-"""The one home of randomness (`random.Random`, keyed by seed, fault and call), and the parser that
-recordings need, which is handed text."""
+"""The one home of randomness (`random.Random`, keyed by seed, fault and call), the parser that
+recordings need, which is handed text, and the walk that finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.core.errors import InputError, nearest
 from harness.core.scenario import Scenario
 from harness.load import find_scenarios, load_scenarios
+from harness.load.overlay import laid_over, load_overlay
 from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
@@ -54,6 +55,19 @@ def narrow(
         for path, scenario in planned
         if not patterns or any(fnmatchcase(scenario.run_name, p) for p in patterns)
     ]
+
+
+def overlaid(
+    planned: list[tuple[str, Scenario]], overlay: Path | None
+) -> list[tuple[str, Scenario]]:
+    """The runs with the faults of an overlay file, if one is given.
+
+    Raises InputError for a file that cannot be used, or whose faults do not fit a run.
+    """
+    if overlay is None:
+        return planned
+    faults = load_overlay(overlay)
+    return [(path, laid_over(scenario, faults, str(overlay))) for path, scenario in planned]
 
 
 def check_files(planned: list[tuple[str, Scenario]]) -> None:

@@ -24,6 +24,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     out: str
     store: str = ""
+    faults: str = ""
 
 
 def play(job: Job) -> RunSummary:
@@ -43,5 +44,11 @@ def play(job: Job) -> RunSummary:
             out=Path(job.out),
             store=job.store,
         )
-    asked = Invocation(path=job.path, target=job.target, world=job.world or "", store=job.store)
+    asked = Invocation(
+        path=job.path,
+        target=job.target,
+        world=job.world or "",
+        store=job.store,
+        faults=job.faults,
+    )
     return summarize(played, asked)

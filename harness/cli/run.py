@@ -7,7 +7,7 @@ before it. Each run is reduced to its summary where it ran; the history is on di
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -55,45 +55,40 @@ DEFAULT_OUT = ".harness/runs"
     metavar="READER:PATH",
     help="How to read the agent's own session store, as in sqlite:sessions.db.",
 )
-@click.option("--dry-run", is_flag=True, help="List what would run.")
+@click.option(
+    "--faults",
+    type=click.Path(path_type=Path),
+    metavar="OVERLAY",
+    help="A YAML file with `faults:` that are added to every run.",
+)
+@click.option("--dry-run", is_flag=True, help="List what would run, and which calls faults hit.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more of each run.")
 @jobs
 @every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], seed: int | None,
-    world: World | None, out: Path, store: str, dry_run: bool, verbose: bool, jobs: int,
-    as_json: bool,
+    world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool, verbose: bool,
+    jobs: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge what it did.
 
     SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
     """
-    from harness.cli.planned import check_files, check_target, narrow, plan
+    from harness.cli.planned import check_files, check_target, narrow, overlaid, plan
     from harness.cli.playing import Job
+    from harness.cli.rehearsal import rehearse
 
-    planned = narrow(plan(paths), only)
+    planned = overlaid(narrow(plan(paths), only), faults)
     check_files(planned)
     if dry_run:
-        return _list(planned, as_json)
+        return rehearse(planned, target, seed, as_json)
     check_target(target)
     tasks = [
         Job(path=path, scenario=scenario, target=target, world=world, seed=seed, out=str(out),
-            store=store)
+            store=store, faults=str(faults or ""))
         for path, scenario in planned
     ]  # fmt: skip
     return _play(tasks, jobs, as_json, verbose)
-
-
-def _list(planned: list[tuple[str, Any]], as_json: bool) -> int:
-    from harness.cli import terminal
-    from harness.report.json_lines import line
-
-    for path, scenario in planned:
-        row = {"name": scenario.run_name, "title": scenario.title, "file": path}
-        terminal.out(line(row) if as_json else scenario.run_name)
-    if not as_json:
-        terminal.out(f"{len(planned)} runs, none of them played")
-    return 0
 
 
 def _play(tasks: list[Job], workers: int, as_json: bool, verbose: bool) -> int:

@@ -62,13 +62,17 @@ def load_scenarios(path: Path | str) -> list[Scenario]:
 
     Raises InputError `FILE:LINE: …` for whatever is wrong with it.
     """
-    path = Path(path)
+    return list(read_source(Path(path)).scenarios())
+
+
+def read_source(path: Path) -> SourceFile:
+    """A YAML file, parsed; InputError `FILE:LINE: …` where it is none."""
     text = _read(path)
     try:
         root, lines = parse(text)
     except InputError as error:
         raise InputError(error.what, f"{path}:{error.place.removeprefix('line ') or 1}") from None
-    return list(_File(path, root, lines).scenarios())
+    return SourceFile(path, root, lines)
 
 
 def _read(path: Path) -> str:
@@ -84,7 +88,7 @@ def _read(path: Path) -> str:
         raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
 
 
-class _File:
+class SourceFile:
     """One scenario file on its way to scenarios."""
 
     def __init__(self, path: Path, root: Any, lines: Lines) -> None:
@@ -155,12 +159,13 @@ class _File:
         long |= {"variant": variant, "folder": os.fspath(self.path.parent)}
         self.lines.put(long, self.lines.of(values))
         self._check_tools(long)
-        scenario = self._convert(long, Scenario, long, [])
+        scenario = self.convert(long, Scenario, long, [])
         for mistake in mistakes_in(scenario):
             raise self.fail(mistake.what, long, *mistake.path)
         return scenario
 
-    def _convert(self, value: Any, kind: type[_T], root: Any, prefix: list[str | int]) -> _T:
+    def convert(self, value: Any, kind: type[_T], root: Any, prefix: list[str | int]) -> _T:
+        """A part of the file as a value; an error names the line of what does not fit."""
         try:
             return msgspec.convert(value, type=kind)
         except msgspec.ValidationError as error:
@@ -171,7 +176,7 @@ class _File:
         """Tools one by one: an error inside a mapping would not say which tool."""
         tools = values.get("tools", {})
         for name, tool in tools.items() if isinstance(tools, dict) else ():
-            self._convert(tool, ToolScript, values, ["tools", name])
+            self.convert(tool, ToolScript, values, ["tools", name])
 
     def _long_forms(self, values: dict[str, Any]) -> dict[str, Any]:
         forms: dict[str, Any] = {}
@@ -180,9 +185,14 @@ class _File:
         if isinstance(values.get("checks"), list):
             forms["checks"] = self._checks(values)
         if isinstance(values.get("faults"), list):
-            forms["faults"] = [self._fault(f, values, i) for i, f in enumerate(values["faults"])]
-            self.lines.put(forms["faults"], self.lines.of(values["faults"]))
+            forms["faults"] = self.long_faults(values)
         return forms
+
+    def long_faults(self, values: dict[str, Any]) -> list[Any]:
+        """The faults of a mapping in their long form."""
+        long = [self._fault(fault, values, place) for place, fault in enumerate(values["faults"])]
+        self.lines.put(long, self.lines.of(values["faults"]))
+        return long
 
     def _checks(self, values: dict[str, Any]) -> dict[str, Any]:
         checks: dict[str, Any] = {}

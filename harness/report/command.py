@@ -10,13 +10,15 @@ import msgspec
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was asked for, as the user said it.
 
-    `world` is empty when it followed from the target, `store` when the agent uses the brief's.
+    `world` is empty when it followed from the target, `store` when the agent uses the brief's,
+    `faults` without an overlay.
     """
 
     path: str
     target: str
     world: str = ""
     store: str = ""
+    faults: str = ""
 
 
 def repeat(asked: Invocation, name: str, seed: int) -> str:
@@ -29,4 +31,5 @@ def repeat(asked: Invocation, name: str, seed: int) -> str:
     words += ["--seed", str(seed)]
     words += ["--world", asked.world] if asked.world else []
     words += ["--store", asked.store] if asked.store else []
+    words += ["--faults", asked.faults] if asked.faults else []
     return shlex.join(words)

@@ -1,0 +1,76 @@
+"""A dry run: what would run, and which calls its faults would hit.
+
+Which calls there are depends on the agent, so a run with faults is rehearsed: played in virtual
+time in a scratch folder, with nothing kept and nothing judged. The same seed makes the real run
+meet the same faults. A program or a server is not started for this; the reference agent stands in.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+
+import msgspec
+
+from harness.core.events import Answered
+from harness.core.scenario import Scenario
+
+STAND_IN = "reference"
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A call that a fault changed the answer of."""
+
+    key: str
+    fault: str
+
+
+def rehearse(
+    planned: list[tuple[str, Scenario]], target: str, seed: int | None, as_json: bool
+) -> int:
+    """Print what would run, with the hits of each; exit status 0.
+
+    Raises InputError for a target that cannot be used.
+    """
+    from harness.cli import terminal
+    from harness.report.json_lines import line
+
+    faulty = any(scenario.faults for _, scenario in planned)
+    agent = _agent(target) if faulty or target else ""
+    for path, scenario in planned:
+        found = hits(scenario, agent, seed) if scenario.faults else []
+        if as_json:
+            row = {"name": scenario.run_name, "title": scenario.title, "file": path}
+            terminal.out(line({**row, "hits": [msgspec.to_builtins(hit) for hit in found]}))
+            continue
+        terminal.out(scenario.run_name)
+        for hit in found:
+            terminal.out(f"    {hit.key}  {hit.fault}")
+        if scenario.faults and not found:
+            terminal.out("    no call is hit")
+    if not as_json:
+        said = f"; hits rehearsed with {agent}" if faulty else ""
+        terminal.out(f"{len(planned)} runs, none of them played{said}")
+    return 0
+
+
+def _agent(target: str) -> str:
+    """The agent that rehearses."""
+    from harness.targets.spec import resolve
+
+    return target if target and resolve(target).kind == "python" else STAND_IN
+
+
+def hits(scenario: Scenario, target: str, seed: int | None = None) -> list[Hit]:
+    """The calls that the faults of a run hit, in order."""
+    from harness.runner import run
+    from harness.targets.spec import resolve
+
+    with redirect_stdout(sys.stderr):
+        played = run(scenario, resolve(target), seed=seed)
+    return [
+        Hit(event.key, fault)
+        for event in played.history.events
+        if isinstance(event, Answered)
+        for fault in event.faults
+    ]
