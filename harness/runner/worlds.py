@@ -14,6 +14,7 @@ from harness.doors.door import Door
 from harness.doors.in_process import InProcessBrief
 from harness.doors.loopback import Loopback
 from harness.doors.loopback_brief import LoopbackBrief
+from harness.doors.mounted import mounted_as
 from harness.runner import prepare
 from harness.runner.session import (
     OwnStore,
@@ -76,9 +77,10 @@ def simulated(transition: Transition, target: TargetSpec, folder: Path, own: Own
         door, folder, options=target.options, open_store=own.open, own_time=meter.door
     )
     assert target.agent is not None
-    passed = simulate(
-        target.agent, brief, clock, meter, seed=scenario.seed, real_s=scenario.limits.real_s
-    )
+    with mounted_as(target.options.get("mount"), door):
+        passed = simulate(
+            target.agent, brief, clock, meter, seed=scenario.seed, real_s=scenario.limits.real_s
+        )
     transition.look(passed.at_ms)
     prepare.end(
         transition,
@@ -98,7 +100,8 @@ def _on_loopback(
     with Loopback(transition, clock) as loopback:
         brief = LoopbackBrief(loopback, folder, options=target.options, open_store=own.open)
         assert target.agent is not None
-        end = live(target.agent, brief, scenario.limits.real_s, seed=scenario.seed)
+        with mounted_as(target.options.get("mount"), loopback.door):
+            end = live(target.agent, brief, scenario.limits.real_s, seed=scenario.seed)
     transition.look(clock.now_ms())
     prepare.end(transition, end, clock.now_ms())
     return transition.history
