@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import msgspec
 
 from harness.core.calls import OutboundKind, OutboxRequest, ToolRequest
+from harness.core.errors import InputError
 from harness.core.messages import Json
 from harness.core.plans import (
     Accepted,
@@ -30,9 +31,11 @@ from harness.core.plans import (
     Wait,
 )
 from harness.doors.door import Door, json_answer, split_session
+from harness.doors.exchange import CONNECTION_ERRORS
 from harness.doors.http import Request
 
 INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
+MCP = "/harness/mcp"
 INBOX_WAIT_MS = 20_000
 """How long the inbox keeps a client waiting before it says 202: ask again."""
 
@@ -74,6 +77,8 @@ class Endpoints:
         match request.method, path:
             case "GET", "/harness/inbox":
                 return self._inbox.plan(pause)
+            case _, "/harness/mcp":
+                return self._mcp(request, session)
             case "POST", "/harness/outbox":
                 return _decoded(request, OutboxBody, lambda body: self._outbox(body, session))
             case "GET", "/harness/tools":
@@ -82,6 +87,15 @@ class Endpoints:
                 name = unquote(path[len(TOOLS) + 1 :])
                 return _decoded(request, ToolBody, lambda body: self._tool(name, body, session))
         return error_answer(404, f"no {request.method} {path} here: {_KNOWN}")
+
+    def _mcp(self, request: Request, session: str) -> Plan:
+        """The tools over MCP; the package is loaded when an agent first asks."""
+        from harness.doors.mcp_http import McpEndpoint
+
+        try:
+            return McpEndpoint(self._door).plan(request, session)
+        except InputError as error:
+            return error_answer(501, str(error))
 
     def _outbox(self, body: OutboxBody, session: str) -> Plan:
         said = OutboxRequest(body.kind, body.text, body.in_reply_to or "", body.status or "")
@@ -134,7 +148,7 @@ def as_http(plan: Plan) -> Plan:
         match step:
             case Answer(value):
                 steps += _answer(value)
-            case Raise(error, text) if error not in ("timeout", "connect", "stop"):
+            case Raise(error, text) if error not in CONNECTION_ERRORS:
                 steps += error_answer(500, text or error)
             case _:
                 steps.append(step)
@@ -176,4 +190,4 @@ def _timeout_ms(headers: dict[str, str]) -> int | None:
         return None
 
 
-_KNOWN = f"GET {INBOX}, POST {OUTBOX}, GET {TOOLS}, POST {TOOLS}/NAME"
+_KNOWN = f"GET {INBOX}, POST {OUTBOX}, GET {TOOLS}, POST {TOOLS}/NAME, POST {MCP}"

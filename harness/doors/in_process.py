@@ -63,7 +63,7 @@ class InProcessBrief:
         self.options: Mapping[str, Json] = dict(options or {})
         self.limits: Mapping[str, float] = msgspec.structs.asdict(scenario.limits)
         self.base_url, self.api_key = BASE_URL, API_KEY
-        self.seed = scenario.seed
+        self.wire, self.seed = scenario.wire, scenario.seed
         self._open_store, self._own_time = open_store, own_time
         self.transport: Any = Transport(door)
         self.async_transport: Any = self.transport
@@ -94,6 +94,13 @@ class InProcessBrief:
     def async_openai(self, **settings: Any) -> Any:
         """An `openai.AsyncOpenAI` client, likewise."""
         return self._client("openai", True, settings)
+
+    def mcp_server(self) -> Any:
+        """The tools as an MCP server of this process, for `mcp.Client(brief.mcp_server())`."""
+        from harness.doors.mcp_in_process import in_process_server
+
+        with self._own_time():
+            return in_process_server(self._door)
 
     def inbox(self) -> Iterator[Inbound]:
         """The inbound messages, until the scenario has no more; asking ends the turn before."""

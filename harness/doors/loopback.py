@@ -22,7 +22,7 @@ from harness.core.errors import InputError
 from harness.core.transition import Transition
 from harness.doors.answering import Answering
 from harness.doors.door import Door
-from harness.doors.endpoints import INBOX, OUTBOX, TOOLS, Endpoints
+from harness.doors.endpoints import INBOX, MCP, OUTBOX, TOOLS, Endpoints
 from harness.doors.http import Connection
 
 HOST = "127.0.0.1"
@@ -37,6 +37,7 @@ class Urls(msgspec.Struct, frozen=True):
     inbox: str
     outbox: str
     tools: str
+    mcp: str
 
 
 class Loopback:
@@ -67,7 +68,7 @@ class Loopback:
                 "port",
             ) from None
         base = f"http://{HOST}:{listener.getsockname()[1]}"
-        self.urls = Urls(base, base + INBOX, base + OUTBOX, base + TOOLS)
+        self.urls = Urls(base, base + INBOX, base + OUTBOX, base + TOOLS, base + MCP)
         self._acceptor = threading.Thread(target=self._accept, args=(listener,), daemon=True)
         self._acceptor.start()
         return self.urls

@@ -133,6 +133,7 @@ def environment(
         "HARNESS_INBOX_URL": urls.inbox,
         "HARNESS_OUTBOX_URL": urls.outbox,
         "HARNESS_TOOLS_URL": urls.tools,
+        "HARNESS_MCP_URL": urls.mcp,
         "HARNESS_SESSION_DIR": str(folder),
         "HARNESS_OPTIONS": msgspec.json.encode(target.options).decode(),
         "HARNESS_SEED": str(scenario.seed),
