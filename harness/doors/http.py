@@ -1,8 +1,9 @@
 """HTTP framing on a socket: requests by h11, answers by our own hand.
 
-h11 reads what clients send, for that needs care. Answers are put together here, since a harness
-must be able to send what no HTTP library lets through: half a body, a head alone, nothing. One
-h11 connection object reads one request; what came after it is handed on to the next.
+h11 reads what clients send, for that needs care; only what is plain (`request_head`) goes past it.
+Answers are put together here, since a harness must be able to send what no HTTP library lets
+through: half a body, a head alone, nothing. One h11 connection object reads one request; what came
+after it is handed on to the next.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import h11
 import msgspec
 
 from harness.core.plans import Head
+from harness.doors.request_head import HEAD_MOST_BYTES, plain_head
 
 BODY_MOST_BYTES = 64 << 20
-HEAD_MOST_BYTES = 64 << 10
 _READ_BYTES = 1 << 16
 _DRAIN_MOST_BYTES = 1 << 20
 _DRAIN_S = 0.5
@@ -68,6 +69,30 @@ class Connection:
             yield request
 
     def _request(self) -> Request | None:
+        data = self._rest or self._read()
+        if not data:
+            return None
+        head = plain_head(data)
+        if head is None or head.length > BODY_MOST_BYTES:
+            self._rest = data
+            return self._odd_request()
+        body = self._body(data, head.end, head.end + head.length)
+        return Request(head.method, head.path, head.headers, body, reusable=True, chunks=True)
+
+    def _body(self, data: bytes, start: int, end: int) -> bytes:
+        """The bytes from `start` to `end` of `data` and of what comes after; the rest is kept."""
+        if len(data) < end:
+            parts, left = [data[start:]], end - len(data)
+            while left > 0:
+                parts.append(self._read())
+                left -= len(parts[-1])
+                if not parts[-1]:
+                    raise Refused(400, "the connection ended in the middle of a request's body")
+            data, start, end = b"".join(parts), 0, end - start
+        self._rest = data[end:]
+        return data[start:end]
+
+    def _odd_request(self) -> Request | None:
         reader = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_MOST_BYTES)
         reader.receive_data(self._rest) if self._rest else None
         head: h11.Request | None = None

@@ -1,0 +1,106 @@
+"""The short way past h11 reads what h11 reads, and leaves the rest to it."""
+
+from __future__ import annotations
+
+import h11
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.doors.request_head import plain_head
+
+TOKENS = st.text("abcXYZ019-_!#$&'*+.^`|~", min_size=1, max_size=12)
+VALUES = st.text('abc XYZ\t019-_:;,/="()é\x00\x7f', max_size=12)
+NAMED = st.sampled_from(
+    [
+        ("Host", "h"),
+        ("host", "127.0.0.1:80"),
+        ("Content-Length", "3"),
+        ("content-length", "03"),
+        ("content-length", "-1"),
+        ("content-length", "3, 3"),
+        ("content-length", "99999999999999999"),
+        ("Transfer-Encoding", "chunked"),
+        ("Connection", "keep-alive"),
+        ("Connection", "close"),
+        ("Expect", "100-continue"),
+        ("x-stainless-read-timeout", "600"),
+    ]
+)
+HEADERS = st.lists(st.one_of(st.tuples(TOKENS, VALUES), NAMED, NAMED), max_size=8)
+LINES = st.sampled_from(
+    [
+        *(
+            "POST /v1/messages HTTP/1.1",
+            "GET /a?b=c HTTP/1.1",
+            "POST /x HTTP/1.0",
+            "GET * HTTP/1.1",
+        ),
+        *(
+            "get /x HTTP/1.1",
+            "POST  /x HTTP/1.1",
+            "POST /x y HTTP/1.1",
+            "POST /x HTTP/2",
+            "",
+            "POST",
+        ),
+        *("GET http://h/x HTTP/1.1", "POST /\x7f HTTP/1.1", "POST /é HTTP/1.1"),
+    ]
+)
+ENDS = st.sampled_from(["\r\n", "\n", "\r\n "])
+
+
+@given(LINES, HEADERS, ENDS, st.sampled_from([b"", b"abc", b"abcdef"]))
+def test_what_is_read_here_h11_reads_the_same(
+    line: str, headers: list[tuple[str, str]], end: str, body: bytes
+) -> None:
+    lines = [line, *(f"{name}: {value}" for name, value in headers)]
+    data = "\r\n".join(lines).encode("latin-1") + end.encode() + b"\r\n" + body
+    found = plain_head(data)
+    if found is None:
+        return
+    reader = h11.Connection(h11.SERVER)
+    reader.receive_data(data)
+    event = reader.next_event()
+    assert isinstance(event, h11.Request)
+    assert found.method == event.method.decode()
+    assert found.path == event.target.partition(b"?")[0].decode()
+    assert found.headers == {
+        name.decode(): value.decode("latin-1") for name, value in event.headers
+    }
+    assert data[found.end :] == body
+    read = b""
+    while isinstance(event := reader.next_event(), h11.Data):
+        read += bytes(event.data)
+    assert read == body[: found.length]
+
+
+PLAIN = b"POST /v1/messages HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"
+
+
+def test_an_sdk_request_is_plain() -> None:
+    found = plain_head(PLAIN)
+    assert found is not None
+    assert (found.method, found.path, found.length) == ("POST", "/v1/messages", 3)
+    assert PLAIN[found.end :] == b"abc"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        PLAIN[:-6],
+        PLAIN.replace(b"HTTP/1.1", b"HTTP/1.0"),
+        PLAIN.replace(b"Host: h\r\n", b""),
+        PLAIN.replace(b"Host: h", b"Host: h\r\nHost: g"),
+        PLAIN.replace(b"Host: h", b"Host: h\r\nTransfer-Encoding: chunked"),
+        PLAIN.replace(b"Host: h", b"Host: h\r\nConnection: close"),
+        PLAIN.replace(b"Host: h", b"Host: h\r\nExpect: 100-continue"),
+        PLAIN.replace(b"Host: h", b"Host : h"),
+        PLAIN.replace(b": 3", b": 3, 3"),
+        PLAIN.replace(b"Host: h", b"Host: h\r\nx: " + b"y" * 70_000),
+        b"\x16\x03\x01\x02\x00",
+        b"",
+    ],
+)
+def test_what_is_not_plain_is_left_to_h11(data: bytes) -> None:
+    assert plain_head(data) is None
