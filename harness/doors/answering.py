@@ -2,17 +2,20 @@
 
 The frame of a body follows the plan. What is known at once is one segment with its length. What
 comes in pieces comes in chunks, or, where it ends by a `Close` and its head says nothing else,
-without a frame: the end of the connection is its end. A client gives up by its own clock, so
-`Raise("timeout")` is silence here until it does; `Raise("connect")`, too late for a refusal, is a
-reset.
+without a frame: the end of the connection is its end. Bytes without a head go out as they stand. A
+client gives up by its own clock, so a time-out is silence here until it does; `Raise("connect")`
+and `Raise("dns")`, too late for a refusal, are a reset. A head that says `keep-alive: timeout=0`
+is taken at its word: the connection, which the client keeps, ends once the answer is out.
 """
 
 from __future__ import annotations
 
-from harness.core.plans import Close, Head, Kill, Plan, Raise, Step, Wait
+from collections.abc import Callable
+
+from harness.core.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
 from harness.doors.door import Door, stops
 from harness.doors.endpoints import Endpoints, error_answer
-from harness.doors.exchange import Exchange, at_once, exchange
+from harness.doors.exchange import SILENT, Exchange, at_once, exchange
 from harness.doors.http import (
     LAST_CHUNK,
     Connection,
@@ -24,25 +27,31 @@ from harness.doors.http import (
     whole_answer,
 )
 
+Route = Callable[[Request], tuple[Endpoints, Request]]
+"""The run that a request is for, and the request as that run sees it. Raises Refused."""
+
 
 class Answering:
-    """Serves one connection to its end."""
+    """Serves one connection to its end; each request goes to the run that `route` finds for it."""
 
-    def __init__(self, door: Door, endpoints: Endpoints, connection: Connection) -> None:
-        self._door, self._endpoints, self._connection = door, endpoints, connection
+    def __init__(self, route: Route, connection: Connection) -> None:
+        self._route, self._connection = route, connection
+        self._door: Door
 
     def serve(self) -> None:
         """Answer requests until the client leaves, the plan ends the connection, or the server."""
         reset = False
         try:
             for request in self._connection.requests():
-                plan = self._endpoints.plan(request, self._connection.pause)
+                endpoints, request = self._route(request)
+                self._door = endpoints.door
+                plan = endpoints.plan(request, self._connection.pause)
                 if (known := at_once(plan)) is not None:
                     answer = whole_answer(*known, reusable=request.reusable)
                     self._connection.write(answer)
                 else:
                     self._answer(exchange(plan), request)
-                if not request.reusable:
+                if not request.reusable or _kept_for_no_time(plan):
                     break
         except Refused as error:
             self._refuse(error)
@@ -62,7 +71,7 @@ class Answering:
             self._step(step)
         body, head = answer.whole, answer.head
         if head is None:
-            self._connection.write(body or b"")
+            self._as_it_stands(answer)
             raise Hangup
         if body is not None and answer.declared is None and not answer.chunked:
             self._connection.write(whole_answer(head, body, reusable=request.reusable))
@@ -70,6 +79,14 @@ class Answering:
         if request.method == "HEAD":
             raise Hangup
         self._pieces(answer, head, request)
+
+    def _as_it_stands(self, answer: Exchange) -> None:
+        """Bytes that bring their own framing, or none."""
+        for part in answer.parts:
+            if isinstance(part, bytes):
+                self._connection.write(part)
+            else:
+                self._step(part)
 
     def _pieces(self, answer: Exchange, head: Head, request: Request) -> None:
         """A body in pieces, in the frame that its head announces or that its end needs."""
@@ -99,7 +116,7 @@ class Answering:
                 self._connection.pause(ms / 1000)
             case Close(reset=True):
                 raise Hangup(reset=True)
-            case Raise("timeout"):
+            case Raise(error) if error in SILENT:
                 self._connection.pause(None)
             case Raise() if stops(step):
                 self._stop(step.message)
@@ -123,3 +140,10 @@ class Answering:
         assert answer.head is not None
         body = answer.whole or b""
         self._connection.write(whole_answer(answer.head, body, reusable=reusable))
+
+
+def _kept_for_no_time(plan: Plan) -> bool:
+    """Whether the answer's head says that an idle connection is not kept."""
+    first = plan[0] if plan else None
+    head = first.head if isinstance(first, Send) else None
+    return head is not None and head.headers.get("keep-alive") == "timeout=0"

@@ -60,17 +60,17 @@ class ToolBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Endpoints:
-    """All that a loopback server answers, as plans that only hold HTTP."""
+    """All that a loopback server answers for one run, as plans that only hold HTTP."""
 
     def __init__(self, door: Door) -> None:
-        self._door = door
+        self.door = door
         self._inbox = Inbox(door)
 
     def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
         """The plan for a request; `pause` waits so many seconds on its connection."""
         if "/harness/" not in request.path:
             timeout_ms = _timeout_ms(request.headers)
-            return self._door.model(
+            return self.door.model(
                 request.method, request.path, request.headers, request.body, timeout_ms
             )
         session, path = split_session(request.path)
@@ -93,21 +93,21 @@ class Endpoints:
         from harness.doors.mcp_http import McpEndpoint
 
         try:
-            return McpEndpoint(self._door).plan(request, session)
+            return McpEndpoint(self.door).plan(request, session)
         except InputError as error:
             return error_answer(501, str(error))
 
     def _outbox(self, body: OutboxBody, session: str) -> Plan:
         said = OutboxRequest(body.kind, body.text, body.in_reply_to or "", body.status or "")
-        return as_http(self._door.outbox(said, body.session or session))
+        return as_http(self.door.outbox(said, body.session or session))
 
     def _tool(self, name: str, body: ToolBody, session: str) -> Plan:
-        return as_http(self._door.tool(ToolRequest(body.id, name, body.input), session))
+        return as_http(self.door.tool(ToolRequest(body.id, name, body.input), session))
 
     def _tools(self) -> list[dict[str, Json]]:
         return [
             {"name": name, "description": t.description, "input_schema": t.input_schema}
-            for name, t in self._door.transition.scenario.tools.items()
+            for name, t in self.door.transition.scenario.tools.items()
         ]
 
 

@@ -4,7 +4,7 @@ Both doors carry this out, so a plan means the same to a client behind either. W
 told by its head, as in HTTP itself. With `content-length`, a body that stops short is broken. With
 `transfer-encoding: chunked`, a `Close` comes before the last chunk, and the body is broken too.
 With neither, a `Close` is how such a body ends, and the client takes it for whole. A first `Send`
-without a head is no HTTP at all.
+without a head is sent as it stands: the plan brings its own framing, or there is none.
 """
 
 from __future__ import annotations
@@ -15,8 +15,13 @@ from harness.core.plans import Close, Head, Plan, Raise, Send, Step
 
 Part = bytes | Step
 
+SILENT = frozenset({"timeout", "connect_timeout", "write_timeout"})
+"""Errors that are met by waiting: nothing happens until the client gives up."""
+
+CONNECTION_ERRORS = SILENT | {"connect", "dns", "stop"}
+"""Errors of the way, and not of what is at its end."""
+
 DISCONNECTED = "Server disconnected without sending a response."
-NOT_HTTP = "illegal status line"
 CUT_CHUNKED = (
     "peer closed connection without sending complete message body (incomplete chunked read)"
 )
@@ -27,7 +32,8 @@ class Exchange(msgspec.Struct, frozen=True):
 
     `before` is carried out before any byte, `parts` in order after the head, up to the first
     `Close` or `Raise`. `declared` is the head's content length, None without one; `chunked` says
-    that the head announces chunks; `cut` that a body of chunks has no last one.
+    that the head announces chunks; `cut` that a body of chunks has no last one. `broken` is what a
+    parser says where the bytes break HTTP.
     """
 
     before: tuple[Step, ...]
@@ -36,6 +42,7 @@ class Exchange(msgspec.Struct, frozen=True):
     declared: int | None
     chunked: bool
     cut: bool
+    broken: str = ""
 
     @property
     def whole(self) -> bytes | None:
@@ -48,6 +55,8 @@ class Exchange(msgspec.Struct, frozen=True):
     @property
     def short(self) -> str:
         """What a client says of a body that stops here, "" when it is whole."""
+        if self.broken:
+            return self.broken
         size_bytes = sum(len(part) for part in self.parts if isinstance(part, bytes))
         if self.declared is not None and size_bytes < self.declared:
             return (

@@ -1,16 +1,11 @@
 """The loopback door: an HTTP server for agents in any language, in real time.
 
-One thread serves one connection. It binds 127.0.0.1 and nothing else. A client that leaves, a
-request that is no HTTP and a shutdown in the middle of a wait are ordinary ends here; none prints
-a traceback.
+`Loopback` serves one run. `Loopbacks` serves many at once from one server, each below a prefix of
+its own (`/r/NAME`), with its own history, so that hundreds of agents need one port.
 """
 
 from __future__ import annotations
 
-import contextlib
-import selectors
-import socket
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -20,14 +15,12 @@ import msgspec
 from harness.clock import Clock
 from harness.core.errors import InputError
 from harness.core.transition import Transition
-from harness.doors.answering import Answering
 from harness.doors.door import Door
 from harness.doors.endpoints import INBOX, MCP, OUTBOX, TOOLS, Endpoints
-from harness.doors.http import Connection
+from harness.doors.http import Refused, Request
+from harness.doors.server import Server
 
-HOST = "127.0.0.1"
-_BACKLOG = 128
-_JOIN_S = 5.0
+RUNS = "/r/"
 
 
 class Urls(msgspec.Struct, frozen=True):
@@ -40,6 +33,11 @@ class Urls(msgspec.Struct, frozen=True):
     mcp: str
 
 
+def urls_below(base: str) -> Urls:
+    """The seams of a run whose paths begin with `base`."""
+    return Urls(base, base + INBOX, base + OUTBOX, base + TOOLS, base + MCP)
+
+
 class Loopback:
     """The server of one run, between `start` and `close`; a context manager does both.
 
@@ -50,43 +48,18 @@ class Loopback:
     urls: Urls
 
     def __init__(self, transition: Transition, clock: Clock, *, port: int = 0) -> None:
-        self.door, self._port = Door(transition, clock), port
-        self._endpoints = Endpoints(self.door)
-        self._closing, self._alarm = socket.socketpair()
-        self._lock = threading.Lock()
-        self._serving: dict[threading.Thread, socket.socket] = {}
-        self._acceptor: threading.Thread | None = None
+        self.door = Door(transition, clock)
+        endpoints = Endpoints(self.door)
+        self._server = Server(lambda request: (endpoints, request), port)
 
     def start(self) -> Urls:
         """Bind, listen and serve from now on."""
-        try:
-            listener = socket.create_server((HOST, self._port), backlog=_BACKLOG)
-        except OSError as error:
-            raise InputError(
-                f"cannot listen on {HOST}:{self._port} ({error.strerror}); "
-                "give another port, or 0 for a free one",
-                "port",
-            ) from None
-        base = f"http://{HOST}:{listener.getsockname()[1]}"
-        self.urls = Urls(base, base + INBOX, base + OUTBOX, base + TOOLS, base + MCP)
-        self._acceptor = threading.Thread(target=self._accept, args=(listener,), daemon=True)
-        self._acceptor.start()
+        self.urls = urls_below(self._server.start())
         return self.urls
 
     def close(self) -> None:
         """Stop listening, end every connection and wait for its thread."""
-        self._alarm.close()
-        if self._acceptor is not None:
-            self._acceptor.join(_JOIN_S)
-        with self._lock:
-            serving = list(self._serving.items())
-            for _, sock in serving:
-                with contextlib.suppress(OSError):
-                    sock.shutdown(socket.SHUT_RD)
-        for thread, _ in serving:
-            if thread is not threading.current_thread():
-                thread.join(_JOIN_S)
-        self._closing.close()
+        self._server.close()
 
     @property
     def on_kill(self) -> Callable[[], None]:
@@ -118,25 +91,43 @@ class Loopback:
     ) -> None:
         self.close()
 
-    def _accept(self, listener: socket.socket) -> None:
-        """Take connections until the alarm rings: a socket that is closed wakes all who watch."""
-        with listener, selectors.DefaultSelector() as selector:
-            selector.register(listener, selectors.EVENT_READ)
-            selector.register(self._closing, selectors.EVENT_READ)
-            while all(key.fileobj is listener for key, _ in selector.select()):
-                with contextlib.suppress(OSError):
-                    self._spawn(listener.accept()[0])
 
-    def _spawn(self, sock: socket.socket) -> None:
-        thread = threading.Thread(target=self._serve, args=(sock,), daemon=True)
-        with self._lock:
-            self._serving[thread] = sock
-        thread.start()
+class Loopbacks:
+    """One server for many runs; a context manager. Runs come and go while it serves."""
 
-    def _serve(self, sock: socket.socket) -> None:
-        try:
-            Answering(self.door, self._endpoints, Connection(sock, self._closing)).serve()
-        finally:
-            with self._lock:
-                del self._serving[threading.current_thread()]
-                sock.close()
+    def __init__(self, *, port: int = 0) -> None:
+        self._runs: dict[str, Endpoints] = {}
+        self._server = Server(self._route, port)
+
+    def add(self, name: str, transition: Transition, clock: Clock) -> Urls:
+        """Serve a run below `/r/NAME`, where a name is one segment of a path.
+
+        Raises InputError for a name that is taken, or is no segment.
+        """
+        if not name or "/" in name or name in self._runs:
+            raise InputError("a run on a shared server needs a name of its own, without a /", name)
+        self._runs[name] = Endpoints(Door(transition, clock))
+        return urls_below(f"{self._base}{RUNS}{name}")
+
+    def remove(self, name: str) -> None:
+        """Serve a run no longer: its agent gets 404."""
+        del self._runs[name]
+
+    def _route(self, request: Request) -> tuple[Endpoints, Request]:
+        if request.path.startswith(RUNS):
+            name, slash, rest = request.path[len(RUNS) :].partition("/")
+            if name in self._runs:
+                return self._runs[name], msgspec.structs.replace(request, path=slash + rest)
+        raise Refused(404, f"no run at {request.path[:200]}; a run has the prefix {RUNS}NAME")
+
+    def __enter__(self) -> Self:
+        self._base = self._server.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.close()
