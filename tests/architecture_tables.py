@@ -39,7 +39,7 @@ FLOORS: dict[str, int] = {
 ONLY: dict[str, frozenset[str]] = {
     "core": frozenset(),
     "clock": frozenset({"core"}),
-    "load": frozenset({"core", "faults", "wires"}),
+    "load": frozenset({"core", "faults", "incidents", "wires"}),
     "wires": frozenset({"core"}),
     "checks": frozenset({"core"}),
     "faults": frozenset({"core"}),
@@ -120,6 +120,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "respx": ("doors.mounted",),
     "h11": ("doors",),
     "mcp": ("doors",),
+    "mcp_types": ("doors.mcp_server",),
     "anyio": ("clock",),
     "trio": ("clock",),
     "vcr": ("cassettes",),
@@ -137,8 +138,9 @@ EVENT_MAKERS: tuple[str, ...] = ("core.transition", "core.seams", "runner", "inc
 """Who may call the constructors of `core.history`: the transition with its parts, the runner, the
 readers."""
 
-ENVIRONMENT_READERS: tuple[str, ...] = ("runner.supervise", "cli", "plugin")
-"""Who may touch the environment: what scrubs it for a program under test, and the faces."""
+ENVIRONMENT_READERS: tuple[str, ...] = ("runner.supervise", "doors.mcp_stdio", "cli", "plugin")
+"""Who may touch the environment: what scrubs it for a program under test, a program that is given
+one, and the faces."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis jinja2 vcr httpx httpx2 anyio h11 "

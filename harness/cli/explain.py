@@ -1,4 +1,4 @@
-"""`harness explain`: what a finding's code, a check or a fault means."""
+"""`harness explain`: what a finding's code, a check, a fault or an incident means."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from harness.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from harness.faults import Fault
+    from harness.incidents.public.incident import Incident
 
 
 @click.command("explain")
 @click.argument("code")
 @every_verb
 def command(code: str, as_json: bool) -> int:
-    """Explain CODE: a finding's code, a check, or a fault by its name or id."""
+    """Explain CODE: a finding's code, a check, a fault by its name or id, or incidents:N."""
     from harness.cli import terminal
     from harness.report.json_lines import line
 
@@ -31,7 +32,10 @@ def command(code: str, as_json: bool) -> int:
 def explanation(code: str) -> str:
     """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
     from harness.checks.judge import explain, names
+    from harness.incidents.public import incident
 
+    if row := incident(code):
+        return _incident(code, row)
     faults = dict(_faults())
     if code in faults:
         return faults[code]
@@ -40,6 +44,17 @@ def explanation(code: str) -> str:
     except InputError:
         hint = nearest(code, {*faults, *names()})
         raise InputError(f"no such code, check or fault; {hint}", code) from None
+
+
+def _incident(code: str, row: Incident) -> str:
+    return "\n\n".join(
+        [
+            f"{code}  {row.where}",
+            f"Seen: {row.symptom}.",
+            f"Why, as reported: {row.cause}. On the wire: {row.trigger}.",
+            f"Breaks: {', '.join(row.invariants)}.",
+        ]
+    )
 
 
 def _faults() -> Iterator[tuple[str, str]]:

@@ -39,7 +39,8 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
 
 
 def _text(row: Row, column: int) -> str:
-    codes = f" ({' '.join(row['code'])})" if row.get("code") else ""
+    told = row.get("code") or row.get("needs")
+    codes = f" ({' '.join(told)})" if told else ""
     return f"{row['name']:{column}}  {row['title']}{codes}".rstrip()
 
 
@@ -76,11 +77,17 @@ def faults(_: Path | None = None) -> Iterator[Row]:
 
 
 def checks(_: Path | None = None) -> Iterator[Row]:
-    """Every check."""
-    from harness.checks.judge import names
+    """Every check, with the seams that it needs and its settings."""
+    from harness.checks.judge import checks
 
-    for name, title in names().items():
-        yield {"name": name, "title": title}
+    for name, check in checks().items():
+        settings = getattr(check, "__kwdefaults__", None) or {}
+        yield {
+            "name": name,
+            "needs": list(getattr(check, "needs", ())),
+            "knobs": {setting: repr(default) for setting, default in settings.items()},
+            "title": first_line(check),
+        }
 
 
 def targets(_: Path | None = None) -> Iterator[Row]:

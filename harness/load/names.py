@@ -17,6 +17,11 @@ from harness.core.errors import InputError, nearest
 from harness.core.messages import Json
 from harness.core.scenario import CassetteScript, Scenario
 from harness.core.script import block_from
+from harness.faults.table import ROWS
+from harness.incidents.public import incident
+
+FAULT = "fault:"
+"""A source that is a row of the fault table: `fault:T13`."""
 
 
 class Mistake(msgspec.Struct, frozen=True):
@@ -28,7 +33,7 @@ class Mistake(msgspec.Struct, frozen=True):
 
 def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:
     """The mistakes of a scenario that fits the schema."""
-    for look in (_wire, _blocks, _inbox, _faults, _purposes):
+    for look in (_wire, _blocks, _inbox, _faults, _purposes, _sources):
         yield from look(scenario)
 
 
@@ -66,9 +71,11 @@ def _inbox(scenario: Scenario) -> Iterator[Mistake]:
 
 
 def _faults(scenario: Scenario) -> Iterator[Mistake]:
+    known = scenario.wire in wires.names()
+    refusals = wires.by_name(scenario.wire).refusals() if known else None
     for place, spec in enumerate(scenario.faults):
         try:
-            on = faults.arm(spec, wire=scenario.wire).spec.on
+            on = faults.arm(spec, wire=scenario.wire, refusals=refusals).spec.on
         except InputError as error:
             yield Mistake(error.what, ("faults", place))
             continue
@@ -84,6 +91,14 @@ def _without_tools(on: str, scenario: Scenario) -> Iterator[str]:
         yield f"no tool {tool!r}; {nearest(tool, scenario.tools)}"
     if on == "tool" and not scenario.tools:
         yield "it strikes on tools, and the scenario has none"
+
+
+def _sources(scenario: Scenario) -> Iterator[Mistake]:
+    for place, source in enumerate(scenario.source):
+        yield from _tried(lambda source=source: incident(source), "source", place)  # type: ignore[misc]
+        code = source.removeprefix(FAULT)
+        if source.startswith(FAULT) and code not in ROWS:
+            yield Mistake(f"no row {code!r} in the fault table", ("source", place))
 
 
 def _purposes(scenario: Scenario) -> Iterator[Mistake]:

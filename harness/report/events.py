@@ -125,7 +125,7 @@ def _called(event: Called, history: History) -> str:
             status = f", status {request.status}" if request.status else ""
             return f"outbox ← {kind} {quoted(text)}{status}"
         case StoreRequest(operation, rows):
-            return f"store  ← {operation} {len(rows)} rows"
+            return f"store  ← {operation}{f' {len(rows)} rows' if rows else ''}"
         case InboxRequest(poll):
             return "inbox  ← cancelled?" if poll else "inbox  ← next message"
 

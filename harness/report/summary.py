@@ -5,12 +5,14 @@ The history stays on disk; of it only the lines of the events that prove a findi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from harness.core.history import History
 from harness.core.verdict import Finding, Verdict, VerdictWord
+from harness.incidents.public import incident
 from harness.report.command import Invocation, repeat
 from harness.report.events import at, lines
 
@@ -22,7 +24,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One run as a report shows it.
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
-    `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command.
+    `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
+    `seen` says, for each public incident that the scenario is made after, where and what it was.
     """
 
     name: str
@@ -35,6 +38,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     history: str = ""
     repeat: str = ""
     evidence: dict[int, str] = {}
+    seen: tuple[str, ...] = ()
 
     @property
     def word(self) -> VerdictWord:
@@ -57,7 +61,14 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         history=str(run.folder / "history.jsonl") if run.folder else "",
         repeat=repeat(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
+        seen=tuple(_seen(run.scenario.source)),
     )
+
+
+def _seen(sources: tuple[str, ...]) -> Iterator[str]:
+    for source in sources:
+        if row := incident(source):
+            yield f"{row.where.partition(' ')[0].rstrip(';,')}: {row.symptom} ({source})"
 
 
 def evidence(history: History, findings: tuple[Finding, ...]) -> dict[int, str]:

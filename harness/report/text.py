@@ -82,6 +82,7 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
         [
             f"{paint(run.word, word)} {paint('strong', run.name)}",
             *findings(run.verdict.findings, run.evidence, width, paint),
+            *_seen(run, width),
             *_known(run.verdict, width),
             *_rest(run.verdict, width, verbose),
             *_ways_on(run),
@@ -103,6 +104,12 @@ def findings(
     for code, number in seen.items():
         if number > ALIKE_MAX:
             yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
+
+
+def _seen(run: RunSummary, width: int) -> Iterator[str]:
+    """The public incidents that a failing run would repeat."""
+    for incident in run.seen if run.verdict.findings else ():
+        yield from wrapped(f"would repeat {incident}", width, "  ")
 
 
 def _known(verdict: Verdict, width: int) -> Iterator[str]:
