@@ -55,6 +55,10 @@ class Runs(Sequence["Run"]):
     def __len__(self) -> int:
         return len(self._runs)
 
+    def __repr__(self) -> str:
+        """All runs as a snapshot keeps them: `assert runs == snapshot` with syrupy."""
+        return "\n\n".join(map(repr, self._runs))
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings of all runs."""

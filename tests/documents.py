@@ -1,10 +1,12 @@
-"""What the documents hold, read back: code blocks, command lines, and the generated part of one.
+"""What the documents hold, read back: code blocks, command lines, and the generated parts.
 
-`docs/checks.md` below its mark is made from the docstrings of the checks and the table of rules:
+Below its mark, `docs/checks.md` is made from the docstrings of the checks and the table of rules,
+`docs/faults.md` from those of the faults and the fault table, `docs/coverage.md` from the sources
+of the scenarios:
 
     python -m tests.documents
 
-writes it anew. A test compares the two, so that the text cannot differ from the code.
+writes them anew. A test compares them, so that the text cannot differ from the code.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from pathlib import Path
 
 import msgspec
 
-from harness import faults
 from harness.checks import judge
 from harness.core.ports import CheckFunction
 from harness.wires.anthropic import rules
+from tests.generated_coverage import generated_coverage
+from tests.generated_faults import generated_faults
 
 ROOT = Path(__file__).parents[1]
-CHECKS = ROOT / "docs" / "checks.md"
 MARK = "<!-- From here on: python -m tests.documents -->\n"
 WIDTH = 100
 
@@ -95,14 +97,6 @@ def check_settings(check: CheckFunction) -> list[str]:
     return [f"{p.name}: {msgspec.json.encode(p.default).decode()}" for p in own]
 
 
-def fault_settings() -> dict[str, list[str]]:
-    """The settings of each fault with their defaults, as the documents write them."""
-    return {
-        fault.kind: [f"{name}: {default!r}" for name, default in fault.defaults.items()]
-        for fault in faults.faults().values()
-    }
-
-
 def codes_of(name: str) -> list[str]:
     """The codes of a check that stand whole in the source."""
     sources = (ROOT / "harness" / "checks").glob("*.py")
@@ -122,10 +116,20 @@ def _rules() -> Iterator[str]:
     yield ""
 
 
+GENERATED = {
+    "checks.md": generated_checks,
+    "coverage.md": generated_coverage,
+    "faults.md": generated_faults,
+}
+"""Documents below their mark."""
+
+
 def main() -> None:
-    """Write the generated part."""
-    kept = CHECKS.read_text("utf-8").partition(MARK)[0]
-    CHECKS.write_text(kept + MARK + "\n" + generated_checks(), "utf-8")
+    """Write the generated parts."""
+    for name, text in GENERATED.items():
+        path = ROOT / "docs" / name
+        kept = path.read_text("utf-8").partition(MARK)[0]
+        path.write_text(kept + MARK + "\n" + text(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from harness.doors.in_process import InProcessBrief
 from harness.report.json_lines import run_line
 from harness.report.summary import summarize
 from harness.runner import run
-from tests.documents import CHECKS, MARK, ROOT, blocks, fault_settings, generated_checks, part
+from tests.documents import GENERATED, MARK, ROOT, blocks, part
 
 DOCS = ROOT / "docs"
 
@@ -40,6 +40,7 @@ SECTIONS = {
     "Limits": "## limits",
     "Expect": "## expect",
     "ExpectCalls": "## expect",
+    "MustNot": "## expect",
     "Bounds": "## expect",
     "Waits": "## expect",
     "Session": "## session",
@@ -60,19 +61,10 @@ def test_every_flag_is_explained(verb: str) -> None:
     assert {flag for flag in flags - common if flag not in section} == set()
 
 
-@pytest.mark.parametrize("kind", fault_settings())
-def test_every_fault_is_in_the_table_with_its_settings(kind: str) -> None:
-    rows = re.findall(rf"^\| `{re.escape(kind)}` \|.*$", _text("scenario.md"), re.MULTILINE)
-    assert len(rows) == 1, f"docs/scenario.md: one row for {kind}"
-    settings = fault_settings()[kind]
-    assert [s for s in settings if f"`{s}`" not in rows[0]] == []
-    assert rows[0].count(": ") >= len(settings)
-    assert settings or "none" in rows[0]
-
-
-def test_the_checks_are_those_of_the_code() -> None:
-    generated = CHECKS.read_text("utf-8").partition(MARK)[2].lstrip("\n")
-    assert generated == generated_checks(), "write it anew: python -m tests.documents"
+@pytest.mark.parametrize("name", GENERATED)
+def test_what_is_generated_is_what_the_code_says(name: str) -> None:
+    text = (DOCS / name).read_text("utf-8").partition(MARK)[2].lstrip("\n")
+    assert text == GENERATED[name](), "write it anew: python -m tests.documents"
 
 
 def test_every_key_of_a_scenario_is_explained() -> None:

@@ -107,3 +107,30 @@ def test_help(session: pytest.Pytester) -> None:
     session.runpytest_subprocess("--help").stdout.fnmatch_lines(["*--harness-seed=N*"])
     done = session.runpytest_subprocess("--fixtures")
     done.stdout.fnmatch_lines(["play*", "*Play scenarios against an agent*"])
+
+
+SNAPSHOT_TESTS = """
+import agents
+
+def test_as_it_is(play, snapshot):
+    runs = play("scenarios/greeting.yaml", agents.AGENT, check=False)
+    assert runs == snapshot
+    assert runs[0] == snapshot(name="baseline")
+"""
+
+
+def test_a_run_compares_with_a_snapshot(session: pytest.Pytester) -> None:
+    session.makepyfile(test_play=SNAPSHOT_TESTS, agents=f"{AGENTS}\nAGENT = wrong\n")
+    made = session.runpytest_subprocess("--snapshot-update", "-p", "no:randomly")
+    made.assert_outcomes(passed=1)
+    (kept,) = session.path.rglob("*.ambr")
+    text = kept.read_text("utf-8")
+    assert "run greeting: fail" in text
+    assert "run greeting/polite: fail" in text
+    assert "finding " in text
+    assert str(session.path) not in text
+    session.runpytest_subprocess().assert_outcomes(passed=1)
+    session.makepyfile(agents=f"{AGENTS}\nAGENT = good\n")
+    changed = session.runpytest_subprocess("-vv")
+    changed.assert_outcomes(failed=1)
+    changed.stdout.fnmatch_lines(["*run greeting: pass, completed*"])

@@ -15,7 +15,7 @@ from harness.core.exchanges import Exchange
 from harness.core.history import History
 from harness.core.messages import Json, canonical
 from harness.core.ports import needs
-from harness.core.scenario import Bounds, Expect, Waits
+from harness.core.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.verdict import Finding
 
 
@@ -26,12 +26,14 @@ def expected(history: History) -> Expect:
 
 @needs()
 def expect(history: History) -> Iterator[Finding]:
-    """The run is what its scenario expects: `outcome`, number and `inputs` of `calls`, `waits`."""
+    """The run is what its scenario expects: `outcome`, number and `inputs` of `calls`, `waits`,
+    and nothing that it forbids (`must_not`)."""
     expectation = expected(history)
     yield from _outcome(history, expectation)
     yield from _calls(history, expectation)
     yield from _inputs(history, expectation)
     yield from _waits(history, expectation.waits_s)
+    yield from _forbidden(history, expectation.must_not)
 
 
 def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
@@ -59,6 +61,20 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
         if canonical(found) != canonical(wanted):
             text = f"the tool {name} is called with another input than expected"
             yield Finding("expect.inputs", f"{text}{_differences(found, wanted)}", (execution.n,))
+
+
+def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
+    """Tools that are called, and words that are said at a turn's end, against `must_not`."""
+    for execution in history.trace.executions:
+        if (name := execution.request.name) in must_not.call:
+            text = f"the tool {name} is called, which a correct agent never does here"
+            yield Finding("expect.must_not", text, (execution.n,))
+    for sending in history.trace.sendings:
+        said = sending.request.text.casefold() if sending.ends_turn else ""
+        for words in must_not.say:
+            if words.casefold() in said:
+                text = f"the user is told {words!r}, which is not true here"
+                yield Finding("expect.must_not", text, (sending.n,))
 
 
 def _differences(found: Json, wanted: Json) -> str:

@@ -95,3 +95,18 @@ def test_only_what_the_agent_adds_after_a_failure_is_a_wait() -> None:
 
 def test_an_empty_schedule_expects_no_waits() -> None:
     assert not list(expect(_once(_story(waits_s=[])).end()))
+
+
+@pytest.mark.parametrize(
+    ("must_not", "count"),
+    [
+        ({"call": ["list"]}, 2),
+        ({"call": ["write"]}, 0),
+        ({"say": ["ALL DONE"]}, 1),
+        ({"say": ["all undone"]}, 0),
+        ({"say": ["all", "done"], "call": ["list"]}, 4),
+    ],
+)
+def test_what_a_correct_agent_never_does(must_not: dict[str, Any], count: int) -> None:
+    story = loop(_story(must_not=must_not).turn("go"), "list", 2).reply("All done.").final()
+    assert codes(expect(story.end())) == ["expect.must_not"] * count
