@@ -17,6 +17,7 @@ from harness.checks import (
     delivery,
     execution,
     expectation,
+    form,
     loops,
     memory,
     outcome,
@@ -35,6 +36,7 @@ from harness.core.verdict import Finding, NotApplicable, Verdict, VerdictWord
 MODULES: tuple[ModuleType, ...] = (
     run,
     request,
+    form,
     memory,
     progress,
     loops,
