@@ -15,10 +15,13 @@ import msgspec
 from harness import wires
 from harness.cassettes.key import Head, head_of_reading, masked_message, name_head
 from harness.cassettes.read import Exchange
+from harness.core.draws import Draws
 from harness.core.message_tree import Node, grow, root
 from harness.core.messages import Message, digest
 from harness.core.plans import Recorded
-from harness.core.ports import Reader, Wire
+from harness.core.ports import Wire
+
+_NO_DRAWS = Draws(0)
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -68,8 +71,8 @@ def _entries(exchanges: Iterable[Exchange], start: Node) -> Iterable[Entry]:
         wire = wire_of(exchange.method, exchange.path)
         if wire is not None:
             if wire.name not in readers:
-                readers[wire.name] = _Reader(wire.reader("", None), start)
-            head, node = readers[wire.name].read(exchange.body)
+                readers[wire.name] = _Reader(wire, start)
+            head, node = readers[wire.name].read(exchange)
             yield Entry(exchange.number, head, node, exchange.answer)
 
 
@@ -84,13 +87,18 @@ def wire_of(method: str, path: str) -> Wire | None:
 class _Reader:
     """Reads the recorded requests of one wire; most are the last one and a little more."""
 
-    def __init__(self, reader: Reader, start: Node) -> None:
-        self._reader, self._node = reader, start
+    def __init__(self, wire: Wire, start: Node) -> None:
+        self._wire, self._reader, self._node = wire, wire.reader("", None), start
         self._head = Head("")
 
-    def read(self, body: bytes) -> tuple[Head, Node]:
-        """A request's head and place; equal heads in a row are one object."""
-        reading = self._reader.read(body)
+    def read(self, exchange: Exchange) -> tuple[Head, Node]:
+        """A request's head and place; equal heads in a row are one object.
+
+        The answer is written once, as it will be when it is played: where the server keeps the
+        history, what is read next depends on it.
+        """
+        reading = self._reader.read(exchange.body)
+        self._wire.write(exchange.answer, reading, "", _NO_DRAWS)
         named = ((digest(m), m) for m in reading.added)
         self._node = grow(self._node.first(reading.keep), named)
         head = head_of_reading(reading)

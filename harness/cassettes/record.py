@@ -22,7 +22,11 @@ from harness.cassettes.redact_body import mask_body
 from harness.core.errors import InputError
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_HOME = {"anthropic": "api.anthropic.com"}
+_HOME = {
+    "anthropic": "api.anthropic.com",
+    "openai-chat": "api.openai.com",
+    "openai-responses": "api.openai.com",
+}
 """The host of each wire's provider."""
 
 

@@ -94,7 +94,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _in_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
-    if "store" not in trace.seams or not turn.settled_n or not turn.endings:
+    if "store" not in trace.seams or not turn.settled_n or not turn.endings or turn.store_failed:
         return
     assert turn.delivery is not None
     rows = {placed.row.id: placed.n for placed in inbound_rows(trace, turn)}
@@ -124,8 +124,9 @@ def outbound_once(history: History) -> Iterator[Finding]:
     `missing`: it ends without one, and its message is new. `twice`: with several. `repeated`: the
     part of a failed answer that the user has read is said again by the next one. `after_cancel`: a
     success is reported after the cancel; a notice, an error or the status `cancelled` is none. What
-    the outbox did not take may be sent again; so may, after a kill, what nobody knows to have
-    arrived, with a word that it may be there already. Source: invariant 30.
+    the outbox did not take may be sent again; so may, after a kill or a lost answer of the outbox,
+    what nobody knows to have arrived, with a word that it may be there already. Source: invariant
+    30.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -149,10 +150,12 @@ def outbound_once(history: History) -> Iterator[Finding]:
 
 
 def _may_repeat(trace: Trace, first: Sending, later: Sending) -> bool:
-    """Whether an ending is the first one again, after a kill, and says more than that one."""
+    """Whether an ending is the first one again and says more than that one, after a kill or where
+    the outbox took the first one and its answer was lost."""
     killed = any(isinstance(event, Killed) for event in trace.events[first.n : later.n])
+    unconfirmed = first.answered is not None and first.answered.outcome != "ok"
     old, new = squeeze(first.request.text), squeeze(later.request.text)
-    return killed and old != new and old in new
+    return (killed or unconfirmed) and old != new and old in new
 
 
 def _repeated(turn: Turn, where: str) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from harness.checks import stuck
 from harness.core.calls import ToolRequest
 from harness.core.events import Answered, Called
-from harness.core.exchanges import Ask, answer_failed, answer_text
+from harness.core.exchanges import Ask, Exchange, answer_failed, answer_text
 from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.runs import (
@@ -25,7 +25,7 @@ from harness.core.trace import Trace, Turn
 from harness.core.verdict import Finding
 
 MAX_BOUND = 50
-"""From so many calls in a turn on, a stop is the bound's, not the breaker's."""
+"""From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
 
 
 @needs("tool")
@@ -84,7 +84,8 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]:
 
     `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
     no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
-    kill, a failed answer of the model, and anything that repeats excuse the stop. Source:
+    kill, a failed answer of the model, a write that the store refused, and anything that repeats
+    excuse the stop. Source:
     invariant 12.
     """
     trace = history.trace
@@ -132,14 +133,28 @@ def _endings(turn: Turn) -> Iterator[int]:
     for ending in turn.endings:
         before = [e for e in turn.main if e.n < ending.n]
         runs = [e for e in turn.executions if e.n < ending.n]
-        unasked = bool(before) and before[-1].succeeded and stuck.calls_tools(before[-1])
-        if unasked and not (runs and runs[-1].failed):
+        if before and _could_run(before[-1]) and not (runs and runs[-1].failed):
             yield ending.n
+
+
+def _could_run(exchange: Exchange) -> bool:
+    """Whether a whole answer asks for a tool, with arguments that are an object."""
+    uses = exchange.reply.tool_uses if exchange.reply else ()
+    asked = exchange.succeeded and stuck.calls_tools(exchange)
+    return asked and any(isinstance(use.input, dict) for use in uses)
+
+
+def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
+    """Whether the turn had so many calls, requests or pauses that any agent may end it."""
+    stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
+    most = max(len(turn.asks), len(stops) + 1)
+    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats
 
 
 def _excused(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     marks = (turn.cancelled_n, turn.interrupted_n, *(a.n for a in turn.limits))
-    if any(0 < mark < n for mark in marks) or len(turn.asks) >= MAX_BOUND:
+    marks += tuple(turn.unstored.values())
+    if any(0 < mark < n for mark in marks) or _is_at_its_bound(turn, n, repeats):
         return True
     if any(e.answered and e.answered.n < n and not e.succeeded for e in turn.exchanges):
         return True

@@ -6,6 +6,7 @@ which white space does not count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -25,9 +26,11 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 def finished_turns(trace: Trace) -> Iterator[Turn]:
-    """Delivered turns that ended with a final or an error, once nothing can be added to them."""
+    """Delivered turns that ended with a final or an error, once nothing can be added to them; not
+    those in which the store failed and the user was told so."""
     for turn in trace.turns.values():
-        if turn.delivery and turn.text.strip() and turn.settled_n and turn.endings:
+        over = turn.settled_n and turn.endings and not turn.store_failed
+        if turn.delivery and turn.text.strip() and over:
             yield turn
 
 
@@ -74,5 +77,13 @@ def same_text(stored: str, said: str) -> bool:
 
 
 def squeeze(text: str) -> str:
-    """The text without white space."""
-    return "".join(text.split())
+    """The text without white space, and without halves of characters, as they are, written out,
+    or replaced: an agent can neither store nor send them."""
+    joined = "".join(text.split())
+    if joined.isascii() and "\\ud" not in joined:
+        return joined
+    whole = joined.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+    return _HALVES.sub("", whole)
+
+
+_HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")

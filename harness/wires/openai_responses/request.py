@@ -1,0 +1,132 @@
+"""Requests: bytes to a `Reading`, at the cost of what is new in them.
+
+A reader serves one session. It remembers the last request (its bytes, and the path of items that it
+stands for) and what the server keeps. What it answers depends on what is kept, never on the last
+request, except for `keep`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.ports import Violation
+from harness.wires.anthropic.tokens import tokens
+from harness.wires.anthropic.unreadable import reason
+from harness.wires.openai_responses.fields import Fields
+from harness.wires.openai_responses.kept import Kept, Place, PlacedReading
+from harness.wires.openai_responses.layout import Layout, NotAnObject, added, split
+from harness.wires.openai_responses.path import Node, Path
+from harness.wires.openai_responses.rules import rules_of, violation
+from harness.wires.openai_responses.shape import wrong_type
+from harness.wires.openai_responses.validator import finish, step
+
+_decode = msgspec.json.Decoder().decode
+
+
+class ResponsesReader:
+    """Reads the requests of one session, in order."""
+
+    def __init__(self, dialect: str, window_tokens: int | None) -> None:
+        self._window_tokens = window_tokens
+        self._active = rules_of(dialect)
+        self._kept, self._path, self._fields = Kept(), Path(), Fields()
+        self._forget()
+
+    def read(self, body: bytes) -> PlacedReading:
+        """A request's bytes as values. What is no request at all comes back as a violation."""
+        self._path.begin()
+        try:
+            shared, raws, found = self._locate(body)
+            self._take(shared, raws)
+            return self._reading(*self._fields.said.violations, *found)
+        except NotAnObject as error:
+            found = [wrong_type("body", "an object", error.value)]
+        except (ValueError, RecursionError):
+            found = [violation("R18", reason=reason(body))]
+        self._forget()
+        return msgspec.structs.replace(self._reading(), violations=tuple(found))
+
+    def _forget(self) -> None:
+        """The next request is read as the first one; what the server keeps is kept."""
+        self._prefix = self._tail = b""
+        self._raws: list[bytes] = []
+        self._base: Node | None = None
+        self._fields.take({})
+        self._path.go(None)
+
+    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...], list[Violation]]:
+        """How many items of the input are the last request's, and the bytes of the others."""
+        more = added(body, self._prefix, self._tail, first=not self._raws)
+        if more is not None:
+            self._prefix = body[: len(body) - len(self._tail)]
+            return len(self._raws), more, []
+        layout = split(body)
+        self._fields.take(layout.fields)
+        self._prefix, self._tail = layout.prefix, layout.tail
+        raws = layout.items or ()
+        shared = _same(self._raws, raws)
+        return shared, raws[shared:], self._missing(layout)
+
+    def _missing(self, layout: Layout) -> list[Violation]:
+        """What is wrong with the input as a whole, if there is none."""
+        said = self._fields.said
+        if layout.bad:
+            wanted = "one of a string or an array of objects"
+            return [wrong_type("input", wanted, _decode(layout.bad))]
+        elsewhere = said.previous or said.conversation or said.has_prompt
+        return [] if elsewhere or layout.items is not None else [violation("R22")]
+
+    def _take(self, shared: int, raws: tuple[bytes, ...]) -> None:
+        """Go to where the new items begin, and take them in; raises ValueError for bad JSON."""
+        base = self._said_before()
+        if base is not self._base:
+            raws, shared = (*self._raws[:shared], *raws), 0
+        items = [_decode(raw) for raw in raws]
+        if base is self._base:
+            self._path.cut((base.depth if base else 0) + shared)
+        else:
+            self._path.go(base)
+        self._base = base
+        self._raws[shared:] = raws
+        known = self._kept.known(stores=self._fields.said.stores)
+        path = self._path
+        for n, item in enumerate(items, start=shared):
+            state = step(path.state, n, item, path.ids, known, self._active)
+            path.push(Node(path.tip, item, state))
+
+    def _said_before(self) -> Node | None:
+        """The end of what the request goes on from."""
+        said = self._fields.said
+        if said.previous and not self._kept.has(said.previous):
+            return None
+        return self._kept.end_of(said.previous, said.conversation)
+
+    def _reading(self, *found: Violation) -> PlacedReading:
+        said, state = self._fields.said, self._path.state
+        keep, messages = self._path.kept()
+        size = tokens(state.size_bytes + said.size_bytes)
+        if said.previous and not self._kept.has(said.previous):
+            found += (violation("R15", id=said.previous),)
+        found += finish(state, self._active)
+        if self._window_tokens is not None and size > self._window_tokens and not said.truncates:
+            found += (violation("V23"),)
+        return PlacedReading(
+            model=said.model,
+            messages=messages,
+            keep=keep,
+            added=tuple(messages[keep:]),
+            system=said.system,
+            tools=said.tools,
+            tools_offered=said.tools_offered,
+            max_tokens=said.max_tokens,
+            stream=said.stream,
+            tokens=size,
+            violations=tuple(v for v in found if v.rule in self._active),
+            settings=said.settings,
+            place=Place(self._kept, self._path.tip, said.conversation, said.stores),
+        )
+
+
+def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))

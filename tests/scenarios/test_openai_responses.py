@@ -1,0 +1,46 @@
+"""The reference agent passes every scenario over the Responses API too."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from harness.agent import agent
+from harness.core.events import Called
+from harness.core.history import canonical
+from harness.core.scenario import Scenario
+from harness.runner import run
+from tests.scenarios.all_runs import all_runs
+
+RUNS = [msgspec.structs.replace(s, wire="openai-responses", dialect="") for s in all_runs()]
+
+BASELINES = [s for s in RUNS if not s.variant]
+"""One run of each file, streamed and not: a wire knows nothing of worlds."""
+
+
+@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+def test_reference_passes(scenario: Scenario) -> None:
+    played = run(scenario, agent)
+    assert [f"{f.code}: {f.message}" for f in played.verdict.findings] == []
+    assert played.verdict.doubts == ()
+    assert played.verdict.verdict == "pass"
+
+
+@pytest.mark.parametrize("scenario", BASELINES, ids=lambda s: s.run_name)
+def test_both_worlds_agree(scenario: Scenario) -> None:
+    supervised = run(scenario, agent, world="supervise")
+    if supervised.verdict.verdict == "not_applicable":
+        assert supervised.verdict.not_applicable[0].reason.startswith("needs virtual time")
+        return
+    simulated = run(scenario, agent)
+    assert supervised.verdict.verdict == simulated.verdict.verdict == "pass"
+    assert canonical(supervised.history) == canonical(simulated.history)
+
+
+def test_it_is_this_wire_that_is_spoken() -> None:
+    scenario = next(s for s in RUNS if s.run_name == "identical-failures@openai-responses")
+    history = run(scenario, agent).history
+    asked = [e for e in history.events if isinstance(e, Called) and e.seam == "model"]
+    assert asked
+    assert {event.refused for event in asked} == {()}
+    assert history.events[0].wire == "openai-responses"  # type: ignore[union-attr]
