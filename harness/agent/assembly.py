@@ -20,8 +20,11 @@ from harness.agent.gateway import Gateway
 from harness.agent.guards import Guard, Watch, standard_guards
 from harness.agent.loop import Loop
 from harness.agent.model import MAX_TOKENS, MODEL, AnthropicModel, Model
+from harness.agent.openai_chat_model import OpenAIChatModel
+from harness.agent.openai_responses_model import OpenAIResponsesModel
 from harness.agent.outbox import Outbox
 from harness.agent.overflow import Escalation, Overflow
+from harness.agent.patience import PatientStore
 from harness.agent.policy import Policy
 from harness.agent.projection import Projection, project
 from harness.agent.toolbox import Toolbox
@@ -31,7 +34,7 @@ from harness.agent.transcripts.files import archive_of
 from harness.agent.window import window_of
 from harness.core.brief import Brief
 from harness.core.calls import Inbound
-from harness.core.errors import nearest
+from harness.core.errors import InputError, nearest
 from harness.core.messages import Message, ToolSpec
 from harness.stores.open import open_store
 from harness.stores.rows import SessionStore
@@ -94,9 +97,16 @@ def build(brief: Brief, **parts: Any) -> Gateway:
 
 
 def standard_model(brief: Brief) -> Model:
-    """The SDK's client of the brief, with the options `stream`, `model` and `max_tokens`."""
-    return AnthropicModel(
-        brief.anthropic(),
+    """The model on the brief's wire, with the options `stream`, `model` and `max_tokens`.
+
+    Raises InputError for a wire that the agent does not speak.
+    """
+    make = _MODELS.get(brief.wire)
+    if make is None:
+        hint = nearest(brief.wire, _MODELS)
+        raise InputError(f"the agent speaks no wire {brief.wire!r}; {hint}", "wire")
+    return make(
+        brief,
         is_on(brief, "stream"),
         str(brief.options.get("model", MODEL)),
         int(brief.options.get("max_tokens", MAX_TOKENS)),
@@ -129,11 +139,14 @@ def standard_store(brief: Brief) -> SessionStore:
     """The brief's store, else the one that the options `store` and `dsn` name, for the session
     folder; a SQLite file without them.
 
-    A store of our own begins with the messages of `seed.jsonl`, if the folder has one.
+    A store of our own begins with the messages of `seed.jsonl`, if the folder has one. What fails
+    is tried again (`patience`).
     """
-    if brief.store is not None:
-        given: SessionStore = brief.store
-        return given
+    store: Any = PatientStore(brief.store or _own_store(brief), brief.clock.sleep)
+    return store  # type: ignore[no-any-return]
+
+
+def _own_store(brief: Brief) -> SessionStore:
     folder = Path(brief.session_dir)
     store, seed = open_store(brief.options, folder), folder / "seed.jsonl"
     if seed.exists() and not store.read():
@@ -146,6 +159,13 @@ def is_on(brief: Brief, option: str) -> bool:
     """Whether an option is set: true, or the word for it."""
     return str(brief.options.get(option, "")).lower() in ("true", "1", "yes", "on")
 
+
+_MODELS: dict[str, Callable[[Brief, bool, str, int], Model]] = {
+    "anthropic": lambda brief, *settings: AnthropicModel(brief.anthropic(), *settings),
+    "openai-chat": lambda brief, *settings: OpenAIChatModel(brief.openai(), *settings),
+    "openai-responses": lambda brief, *settings: OpenAIResponsesModel(brief.openai(), *settings),
+}
+"""The wires that the agent speaks, each through its official client."""
 
 _STANDARD: dict[str, Callable[[Brief], Any]] = {
     "model": standard_model,

@@ -9,14 +9,15 @@ handed on as `{"__unparsedToolInput": text}`, which nothing runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn, Protocol
 
 import msgspec
 
 from harness.agent.blocks import read_block, write_message
 from harness.agent.failures import SYNTHETIC, ModelFailure, classify, classify_answer
 from harness.agent.guards.empty_input import UNPARSED
+from harness.agent.retry_after import within_reason
 from harness.agent.text import clean, clean_json
 from harness.core.calls import Purpose
 from harness.core.messages import Block, Message, ToolSpec, ToolUse
@@ -66,7 +67,7 @@ class AnthropicModel:
     def __init__(
         self, client: Any, stream: bool, model: str = MODEL, max_tokens: int = MAX_TOKENS
     ) -> None:
-        self._client, self._stream = client, stream
+        self._client, self._stream = within_reason(client), stream
         self._settings = {"model": model, "max_tokens": max_tokens}
 
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
@@ -110,7 +111,7 @@ class AnthropicModel:
             raise _unusable(message)
         _refuse_synthetic(message)
         blocks = [read_block(block.to_dict()) for block in message.content]
-        answer = _answer(blocks, message.stop_reason)
+        answer = answer_of(blocks, message.stop_reason)
         if show is not None and answer.message.text:
             show(answer.message.text)
         return answer
@@ -121,7 +122,7 @@ class AnthropicModel:
         inputs: dict[int, str] = {}
         complete = False
         with messages.stream(**params) as stream:
-            for event in stream:
+            for event in _events(stream):
                 complete = complete or event.type == "message_stop"
                 if event.type == "message_start" and event.message.model == SYNTHETIC:
                     show = None
@@ -132,7 +133,15 @@ class AnthropicModel:
             raise ModelFailure("broken_stream", "the answer ended before it was complete")
         _refuse_synthetic(message)
         blocks = [read_block(block.to_dict()) for block in message.content]
-        return _answer(_as_streamed(blocks, inputs), message.stop_reason)
+        return answer_of(_as_streamed(blocks, inputs), message.stop_reason)
+
+
+def _events(stream: Any) -> Iterator[Any]:
+    """The events of a stream. The SDK trips over one without a field that it needs."""
+    try:
+        yield from stream
+    except (AttributeError, TypeError) as error:
+        raise ModelFailure("broken_stream", f"an event could not be read: {error}") from error
 
 
 def _take_delta(event: Any, inputs: dict[int, str], show: Callable[[str], None] | None) -> None:
@@ -147,19 +156,25 @@ def _as_streamed(blocks: list[Block], inputs: dict[int, str]) -> list[Block]:
     for index, text in inputs.items():
         block = blocks[index]
         if isinstance(block, ToolUse) and text:
-            blocks[index] = msgspec.structs.replace(block, input=_arguments(text))
+            blocks[index] = msgspec.structs.replace(block, input=arguments_of(text))
     return blocks
 
 
-def _arguments(text: str) -> dict[str, Any]:
+def arguments_of(text: str) -> dict[str, Any]:
+    """Arguments as they were streamed; what is no JSON object is wrapped."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_no_constant)
     except ValueError:
         return {UNPARSED: text}
     return value if isinstance(value, dict) else {UNPARSED: text}
 
 
-def _answer(blocks: Sequence[Block], stop: str) -> Answer:
+def _no_constant(name: str) -> NoReturn:
+    """Python reads NaN and the infinities, which are no JSON and which nobody else reads."""
+    raise ValueError(name)
+
+
+def answer_of(blocks: Sequence[Block], stop: str) -> Answer:
     """The answer, without the halves of characters that nothing could store."""
     message = Message("assistant", tuple(blocks))
     plain = clean_json(msgspec.to_builtins(message))

@@ -54,6 +54,7 @@ class Brief(Protocol):
     tools: list[Tool]
     options: Mapping[str, Json]
     limits: Mapping[str, float]
+    wire: str
     base_url: str
     api_key: str
     seed: int

@@ -189,7 +189,8 @@ class Stand:
         self.tools: list[Tool] = []
         self.options: dict[str, Any] = {}
         self.limits: dict[str, float] = {}
-        self.base_url, self.api_key, self.seed = "http://provider.test", "key", 7
+        self.wire, self.seed = "anthropic", 7
+        self.base_url, self.api_key = "http://provider.test", "key"
         self.store: Any = SqliteStore(folder / "store.db")
         self.transport = self.async_transport = None
         self.provider = Provider(replies)

@@ -1,0 +1,108 @@
+"""The reference agent passes the shipped scenarios over Chat Completions too.
+
+Every scenario of the other wire is played on this one, in its default dialect. What is left out,
+and why:
+
+- faults that only another wire has, or that force a rule by another wire's number;
+- scripted blocks that no answer of this wire can hold;
+- those of `OTHER_WIRE`, each with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from harness.agent import agent
+from harness.core.history import canonical
+from harness.core.scenario import Scenario
+from harness.faults import faults
+from harness.runner import run
+from tests import mutants
+from tests.mutants.__main__ import is_killed
+from tests.scenarios.all_runs import all_runs, named
+
+WIRE = "openai-chat"
+
+OTHER_WIRE = {
+    "overflow-shapes/stop-reason": "no finish reason says that the window is full: it is `length`, "
+    "and so the turn ends as one that was cut off",
+}
+
+_BLOCKS = frozenset({"text", "thinking", "tool_use"})
+
+
+def reason_against(scenario: Scenario) -> str:
+    """Why a scenario says nothing on this wire, "" when it does."""
+    for name, reason in OTHER_WIRE.items():
+        if scenario.run_name.removesuffix("+stream") == name:
+            return reason
+    for spec in scenario.faults:
+        wires = faults()[spec.kind].wires
+        if wires and WIRE not in wires:
+            return f"the fault {spec.kind} is of {wires}"
+        if "rule" in spec.settings:
+            return "it forces a rule by its number"
+    return "a block of another API" if any(_is_foreign(scenario)) else ""
+
+
+def _is_foreign(scenario: Scenario) -> Iterator[bool]:
+    for turn in scenario.script if isinstance(scenario.script, tuple) else ():
+        for block in turn.blocks:
+            yield block.get("type") not in _BLOCKS
+
+
+def _here(scenario: Scenario) -> Scenario:
+    return msgspec.structs.replace(scenario, wire=WIRE, dialect="")
+
+
+THERE = [scenario for scenario in all_runs() if scenario.wire == "anthropic"]
+RUNS = [_here(scenario) for scenario in THERE if not reason_against(scenario)]
+HEADLINE = ("empty-inputs", "identical-failures", "prompt-too-long", "replay-spiral")
+
+
+@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+def test_reference_passes(scenario: Scenario) -> None:
+    verdict = run(scenario, agent).verdict
+    assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
+    assert verdict.doubts == ()
+    assert verdict.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "scenario", [s for s in RUNS if s.name in HEADLINE and not s.variant], ids=lambda s: s.run_name
+)
+def test_both_worlds_agree(scenario: Scenario) -> None:
+    supervised, simulated = run(scenario, agent, world="supervise"), run(scenario, agent)
+    assert supervised.verdict.verdict == simulated.verdict.verdict == "pass"
+    assert canonical(supervised.history) == canonical(simulated.history)
+
+
+DEFECTS = (
+    "no_breaker",
+    "breaker_counts_no_argument_tools",
+    "compacts_twice",
+    "positional_cursor",
+    "positional_cursor_late",
+)
+"""What the incidents had: the checks see it through this wire as well."""
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_a_defect_is_found_by_its_own_finding(name: str) -> None:
+    mutant, module = next((m, module) for n, m, module in mutants.every() if n == name)
+    verdict = run(_here(named(mutant.scenario)), module.agent).verdict
+    assert [f.code for f in verdict.findings if is_killed(mutant, [f.code])]
+
+
+@pytest.mark.parametrize("name", OTHER_WIRE)
+def test_what_is_left_out_by_name_is_there_and_does_fail(name: str) -> None:
+    scenario = next(s for s in THERE if s.run_name == name)
+    assert run(_here(scenario), agent).verdict.verdict == "fail"
+
+
+def test_most_scenarios_are_played() -> None:
+    assert len(RUNS) > 0.8 * len(THERE)
+    assert {s.name for s in RUNS} >= set(HEADLINE)
