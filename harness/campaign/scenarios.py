@@ -44,7 +44,7 @@ that refuses the request for good, one that says it is too large."""
 _FAULT = st.integers(0, len(FAULTS) - 1)
 _WHEN = st.integers(1, 3)
 _OFTEN: st.SearchStrategy[Times | Literal["once"]] = st.sampled_from(["once", 2, "forever"])
-_DIALECTS = st.sampled_from(["", "strict-clone", "anthropic-2023", "bedrock"])
+_DIALECTS = st.sampled_from(["", "strict", "anthropic-2023", "bedrock"])
 _WINDOWS = st.sampled_from(WINDOWS)
 
 LIMITS = Limits(model_calls=400, tool_calls=400)

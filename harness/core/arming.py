@@ -9,16 +9,16 @@ call's key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from harness.core.calls import Call
+from harness.core.calls import Call, InboxRequest, StoreRequest, ToolRequest
 from harness.core.draws import Draws
 from harness.core.history import History
 from harness.core.past import Past
-from harness.core.plans import Plan
+from harness.core.plans import ApiError, Plan
 from harness.core.ports import FaultFunction, Moment
 from harness.core.scenario import FaultSpec, When
 from harness.core.script import FOREVER
@@ -27,12 +27,26 @@ Stage = Literal["value", "bytes"]
 
 PURPOSES = ("main", "compact", "aux")
 
-ON = ("model", "tool", *PURPOSES, "inbox", "outbox", "store")
+POLL = "inbox:poll"
+"""The agent's look for a cancel in the middle of a turn, which is no question for a message."""
+
+STORE_CALLS = (
+    *("open", "read", "write"),
+    *("pending", "load", "rows"),
+    *("seed", "accept", "append", "begin", "reply", "delivered", "summarise"),
+)
+"""What a fault on the store may be narrowed to: opening, all reads, all writes, one method."""
+
+ON = (
+    *("model", "tool", *PURPOSES, "inbox", POLL, "outbox", "store", "provider"),
+    *(f"store:{call}" for call in STORE_CALLS),
+)
 """What a fault's `on` may name, beside `tool:NAME`."""
 
 
 def seam_of(on: str) -> str:
-    """The seam that an `on` names: a purpose is one of the model's, `tool:NAME` a tool's."""
+    """The seam that an `on` names: a purpose is one of the model's, `tool:NAME` a tool's,
+    `store:CALL` the store's."""
     return "model" if on in PURPOSES else on.partition(":")[0]
 
 
@@ -40,11 +54,17 @@ class ArmedFault:
     """A fault function with its knobs; counts how often it changed a plan."""
 
     def __init__(
-        self, spec: FaultSpec, function: FaultFunction, stage: Stage, wire: str = "anthropic"
+        self,
+        spec: FaultSpec,
+        function: FaultFunction,
+        stage: Stage,
+        wire: str = "anthropic",
+        refusals: Mapping[str, ApiError] | None = None,
     ) -> None:
         self.spec, self.stage, self._wire = spec, stage, wire
+        self._refusals = refusals or {}
         self.function = function
-        self._seam, _, self._tool = (spec.on or "model").partition(":")
+        self._seam, _, self._part = (spec.on or "model").partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
         self._limit = _limit(spec)
         self.fired = 0
@@ -59,7 +79,7 @@ class ArmedFault:
         if self.fired >= self._limit or not self._hits(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        moment = Moment(call, past, draws, firing, self._wire)
+        moment = Moment(call, past, draws, firing, self._wire, self._refusals)
         bent = self.function(moment, plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1
@@ -80,18 +100,36 @@ class ArmedFault:
             case When(after=int(number)):
                 return ordinal > number
             case int(first):
-                return ordinal >= first if self._limit > 1 else ordinal == first
+                repeats = self._limit > 1 or self.spec.on == POLL
+                return ordinal >= first if repeats else ordinal == first
         return False
 
     def _ordinal(self, call: Call, past: Past) -> int:
         """The number of the call among those that `on` names; 0 when it is none of them."""
-        if self._tool:
-            mine = call.seam == "tool" and getattr(call.request, "name", "") == self._tool
-            return past.tool_calls[self._tool] if mine else 0
+        is_poll = isinstance(call.request, InboxRequest) and call.request.poll
+        if is_poll or self.spec.on == POLL:
+            return _calls_so_far(past) if is_poll and self.spec.on == POLL else 0
+        if self._part:
+            return self._ordinal_of_part(call, past)
         if self._seam in PURPOSES:
             mine = call.seam == "model" and call.purpose == self._seam
             return past.purpose_calls[self._seam] if mine else 0
         return past.calls[call.seam] if call.seam == self._seam else 0
+
+    def _ordinal_of_part(self, call: Call, past: Past) -> int:
+        """The number of the call among those of one tool, or of one kind on the store."""
+        request = call.request
+        if self._seam == "tool" and isinstance(request, ToolRequest):
+            return past.tool_calls[self._part] if request.name == self._part else 0
+        if self._seam == "store" and isinstance(request, StoreRequest):
+            mine = self._part in (request.access, request.operation)
+            return past.store_calls[self._part] if mine else 0
+        return 0
+
+
+def _calls_so_far(past: Past) -> int:
+    """What a look for a cancel counts by, for looks that find nothing are on no record."""
+    return sum(past.calls[seam] for seam in ("model", "tool", "inbox", "outbox"))
 
 
 def _limit(spec: FaultSpec) -> int:

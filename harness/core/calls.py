@@ -15,16 +15,18 @@ import msgspec
 
 from harness.core.messages import Json, Message, ToolSpec
 
-Seam = Literal["model", "tool", "inbox", "outbox", "store"]
+Seam = Literal["model", "tool", "inbox", "outbox", "store", "provider"]
 Purpose = Literal["main", "compact", "aux"]
 InboundKind = Literal["message", "cancel", "disconnect"]
 OutboundKind = Literal["partial", "final", "notice", "error", "heartbeat", "compaction"]
+Access = Literal["open", "read", "write"]
 
 
 class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defaults=True):
     """A request to the model. `system` and `tools` are digests of values in the history.
 
-    The messages are the first `keep` of the call `after`, then `messages` (digests).
+    The messages are the first `keep` of the call `after`, then `messages` (digests). `stateful`:
+    the provider holds earlier ones that were not seen.
     """
 
     model: str
@@ -37,6 +39,18 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     max_tokens: int | None = None
     stream: bool = False
     headers: dict[str, str] = {}
+    stateful: bool = False
+
+
+class ProviderRequest(msgspec.Struct, frozen=True, gc=False, tag="provider", omit_defaults=True):
+    """The agent asks the provider for facts, not for a reply: `count_tokens`, or `models`.
+
+    `model` is the model that the question is about, "" for all; `tokens` the size of the prompt.
+    """
+
+    operation: str
+    model: str = ""
+    tokens: int = 0
 
 
 class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaults=True):
@@ -66,13 +80,21 @@ class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_de
 
 
 class StoreRequest(msgspec.Struct, frozen=True, gc=False, tag="store", omit_defaults=True):
-    """A write of the session store."""
+    """The agent opens, reads or writes its session store, on a run with a fault on that seam.
+
+    `operation` is the method, `rows` the digests of the messages that it writes, `store` the kind
+    of store (`sqlite`, `jsonl`).
+    """
 
     operation: str
     rows: tuple[str, ...] = ()
+    access: Access = "write"
+    store: str = ""
 
 
-Request: TypeAlias = ModelRequest | ToolRequest | InboxRequest | OutboxRequest | StoreRequest
+Request: TypeAlias = (
+    ModelRequest | ToolRequest | InboxRequest | OutboxRequest | StoreRequest | ProviderRequest
+)
 
 
 class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -113,7 +135,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     """A call as a script or a fault sees it.
 
     `n` counts the calls of this session on this seam from 1. For a model call `messages`, `system`
-    and `tools` are the whole request, `settings` what else stands in its body.
+    and `tools` are the whole request, `settings` what else stands in its body, `tokens` its size.
     """
 
     key: str
@@ -129,3 +151,4 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     tools: tuple[ToolSpec, ...] = ()
     settings: dict[str, Json] = {}
     timeout_ms: int | None = None
+    tokens: int = 0

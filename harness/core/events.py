@@ -29,7 +29,10 @@ class Event(
 
 
 class Started(Event, frozen=True, kw_only=True, tag="started"):
-    """A run begins, or begins again after a restart (`attempt`)."""
+    """A run begins, or begins again after a restart (`attempt`).
+
+    `inferred`: a log of messages was read, and its requests are worked out from them.
+    """
 
     v: int
     run: str
@@ -42,16 +45,19 @@ class Started(Event, frozen=True, kw_only=True, tag="started"):
     world: str = ""
     door: str = ""
     attempt: int = 0
+    inferred: bool = False
     seams: tuple[Seam, ...] = ()
     settings: dict[str, Json] = {}
     versions: dict[str, str] = {}
 
 
 class Noted(Event, frozen=True, kw_only=True, tag="message"):
-    """A message, once, under its digest."""
+    """A message, once, under its digest. A file has the escape in place of half a surrogate pair;
+    `malformed` says that it was one."""
 
     digest: str
     value: Message
+    malformed: bool = False
 
 
 class Valued(Event, frozen=True, kw_only=True, tag="value"):
@@ -59,6 +65,7 @@ class Valued(Event, frozen=True, kw_only=True, tag="value"):
 
     digest: str
     value: Json
+    malformed: bool = False
 
 
 class Called(Event, frozen=True, kw_only=True, tag="called"):
@@ -79,7 +86,9 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
 
     `script_turn` is the turn that was consumed, None when its value did not leave whole. `blocks`
     names an assistant message; `value` is a tool's answer or an inbound message; `complete` says
-    that the whole answer left the door, with its terminal event.
+    that the whole answer left the door, with its terminal event. `retry_after` is that header as it
+    stands, with `ms` behind the number of a `retry-after-ms`; `too_large` says that the answer
+    refuses the request for its size, whatever its shape.
     """
 
     key: str
@@ -95,6 +104,8 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     value: Json = None
     complete: bool = True
     outcome: Outcome = "ok"
+    retry_after: str = ""
+    too_large: bool = False
 
 
 class Effected(Event, frozen=True, kw_only=True, tag="effect"):

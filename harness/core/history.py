@@ -26,7 +26,7 @@ from harness.core.events import (
     Stored,
     Valued,
 )
-from harness.core.messages import Json, Message, digest, printable
+from harness.core.messages import Json, Message, named, printable
 from harness.core.past import Past
 from harness.core.plans import Outcome
 from harness.core.trace import Trace
@@ -71,7 +71,7 @@ class History:
                 self.values[event.digest] = event.value
             case Called():
                 self.past.see_called(
-                    event.key, event.seam, event.session, event.request, event.purpose
+                    event.key, event.seam, event.session, event.request, event.purpose, event.at_ms
                 )
             case Answered():
                 self.past.see_answered(event)
@@ -80,20 +80,22 @@ class History:
 
     def note(self, message: Message, at_ms: int = 0) -> str:
         """Keep a message under its digest, and return the digest."""
-        name = digest(message)
+        name, malformed = named(message)
         if name not in self.messages:
             self.messages[name] = message
-            self._append(Noted(n=len(self.events) + 1, at_ms=at_ms, digest=name, value=message))
+            n = len(self.events) + 1
+            self._append(Noted(n=n, at_ms=at_ms, digest=name, value=message, malformed=malformed))
         return name
 
     def value(self, value: Json, at_ms: int = 0) -> str:
         """Keep another value under its digest, and return the digest; "" for an empty one."""
         if not value:
             return ""
-        name = digest(value)
+        name, malformed = named(value)
         if name not in self.values:
             self.values[name] = value
-            self._append(Valued(n=len(self.events) + 1, at_ms=at_ms, digest=name, value=value))
+            n = len(self.events) + 1
+            self._append(Valued(n=n, at_ms=at_ms, digest=name, value=value, malformed=malformed))
         return name
 
     def started(self, **fields: Json) -> Started:
@@ -124,7 +126,7 @@ class History:
             tokens=tokens,
         )  # fmt: skip
         self._append(event)
-        self.past.see_called(key, seam, session, request, purpose)
+        self.past.see_called(key, seam, session, request, purpose, at_ms)
         return event
 
     def answered(
@@ -146,13 +148,15 @@ class History:
         value: Json = None,
         complete: bool = True,
         outcome: Outcome = "ok",
+        retry_after: str = "",
+        too_large: bool = False,
     ) -> Answered:
         """A call was answered."""
         event = Answered(
             n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
             script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
             stop=stop, usage=usage or {}, blocks=blocks, value=value, complete=complete,
-            outcome=outcome,
+            outcome=outcome, retry_after=retry_after, too_large=too_large,
         )  # fmt: skip
         self._append(event)
         self.past.see_answered(event)

@@ -113,6 +113,9 @@ class ToolSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 _sorted_json = msgspec.json.Encoder(order="sorted").encode
 
+_MALFORMED = b"\xff"
+"""A byte that no JSON has."""
+
 
 def _encode_canonical(value: Json) -> bytes:
     try:
@@ -146,7 +149,20 @@ def canonical(value: Json) -> str:
 
 def digest(value: Json) -> str:
     """The name of a value: 20 hexadecimal digits over its canonical JSON."""
-    return hashlib.blake2b(_encode_canonical(value), digest_size=10).hexdigest()
+    return named(value)[0]
+
+
+def named(value: Json) -> tuple[str, bool]:
+    """The digest, and whether the value is malformed: it holds half of a surrogate pair.
+
+    What stands in the file for such a value is the escape, which a well-formed text may spell out
+    too; so its digest is another one.
+    """
+    try:
+        return hashlib.blake2b(_sorted_json(value), digest_size=10).hexdigest(), False
+    except UnicodeEncodeError:
+        escaped = _sorted_json(printable(value)) + _MALFORMED
+        return hashlib.blake2b(escaped, digest_size=10).hexdigest(), True
 
 
 def user(text: str) -> Message:

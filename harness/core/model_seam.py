@@ -30,7 +30,8 @@ from harness.core.plans import (
 )
 from harness.core.ports import Miss, Reader, Reading, Script, Wire
 from harness.core.scenario import Scenario
-from harness.core.seams import STOP, limit_hit, over_limit, record_answer
+from harness.core.seams import STOP, heard, limit_hit, over_limit, record_answer
+from harness.core.too_large import TooLarge
 
 _KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
 
@@ -55,6 +56,7 @@ class ModelSeam:
         self._readers: dict[tuple[str, str], Reader] = {}
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
+        self._too_large = TooLarge(wire)
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
 
     def call(self, received: Received, session: str) -> tuple[Call, Reading]:
@@ -77,12 +79,13 @@ class ModelSeam:
             turn=past.turn(session),
             at_ms=received.at_ms,
             request=self._request(reading, after, received),
-            purpose=self._purpose(stated, reading.messages),
+            purpose=self._purpose(stated or reading.purpose, reading.messages),
             messages=reading.messages,
             system=reading.system,
             tools=reading.tools,
             settings=reading.settings,
             timeout_ms=received.timeout_ms,
+            tokens=reading.tokens,
         )
         return call, reading
 
@@ -159,6 +162,7 @@ class ModelSeam:
             faults=by,
             value=value.message if error == MISS and isinstance(value, ApiError) else None,
             cut=cut,
+            too_large=self._too_large.is_said(told, plan, bent=bool(by)),
         )
 
     def _bent(
@@ -170,6 +174,7 @@ class ModelSeam:
         said, written = self._written(bent, reading, call.key)
         plan, by_bytes = self._bend("bytes", call, written)
         plan = until_timeout(plan, call.timeout_ms)
+        said = heard(self.wire, said, plan) if by_bytes else said
         return plan, said, by_value + by_bytes, is_consumed(scripted, bent, plan)
 
     def _bend_value(
@@ -205,7 +210,7 @@ class ModelSeam:
             return _no_answer(played.text), None, MISS
         value, turn = played
         assert isinstance(value, (Reply, ApiError, Recorded)), value
-        return value, turn, ""
+        return reading.complete(value) if isinstance(value, Reply) else value, turn, ""
 
     def _exhausted(self) -> ApiError:
         plays = self.history.past.plays.items()

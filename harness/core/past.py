@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Protocol
 
-from harness.core.calls import InboxRequest, OutboxRequest, Purpose, Request, Seam, ToolRequest
+from harness.core.calls import (
+    InboxRequest,
+    OutboxRequest,
+    Purpose,
+    Request,
+    Seam,
+    StoreRequest,
+    ToolRequest,
+)
 from harness.core.messages import Json
 
 
@@ -50,13 +58,18 @@ class Past:
         self.calls: Counter[str] = Counter()
         self.session_calls: Counter[tuple[str, str]] = Counter()
         self.tool_calls: Counter[str] = Counter()
+        self.store_calls: Counter[str] = Counter()
         self.purpose_calls: Counter[str] = Counter()
         self.crossed: set[str] = set()
         self.answered: set[str] = set()
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
         self.delivered: Counter[str] = Counter()
+        self.cancelled: dict[str, int] = {}
+        self.inbounds: dict[str, Json] = {}
+        self.said: dict[str, str] = {}
         self.limit_answers = 0
+        self.previous_ms = self._called_ms = 0
         self._last_delivered = ""
         self._unconfirmed = ""
         self._turns: Counter[str] = Counter()
@@ -90,9 +103,16 @@ class Past:
         return self._open.get(session, "")
 
     def see_called(
-        self, key: str, seam: Seam, session: str, request: Request, purpose: Purpose = "main"
+        self,
+        key: str,
+        seam: Seam,
+        session: str,
+        request: Request,
+        purpose: Purpose = "main",
+        at_ms: int = 0,
     ) -> None:
         """Count a call; the history calls this as it appends the event."""
+        self.previous_ms, self._called_ms = self._called_ms, at_ms
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
         ordinal = f"{seam}#{n}"
@@ -105,9 +125,12 @@ class Past:
             self.tool_calls[request.name] += 1
             self.crossed.add(request.id)
             lane = f"tool:{request.name}"
+        if isinstance(request, StoreRequest):
+            self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
             self._open.pop(session, None)
+            self.said[session] = request.text
         if isinstance(request, InboxRequest) and not request.poll:
             self._open.pop(self._last_delivered, None)
             self._unconfirmed = ""
@@ -135,10 +158,15 @@ class Past:
             self._unconfirmed = ""
 
     def _see_delivered(self, inbound: Json) -> None:
-        """An inbound message opens its session's next turn; a cancel opens none."""
+        """An inbound message opens its session's next turn; a cancel takes the open one back."""
         self.delivered[inbound["id"]] += 1
-        if inbound.get("kind", "message") == "message":
-            session = inbound.get("session", "main")
+        self.inbounds.pop(inbound["id"], None)
+        self.inbounds[inbound["id"]] = inbound
+        session = inbound.get("session", "main")
+        if inbound.get("kind", "message") != "message":
+            if session in self._open:
+                self.cancelled[session] = self.turn(session)
+        else:
             self._turns[session] += 1
             self._open[session] = self._unconfirmed = inbound["id"]
             self._last_delivered = session

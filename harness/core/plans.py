@@ -7,7 +7,6 @@ agent is one of them, so it can be recorded, drawn, shrunk and played again.
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -17,20 +16,26 @@ from harness.core.messages import Block, Json
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What the model says. `usage` overrides the counted one, key by key."""
+    """What the model says. `usage` overrides the counted one, key by key; `extra` are more fields
+    of the message, by the wire's names (`stop_details`, `stop_sequence`)."""
 
     blocks: tuple[Block, ...] = ()
     stop: str | None = "end_turn"
     usage: dict[str, Json] = {}
+    extra: dict[str, Json] = {}
 
 
 class ApiError(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """An error of the provider; the wire puts it into its own words."""
+    """An error of the provider; the wire puts it into its own words.
+
+    `code` is the finer name that some errors have (`thread_not_found`), "" for none.
+    """
 
     status: int
     type: str
     message: str
     headers: dict[str, str] = {}
+    code: str = ""
 
 
 class Recorded(msgspec.Struct, frozen=True, gc=False):
@@ -45,10 +50,16 @@ class Recorded(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolAnswer(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a tool returns: text or blocks, or an error text with `is_error`."""
+    """What a tool returns: text or blocks, or an error text with `is_error`.
+
+    `how` is for a tool in the agent's own process: it changes the input that it was given, now and
+    when it is called again (`input_changed`), changes what it returned when it is called again
+    (`changed_later`), or returns the content again and again without an end (`endless`).
+    """
 
     content: Json = ""
     is_error: bool = False
+    how: Literal["", "input_changed", "changed_later", "endless"] = ""
 
 
 class Delivered(msgspec.Struct, frozen=True, gc=False):
@@ -61,7 +72,23 @@ class Accepted(msgspec.Struct, frozen=True, gc=False):
     """The outbox took the text."""
 
 
-Value: TypeAlias = Reply | ApiError | Recorded | ToolAnswer | Delivered | Accepted
+class Kept(msgspec.Struct, frozen=True, gc=False):
+    """The store has done what it was asked, and says so.
+
+    A write that is `synced` outlives a failure of the machine, an `unsynced` one a kill of the
+    process and no more, an `uncommitted` one neither.
+    """
+
+    how: Literal["synced", "unsynced", "uncommitted"] = "synced"
+
+
+class Facts(msgspec.Struct, frozen=True, gc=False):
+    """What the provider answers to a question for facts: the whole JSON body."""
+
+    body: dict[str, Json]
+
+
+Value: TypeAlias = Reply | ApiError | Recorded | ToolAnswer | Delivered | Accepted | Kept | Facts
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
@@ -97,7 +124,10 @@ class Close(msgspec.Struct, frozen=True, gc=False, tag="close"):
 
 
 class Raise(msgspec.Struct, frozen=True, gc=False, tag="raise"):
-    """The seam fails: `timeout` and `connect` (model), `stop` (the run is over), a tool's error."""
+    """The seam fails: `stop` (the run is over), a tool's error, or an error of the way.
+
+    Those of the way are `timeout`, `connect`, `dns`, `connect_timeout` and `write_timeout`.
+    """
 
     error: str
     message: str = ""
@@ -111,13 +141,20 @@ class Effect(msgspec.Struct, frozen=True, gc=False, tag="effect"):
 
 
 class Jump(msgspec.Struct, frozen=True, gc=False, tag="jump"):
-    """The wall clock jumps; the monotonic one does not."""
+    """The wall clock jumps by `wall_ms`, the monotonic one by `monotonic_ms`; nobody has waited."""
 
     wall_ms: int
+    monotonic_ms: int = 0
 
 
 class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
-    """The target is ended with SIGKILL here."""
+    """The target is ended with SIGKILL here.
+
+    When the machine fails with it, what the store has not synced is `lost`, or only its end is
+    left (`reordered`); a process alone takes nothing with it (`kept`).
+    """
+
+    unsynced: Literal["kept", "lost", "reordered"] = "kept"
 
 
 Step: TypeAlias = Answer | Send | Wait | Close | Raise | Effect | Jump | Kill
@@ -164,39 +201,3 @@ def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
             return tuple(lived)
         lived.append(step)
     return tuple(lived)
-
-
-def summary(plan: Plan) -> tuple[str, ...]:
-    """The plan in words for the history: runs of sends are one line with their size."""
-    sizes = [len(step.data) for step in plan if isinstance(step, Send)]
-    if sizes and len(sizes) == len(plan):
-        return (_sent(sizes),)
-    lines: list[str] = []
-    for kind, run in groupby(plan, type):
-        if kind is Send:
-            lines.append(_sent([len(step.data) for step in run if isinstance(step, Send)]))
-        else:
-            lines.extend(map(_words, run))
-    return tuple(lines)
-
-
-def _sent(sizes: list[int]) -> str:
-    return f"send {len(sizes)} ({sum(sizes)} bytes)"
-
-
-def _words(step: Step) -> str:
-    match step:
-        case Wait(ms):
-            return f"wait {ms} ms"
-        case Close(reset):
-            return "reset" if reset else "close"
-        case Raise(error):
-            return f"raise {error}"
-        case Effect(name):
-            return f"effect {name}"
-        case Jump(wall_ms):
-            return f"jump {wall_ms} ms"
-        case Kill():
-            return "kill"
-        case _:
-            return "answer"

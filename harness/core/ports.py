@@ -6,17 +6,17 @@ registers itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
-from harness.core.calls import Call, Seam
+from harness.core.calls import Call, ProviderRequest, Purpose, Seam
 from harness.core.draws import Draws
 from harness.core.events import StoredRow
 from harness.core.messages import Json, Message, ToolSpec
 from harness.core.past import Past
-from harness.core.plans import ApiError, Plan, Recorded, Reply, Send, Value
+from harness.core.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
 from harness.core.verdict import Finding
 
 
@@ -32,7 +32,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
     The first `keep` messages are those of the same reader's last reading; `added` are the rest,
     `messages` all of them. `violations` are what the dialect refuses, first one first; `tokens` is
-    the size of the prompt; `settings` are all fields of the body that have no name here.
+    the size of the prompt; `settings` are all fields of the body that have no name here. `purpose`
+    is what the request is for, where the API itself has a field that says so.
     """
 
     model: str
@@ -47,6 +48,11 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     settings: dict[str, Json] = {}
     tokens: int = 0
     violations: tuple[Violation, ...] = ()
+    purpose: Purpose | Literal[""] = ""
+
+    def complete(self, reply: Reply) -> Reply:
+        """The reply with what the provider adds of its own (signatures); the reply by default."""
+        return reply
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False):
@@ -94,6 +100,29 @@ class Wire(Protocol):
         """What the dialect refuses in a list of messages: the same rules, for recordings."""
         ...
 
+    def refusals(self) -> Mapping[str, ApiError]:
+        """Every rule's answer by the rule's id, its text a template: for faults that force one."""
+        ...
+
+
+@runtime_checkable
+class FactsWire(Protocol):
+    """A wire whose provider also answers questions for facts: token counts, models."""
+
+    def question(self, method: str, path: str) -> ProviderRequest | None:
+        """What is asked at an endpoint; None where there is none."""
+        ...
+
+    def facts(
+        self, asked: ProviderRequest, body: bytes, reader: Reader, window_tokens: int | None
+    ) -> tuple[ProviderRequest, Facts | ApiError]:
+        """The question with what its body says, and the answer."""
+        ...
+
+    def write_facts(self, value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:
+        """The answer as bytes."""
+        ...
+
 
 class Miss(msgspec.Struct, frozen=True, gc=False):
     """A recording has no answer to a request; `text` says what is nearest."""
@@ -121,6 +150,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     """When a fault is asked: the call, the past, draws of its own, and the run's wire.
 
     `firing` counts how often an escalating fault has fired, this time included; 1 for others.
+    `refusals` are what the wire answers for a rule that is broken: see `Wire.refusals`.
     """
 
     call: Call
@@ -128,6 +158,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     draws: Draws
     firing: int
     wire: str = "anthropic"
+    refusals: Mapping[str, ApiError] = {}
 
     @property
     def harder(self) -> int:

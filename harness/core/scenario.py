@@ -19,7 +19,7 @@ FromOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 Times: TypeAlias = FromOne | Literal["forever"]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 CallKey: TypeAlias = Annotated[
-    str, msgspec.Meta(pattern=r"^([^/\s]+/)?(model|tool|inbox|outbox)#[1-9][0-9]*$")
+    str, msgspec.Meta(pattern=r"^([^/\s]+/)?(model|tool|inbox|outbox|store)#[1-9][0-9]*$")
 ]
 """The n-th call on a seam, of one session or (`model#3`) of the whole run."""
 
@@ -186,11 +186,19 @@ class Waits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     tolerance: float = 0.0
 
 
+class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What a correct agent never does: call these tools, say these words in a final or an error."""
+
+    call: tuple[str, ...] = ()
+    say: tuple[str, ...] = ()
+
+
 class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """What a correct agent does in this scenario."""
 
     outcome: OutcomeWord | None = None
     must: tuple[str, ...] = ()
+    must_not: MustNot = MustNot()
     calls: ExpectCalls = ExpectCalls()
     inputs: dict[str, Json] = {}
     waits_s: tuple[float, ...] | Waits | None = None

@@ -136,7 +136,7 @@ def _named(reply: Reply, draws: Draws, key: str) -> Reply:
 
 def _short_form(turn: Turn) -> Iterator[Block]:
     if turn.think is not None:
-        yield Thinking(turn.think, signature="c2lnbmVk")
+        yield Thinking(turn.think)
     if turn.say is not None:
         yield Text(turn.say)
     if turn.use is not None:

@@ -6,6 +6,7 @@ would say it; an agent that goes on calling all the same is stopped.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import takewhile
 
 import msgspec
@@ -13,6 +14,7 @@ import msgspec
 from harness.core.calls import Call, ToolRequest
 from harness.core.history import History
 from harness.core.messages import Json, Message
+from harness.core.plan_words import summary
 from harness.core.plans import (
     ENDINGS,
     Accepted,
@@ -25,13 +27,15 @@ from harness.core.plans import (
     Outcome,
     Plan,
     Raise,
+    Recorded,
     Reply,
     Send,
     Step,
     ToolAnswer,
     Wait,
-    summary,
+    is_whole,
 )
+from harness.core.ports import Wire
 from harness.core.scenario import Limits, Scenario, ToolTurn
 from harness.core.script import ToolScripts, tool_answer
 
@@ -104,6 +108,20 @@ def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
     return (*steps, Answer(tool_answer(turn)))
 
 
+def heard(
+    wire: Wire, said: Reply | ApiError | Recorded | None, plan: Plan
+) -> Reply | ApiError | Recorded | None:
+    """What a whole reply says once its bytes are bent: blocks may be doubled or mixed up."""
+    sent = [step for step in plan if isinstance(step, Send)]
+    if not isinstance(said, Reply) or not is_whole(plan) or not sent or sent[0].head is None:
+        return said
+    kind = sent[0].head.headers.get("content-type", "")
+    parsed = wire.parse(b"".join(step.data for step in sent), kind)
+    if parsed.message is None or not parsed.complete:
+        return said
+    return Reply(parsed.message.blocks, parsed.stop, said.usage, said.extra)
+
+
 def record_answer(
     history: History,
     call: Call,
@@ -115,32 +133,42 @@ def record_answer(
     faults: tuple[str, ...] = (),
     value: Json = None,
     cut: bool = False,
+    too_large: bool = False,
 ) -> Plan:
     """Record the plan as the answer to a call, effects included; return what the door carries out.
 
-    `said` is what a model's answer says; `value` and `cut` (its terminal event is missing) are
-    what the caller knows and the plan does not show.
+    `said` is what a model's answer says; `value`, `cut` (its terminal event is missing) and
+    `too_large` are what the caller knows and the plan does not show.
     """
     kinds = set(map(type, plan))
     if Effect in kinds:
         _record_effects(history, call, plan)
     whole = ENDINGS.isdisjoint(kinds)
-    if call.seam != "model":
+    if call.seam not in ("model", "provider"):
         return _record_value(history, call, plan, whole, turn, error, faults)
     reply = said if isinstance(said, Reply) else None
-    statuses = [s.head.status for s in plan if isinstance(s, Send) and s.head is not None]
+    heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
+    statuses = [head.status for head in heads]
     failed = isinstance(said, ApiError) or max(statuses, default=0) >= 400
     history.answered(
-        session=call.session, turn=call.turn, at_ms=call.at_ms, key=call.key, seam="model",
+        session=call.session, turn=call.turn, at_ms=call.at_ms, key=call.key, seam=call.seam,
         script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
         status=statuses[0] if statuses else None,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
-        complete=reply is not None and whole and not cut,
+        complete=(reply is not None or call.seam == "provider") and whole and not cut,
         blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
         stop=reply.stop if reply else None,
         usage=reply.usage if reply else None,
+        retry_after=_retry_after(heads[0].headers) if statuses and statuses[0] >= 400 else "",
+        too_large=too_large,
     )  # fmt: skip
     return plan
+
+
+def _retry_after(headers: Mapping[str, str]) -> str:
+    """How long the answer asks to wait, in its own words; SDKs prefer the milliseconds."""
+    wait_ms = headers.get("retry-after-ms")
+    return headers.get("retry-after", "") if wait_ms is None else f"{wait_ms} ms"
 
 
 def _record_value(
@@ -152,7 +180,7 @@ def _record_value(
     session, turn, told = call.session, call.turn, None
     failed = getattr(value, "is_error", False) or any(map(_is_error, plan))
     if isinstance(value, ToolAnswer):
-        told = msgspec.to_builtins(value)
+        told = msgspec.to_builtins(_written(value))
     if isinstance(value, Delivered) and value.inbound is not None:
         session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
         turn = history.past.turn(session) + (value.inbound.kind == "message")
@@ -163,6 +191,13 @@ def _record_value(
         complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,
     )  # fmt: skip
     return plan
+
+
+def _written(value: ToolAnswer) -> ToolAnswer:
+    """The answer with bytes as text; what is no UTF-8 becomes halves of characters."""
+    if not isinstance(value.content, bytes):
+        return value
+    return msgspec.structs.replace(value, content=value.content.decode("utf-8", "surrogateescape"))
 
 
 def _record_effects(history: History, call: Call, plan: Plan) -> None:
@@ -181,4 +216,4 @@ def _is_error(step: Step) -> bool:
 def _broken(plan: Plan) -> Outcome:
     """How a plan ends that does not leave whole."""
     raised = next((step.error for step in plan if isinstance(step, Raise)), "")
-    return "timeout" if raised == "timeout" else "error"
+    return "timeout" if raised.endswith("timeout") else "error"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.core.calls import Inbound, Seam
+from harness.core.calls import Inbound, Seam, StoreRequest
 from harness.core.events import Answered, AnyEvent, Ended, Started, Stored, StoredRow
 from harness.core.exchanges import Ask, Exchange, Execution, Sending
 from harness.core.messages import Json, Message
@@ -30,7 +30,8 @@ class Turn(msgspec.Struct, eq=False):
 
     `settled_n` is the event after which nothing can be added to it: the next look into the inbox,
     or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended. A turn is a
-    `redelivery` when its message had come before and was answered.
+    `redelivery` when its message had come before, and was answered or taken back. One that takes
+    up what a kill has interrupted was `begun_n` with the first delivery.
     """
 
     session: str
@@ -43,8 +44,10 @@ class Turn(msgspec.Struct, eq=False):
     executions: list[Execution] = msgspec.field(default_factory=list)
     sendings: list[Sending] = msgspec.field(default_factory=list)
     limits: list[Answered] = msgspec.field(default_factory=list)
+    unstored: dict[StoreRequest, int] = msgspec.field(default_factory=dict)
     cancelled_n: int = 0
     interrupted_n: int = 0
+    begun_n: int = 0
     settled_n: int = 0
     settled_by: str = ""
 
@@ -57,6 +60,12 @@ class Turn(msgspec.Struct, eq=False):
     def endings(self) -> tuple[Sending, ...]:
         """The finals and errors that the outbox took."""
         return tuple(s for s in self.sendings if s.ends_turn)
+
+    @property
+    def store_failed(self) -> bool:
+        """Whether the store refused a write of the turn for good, and the user was told so."""
+        told = all(ending.request.kind == "error" for ending in self.endings)
+        return bool(self.unstored and self.endings) and told
 
     @property
     def text(self) -> str:
@@ -96,7 +105,7 @@ class Compaction(msgspec.Struct, eq=False):
 
 
 class Trace(msgspec.Struct, eq=False):
-    """One run, read. Lists are in the order of the events."""
+    """One run, read. Lists are in the order of the events; `malformed` are digests."""
 
     starts: list[Started] = msgspec.field(default_factory=list)
     ended: Ended | None = None
@@ -111,6 +120,7 @@ class Trace(msgspec.Struct, eq=False):
     turns: dict[tuple[str, int], Turn] = msgspec.field(default_factory=dict)
     messages: dict[str, Message] = msgspec.field(default_factory=dict)
     schemas: dict[str, dict[str, dict[str, Json]]] = msgspec.field(default_factory=dict)
+    malformed: set[str] = msgspec.field(default_factory=set)
     events: list[AnyEvent] = msgspec.field(default_factory=list)
 
     @property
@@ -146,7 +156,8 @@ class Trace(msgspec.Struct, eq=False):
         last = len(self.stored)
         if turn.settled_n:
             last = bisect_right(self.stored, turn.settled_n, key=_number)
-        for event in self.stored[bisect_left(self.stored, turn.opened_n, key=_number) : last]:
+        first_n = turn.begun_n or turn.opened_n
+        for event in self.stored[bisect_left(self.stored, first_n, key=_number) : last]:
             if event.session in ("", turn.session):
                 yield event
 

@@ -13,13 +13,21 @@ from typing import Protocol
 import msgspec
 
 from harness.core.asked import Asked
-from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
+from harness.core.calls import (
+    Inbound,
+    InboxRequest,
+    ModelRequest,
+    OutboxRequest,
+    StoreRequest,
+    ToolRequest,
+)
 from harness.core.events import (
     Answered,
     AnyEvent,
     Called,
     Ended,
     Killed,
+    Noted,
     Started,
     Stored,
     Valued,
@@ -75,8 +83,13 @@ class _Reader:
                 self._answered(event)
             case Stored():
                 self.trace.stored.append(event)
+            case Noted():
+                if event.malformed:
+                    self.trace.malformed.add(event.digest)
             case Valued():
                 self.trace.schemas[event.digest] = _schemas(event.value)
+                if event.malformed:
+                    self.trace.malformed.add(event.digest)
             case Started():
                 self.trace.starts.append(event)
             case Killed():
@@ -94,6 +107,8 @@ class _Reader:
                 self._tool(called, request)
             case OutboxRequest() as request:
                 self._sending(called, request)
+            case StoreRequest(access="write"):
+                self._open[called.key] = called
             case InboxRequest(poll=poll):
                 self._open[called.key] = called
                 if not poll and self._delivered is not None:
@@ -147,12 +162,21 @@ class _Reader:
         sending = Sending(called, request)
         self._open[called.key] = sending
         self.trace.sendings.append(sending)
-        self._turn(called).sendings.append(sending)
+        self._replied_turn(called, request).sendings.append(sending)
         if request.kind == "compaction":
             running = self._compacting.get(called.session)
             if running is None or (running.notice is not None and not running.is_announced):
                 running = self._new_compaction(called)
             running.notice = sending
+
+    def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
+        """The turn that a sending belongs to: after a restart, the one whose message it answers."""
+        turn = self._turn(called)
+        answered = self._deliveries.get(request.in_reply_to)
+        if answered is None or len(self.trace.starts) < 2 or answered.session != turn.session:
+            return turn
+        own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
+        return turn if own else answered
 
     def _answered(self, answered: Answered) -> None:
         self.trace.answers.append(answered)
@@ -161,10 +185,20 @@ class _Reader:
             call.answered = answered
             if answered.error.startswith("limit."):
                 self._turn(call.called).limits.append(answered)
+        if isinstance(call, Called) and isinstance(call.request, StoreRequest):
+            self._wrote(call, call.request, answered)
         if isinstance(call, Exchange) and answered.blocks:
             self._asks(call, answered)
         elif answered.seam == "inbox" and answered.value:
             self._deliver(answered)
+
+    def _wrote(self, call: Called, request: StoreRequest, answered: Answered) -> None:
+        """A write that was refused, until the same one succeeds."""
+        unstored = self._turn(call).unstored
+        if answered.outcome == "ok":
+            unstored.pop(request, None)
+        else:
+            unstored[request] = answered.n
 
     def _asks(self, exchange: Exchange, answered: Answered) -> None:
         exchange.reply = self.trace.messages.get(answered.blocks)
@@ -180,7 +214,8 @@ class _Reader:
             turn.cancelled_n = turn.cancelled_n or answered.n
             return
         before = self._deliveries.setdefault(inbound.id, turn)
-        turn.redelivery = before is not turn and bool(before.endings)
+        turn.redelivery = before is not turn and bool(before.endings or before.cancelled_n)
+        turn.begun_n = before.opened_n if before is not turn and before.interrupted_n else 0
         turn.delivery = Delivery(inbound, answered.n)
         self.trace.deliveries.append(turn.delivery)
         self._delivered = turn

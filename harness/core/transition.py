@@ -14,22 +14,26 @@ from functools import partial
 import msgspec
 
 from harness.core import inbox
-from harness.core.arming import ArmedFault, bend_all
+from harness.core.arming import POLL, ArmedFault, bend_all, seam_of
 from harness.core.calls import (
     Call,
     Inbound,
     InboxRequest,
     OutboxRequest,
+    ProviderRequest,
     Received,
     Request,
     Seam,
+    StoreRequest,
     ToolRequest,
 )
 from harness.core.draws import Draws
 from harness.core.history import History
+from harness.core.messages import Message
 from harness.core.model_seam import ModelSeam
-from harness.core.plans import Accepted, Answer, Delivered, Plan, Wait, is_consumed
+from harness.core.plans import Accepted, Answer, Delivered, Kept, Plan, Send, Wait, is_consumed
 from harness.core.ports import Script, Wire
+from harness.core.provider_seam import ProviderSeam
 from harness.core.scenario import Scenario
 from harness.core.script import ToolScripts
 from harness.core.seams import STOP, answer_tool, limit_hit, record_answer
@@ -56,9 +60,11 @@ class Transition:
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
         self.tools = ToolScripts(scenario.tools)
         self.inbox = inbox.entries(scenario.inbox)
+        self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
-        self._cancelled: dict[str, int] = {}
         self._model = ModelSeam(scenario, wire, script, history, self.draws, self.faults)
+        self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults)
+        self.question = self._provider.question
 
     def model(self, received: Received) -> Plan:
         """Answer a model request."""
@@ -67,6 +73,12 @@ class Transition:
         self.look(received.at_ms)
         self._model.record(call, received, reading)
         return self._model.answer(call, reading)
+
+    def provider(self, asked: ProviderRequest, received: Received) -> Plan:
+        """Answer a question for facts, which is no turn of the script."""
+        self.look(received.at_ms)
+        session = received.session or self.history.past.working_session
+        return self._provider.answer(asked, received, session)
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool."""
@@ -96,15 +108,18 @@ class Transition:
     def cancelled(self, session: str, at_ms: int) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
         past = self.history.past
-        if self._cancelled.get(session) == past.turn(session):
+        if past.cancelled.get(session) == past.turn(session):
             return True
         entry = inbox.due_cancel(self.inbox, past, at_ms, session)
-        if entry is None:
+        if entry is None and not self._polls:
             return False
-        self._cancelled[session] = past.turn(session)
         call = self._call("inbox", session, at_ms, InboxRequest(poll=True))
+        plan: Plan = (Answer(Delivered(entry.inbound if entry else None)),)
+        plan, by = bend_all(self._polls, "value", call, self.history, self.draws, plan)
+        if entry is None and not by:
+            return False
         self._record(call)
-        record_answer(self.history, call, (Answer(Delivered(entry.inbound)),))
+        record_answer(self.history, call, plan, faults=by)
         return True
 
     def outbox(self, request: OutboxRequest, at_ms: int, session: str = "") -> Plan:
@@ -112,6 +127,27 @@ class Transition:
         call = self._call("outbox", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         return self._taken(call, (Answer(Accepted()),))
+
+    def store(
+        self,
+        request: StoreRequest,
+        records: Sequence[bytes],
+        messages: Sequence[Message],
+        at_ms: int,
+        session: str = "",
+    ) -> Plan:
+        """Let the agent open, read or write its store. `records` are what is stored or written, in
+        the store's bytes, `messages` those among them that are written."""
+        rows = tuple([self.history.note(message, at_ms) for message in messages])
+        request = msgspec.structs.replace(request, rows=rows)
+        call = self._call("store", session or self.history.past.working_session, at_ms, request)
+        self._record(call)
+        return self._answer(call, (*map(Send, records), Answer(Kept())))
+
+    @property
+    def store_is_faulty(self) -> bool:
+        """Whether a fault is armed on the store, so that its calls cross the seam one by one."""
+        return any(seam_of(fault.spec.on) == "store" for fault in self.faults)
 
     def _taken(self, call: Call, plan: Plan) -> Plan:
         """The inbox or outbox answers, or, at a limit for which it has no words, stops the run."""

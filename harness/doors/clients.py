@@ -8,6 +8,7 @@ httpx before anthropic 1 and openai 3). The transport fits either, so nothing he
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import Any
 
 from harness.core.errors import InputError
@@ -21,6 +22,12 @@ _SDKS = {
     "anthropic": ("Anthropic", "AsyncAnthropic", BASE_URL),
     "openai": ("OpenAI", "AsyncOpenAI", f"{BASE_URL}/v1"),
 }
+
+
+def warm(wire: str) -> None:
+    """Import the SDK of a wire, if it is installed, so that forked children need not."""
+    with suppress(ImportError):
+        importlib.import_module("anthropic" if wire == "anthropic" else "openai")
 
 
 def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: Any) -> Any:

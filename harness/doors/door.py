@@ -6,13 +6,15 @@ wait of one connection holds up no other.
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from harness.clock import Clock, VirtualClock
-from harness.core.calls import OutboxRequest, Received, ToolRequest
+from harness.core.calls import OutboxRequest, Received, StoreRequest, ToolRequest
+from harness.core.messages import Message
 from harness.core.plans import Head, Jump, Kill, Plan, Raise, Send, Step, Wait
 from harness.core.transition import Transition
 
@@ -58,11 +60,16 @@ class Door:
         session = ""
         if path not in self._paths:
             session, path = split_session(path)
-        if method != "POST" or path not in self._paths:
+        known = method == "POST" and path in self._paths
+        asked = None if known else self.transition.question(method, path)
+        if not known and asked is None:
             return self._no_endpoint(method, path)
         with self._lock:
             at_ms = self.clock.now_ms()
-            return self.transition.model(Received(path, headers, body, at_ms, session, timeout_ms))
+            received = Received(path, headers, body, at_ms, session, timeout_ms)
+            if asked is not None:
+                return self.transition.provider(asked, received)
+            return self.transition.model(received)
 
     def tool(self, request: ToolRequest, session: str = "") -> Plan:
         """The plan for a tool call."""
@@ -79,6 +86,18 @@ class Door:
         with self._lock:
             return self.transition.outbox(request, self.clock.now_ms(), session)
 
+    def store(
+        self,
+        request: StoreRequest,
+        records: Sequence[bytes],
+        messages: Sequence[Message],
+        session: str = "",
+    ) -> Plan:
+        """The plan for a call of the agent's store; see `Transition.store`."""
+        with self._lock:
+            at_ms = self.clock.now_ms()
+            return self.transition.store(request, records, messages, at_ms, session)
+
     def cancelled(self, session: str) -> bool:
         """Whether the user has cancelled the session's open turn."""
         with self._lock:
@@ -89,8 +108,8 @@ class Door:
         match step:
             case Wait(ms):
                 self._wait(ms / 1000)
-            case Jump(wall_ms) if isinstance(self.clock, VirtualClock):
-                self.clock.jump(wall_ms)
+            case Jump(wall_ms, monotonic_ms) if isinstance(self.clock, VirtualClock):
+                self.clock.jump(wall_ms, monotonic_ms)
             case Kill():
                 self.on_kill()
 
@@ -121,7 +140,11 @@ def split_session(path: str) -> tuple[str, str]:
 def json_answer(status: int, value: object, **headers: str) -> Plan:
     """A plan that answers with JSON."""
     head = Head(status, {"content-type": "application/json", **headers})
-    return (Send(msgspec.json.encode(value), head),)
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half a character, which JSON can say and UTF-8 cannot
+        data = json.dumps(value).encode()
+    return (Send(data, head),)
 
 
 def stops(step: Step) -> bool:

@@ -158,6 +158,8 @@ def as_http(plan: Plan) -> Plan:
 def _answer(value: Value) -> Plan:
     match value:
         case ToolAnswer(content, is_error):
+            if isinstance(content, bytes):  # as a program reads the output of another one
+                content = content.decode("utf-8", "surrogateescape")
             return json_answer(200, {"content": content, "is_error": is_error})
         case Delivered(None) | Accepted():
             return (Send(b"", Head(204, {})),)

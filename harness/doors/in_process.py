@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from functools import cached_property
+from itertools import count, repeat
 from pathlib import PurePath
 from typing import Any
 
@@ -128,16 +130,48 @@ class InProcessBrief:
 
 
 def _tool(door: Door, name: str, script: ToolScript) -> Tool:
+    kept: list[Json] = []
+    calls = count(1)
+
     def call(input: Json, *, id: str, session: str = "", timeout_s: float | None = None) -> Any:
-        plan = door.tool(ToolRequest(id, name, input), session)
+        plan = door.tool(ToolRequest(id, name, deepcopy(input)), session)
         limit_ms = None if timeout_s is None else int(timeout_s * 1000)
         value = outcome(door, until_timeout(plan, limit_ms), f"the tool {name}")
         assert isinstance(value, ToolAnswer), value
+        if kept:
+            change(kept, next(calls))
         if value.is_error:
             raise ToolError(value.content)
-        return value.content
+        return handed_over(value, input, kept)
 
     return Tool(name, script.description, script.input_schema, call)
+
+
+def handed_over(value: ToolAnswer, input: Json, kept: list[Json]) -> Any:
+    """What a tool returns that shares memory with its agent; what it may change goes to `kept`."""
+    match value.how:
+        case "input_changed" if isinstance(input, dict):
+            kept.append(input)
+            change(kept, 0)
+        case "changed_later":
+            kept.append([{"type": "text", "text": str(value.content)}])
+            return kept[-1]
+        case "endless":
+            return repeat(value.content)
+    return value.content
+
+
+def change(kept: list[Json], calls: int) -> None:
+    """What a tool makes, at each further call, of the inputs and answers that it still holds."""
+    for thing in kept:
+        thing.clear()
+        if isinstance(thing, dict):
+            thing["changed"] = CHANGED.format(calls)
+        else:
+            thing.append({"type": "text", "text": CHANGED.format(calls)})
+
+
+CHANGED = "(changed by the tool, {} calls later)"
 
 
 def outcome(door: Door, plan: Plan, place: str) -> Value:
@@ -169,8 +203,28 @@ def _error(name: str, text: str) -> BaseException:
     return _ERRORS.get(name, RuntimeError)(text)
 
 
+class ScriptedInterrupt(KeyboardInterrupt):
+    """A tool that is scripted to raise KeyboardInterrupt; nobody has pressed Ctrl-C."""
+
+
+class ScriptedBaseException(BaseException):
+    """A tool that is scripted to raise what is no `Exception`."""
+
+
+class OddError(Exception):
+    """A tool's own class of error, of which not even the text can be had."""
+
+    def __str__(self) -> str:
+        """Raises, like the first mistake in a seldom used class."""
+        raise RuntimeError("this error has no text")
+
+
 _ERRORS: dict[str, type[BaseException]] = {
     "stop": RunStopped,
     "timeout": TimeoutError,
     "connect": ConnectionRefusedError,
+    "custom": OddError,
+    "base": ScriptedBaseException,
+    "interrupt": ScriptedInterrupt,
+    "exit": SystemExit,
 }

@@ -17,14 +17,18 @@ from typing import Any, NoReturn, Self
 from harness.core.calls import HEADERS
 from harness.core.errors import HarnessError, RunStopped
 from harness.core.plans import Close, Plan, Raise, Step, Wait
+from harness.doors import unframed
 from harness.doors.door import Door
-from harness.doors.exchange import DISCONNECTED, NOT_HTTP, Exchange, at_once, exchange
+from harness.doors.exchange import DISCONNECTED, Exchange, at_once, exchange
 
 _HEADERS = {name.encode(): name for name in HEADERS}
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
     "connect": ("ConnectError", "[Errno 111] Connection refused"),
+    "dns": ("ConnectError", "[Errno -2] Name or service not known"),
+    "connect_timeout": ("ConnectTimeout", "timed out"),
+    "write_timeout": ("WriteTimeout", "The write operation timed out"),
 }
 
 
@@ -44,7 +48,7 @@ class Transport:
         if (response := _whole(plan, request)) is not None:
             return response
         carrier = _Carrier(self._door, request)
-        answer = exchange(plan)
+        answer = _heard(plan)
         for step in answer.before:
             carrier.step(step)
         return carrier.response(answer)
@@ -55,7 +59,7 @@ class Transport:
         if (response := _whole(plan, request)) is not None:
             return response
         carrier = _Carrier(self._door, request)
-        answer = exchange(plan)
+        answer = _heard(plan)
         for step in answer.before:
             await carrier.astep(step)
         return carrier.response(answer)
@@ -123,6 +127,12 @@ def _whole(plan: Plan, request: Any) -> Any | None:
     return library_of(request).Response(head.status, headers=head.headers, content=body)
 
 
+def _heard(plan: Plan) -> Exchange:
+    """The plan as an exchange; what brings its own framing is read as a client reads it."""
+    answer = exchange(plan)
+    return unframed.read(answer) if answer.head is None and answer.parts else answer
+
+
 class _Carrier:
     """Carries out the steps of one answer towards one client."""
 
@@ -134,7 +144,7 @@ class _Carrier:
     def response(self, answer: Exchange) -> Any:
         """The response once everything before its first byte is done."""
         if answer.head is None:
-            self.fail("RemoteProtocolError", NOT_HTTP if answer.parts else DISCONNECTED)
+            self.fail("RemoteProtocolError", answer.broken or DISCONNECTED)
         self._begun = True
         body = _body_class(self._library)(self, answer)
         headers = answer.head.headers

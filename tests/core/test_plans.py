@@ -20,7 +20,6 @@ from harness.core.plans import (
     Wait,
     is_consumed,
     is_whole,
-    summary,
     until_timeout,
 )
 
@@ -88,15 +87,3 @@ def test_a_turn_is_consumed_when_what_it_says_leaves_whole(
     scripted: Plan, bent: Plan, carried: Plan, consumed: bool
 ) -> None:
     assert is_consumed(scripted, bent, carried) == consumed
-
-
-def test_a_plan_in_words() -> None:
-    plan = (
-        Wait(5), SEND, Send(b"de"), Effect("pay"), Jump(9), *REPLY, Raise("timeout"), Send(b""),
-        Kill(), Close(), Close(reset=True),
-    )  # fmt: skip
-    assert summary(plan) == (
-        "wait 5 ms", "send 2 (5 bytes)", "effect pay", "jump 9 ms", "answer", "raise timeout",
-        "send 1 (0 bytes)", "kill", "close", "reset",
-    )  # fmt: skip
-    assert summary(()) == ()

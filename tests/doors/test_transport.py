@@ -129,7 +129,7 @@ def test_a_session_comes_from_the_path() -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/v1/models", 404),
+        ("GET", "/v1/files", 404),
         ("POST", "/v1/chat/completions", 404),
         ("POST", "/s/blue/v1/complete", 404),
         ("GET", "/v1/messages", 405),

@@ -16,7 +16,7 @@ MUTANT = Mutant(
     breaks="projection",
     statement="The marker of a stored row reaches the provider (seed 143)",
     scenario="replay-spiral",
-    killed_by="append_only_prefix.messages",
+    killed_by="valid_request.V29",
 )
 
 

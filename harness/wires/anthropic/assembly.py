@@ -13,7 +13,7 @@ from collections.abc import Callable
 from harness.core.messages import Json
 from harness.core.plans import ApiError
 from harness.core.ports import Parsed
-from harness.wires.anthropic.codec import decode
+from harness.wires.anthropic.codec import decode, input_from
 from harness.wires.anthropic.envelope import error_of, message_of, stop_of, usage_of
 
 
@@ -57,7 +57,7 @@ class Assembly:
 
     def _content(self) -> list[dict[str, Json]]:
         return [
-            {**block, "input": _input(self._inputs[index])} if self._inputs.get(index) else block
+            {**block, "input": input_from(text)} if (text := self._inputs.get(index)) else block
             for index, block in enumerate(self._blocks)
         ]
 
@@ -82,6 +82,8 @@ class Assembly:
                 block["citations"] = [*(former if isinstance(former, list) else ()), citation]
             case {"type": "signature_delta", "signature": str(signature)}:
                 self._blocks[index]["signature"] = signature
+            case {"type": "compaction_delta", **said}:
+                self._blocks[index].update(said)
             case {"type": "text_delta" | "thinking_delta" as kind}:
                 _append(self._blocks[index], kind.removesuffix("_delta"), delta)
 
@@ -102,13 +104,6 @@ def _append(block: dict[str, Json], name: str, delta: dict[str, Json]) -> None:
     piece, before = delta.get(name), block.get(name)
     if block.get("type") == name and isinstance(piece, str):
         block[name] = (before if isinstance(before, str) else "") + piece
-
-
-def _input(text: str) -> Json:
-    try:
-        return decode(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 _TAKE: dict[str, Callable[[Assembly, dict[str, Json]], None]] = {

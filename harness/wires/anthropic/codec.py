@@ -33,3 +33,27 @@ def decode(data: bytes | str) -> Json:
         return _decode(data)
     except msgspec.MsgspecError:
         return json.loads(data)
+
+
+def input_text(value: Json) -> str:
+    """A call's input as it is streamed. A text that is no JSON is input that was cut off, and goes
+    out as it is."""
+    if isinstance(value, str) and value and input_from(value) == value:
+        return value
+    return encode(value).decode()
+
+
+def input_from(text: str) -> Json:
+    """A call's input from what was streamed; what is no JSON stays the text that came."""
+    try:
+        return _decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _refuse(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON")

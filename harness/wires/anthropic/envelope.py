@@ -8,21 +8,7 @@ from __future__ import annotations
 from harness.core.messages import Json, Message
 from harness.core.plans import ApiError
 from harness.wires.anthropic.blocks import block_from
-
-STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "conflict_error": 409,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""The status that goes with an error's type."""
+from harness.wires.anthropic.errors import STATUS
 
 
 def message_of(value: dict[str, Json], content: list[dict[str, Json]]) -> Message:
@@ -48,4 +34,7 @@ def error_of(value: dict[str, Json], status: int | None) -> ApiError:
     error = value.get("error")
     error = error if isinstance(error, dict) else {"message": error}
     kind, message = str(error.get("type") or ""), str(error.get("message") or "")
-    return ApiError(STATUS.get(kind, 0) if status is None else status, kind, message)
+    details = error.get("details")
+    code = details.get("error_code") if isinstance(details, dict) else None
+    usual = STATUS.get(kind, 0) if status is None else status
+    return ApiError(usual, kind, message, code=code if isinstance(code, str) else "")

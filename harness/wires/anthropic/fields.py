@@ -12,6 +12,8 @@ import msgspec
 
 from harness.core.messages import Json, ToolSpec
 from harness.core.ports import Violation
+from harness.wires.anthropic.field_rules import together, tool_names
+from harness.wires.anthropic.notes import marks_in
 from harness.wires.anthropic.rules import violation
 from harness.wires.anthropic.tokens import size_bytes
 
@@ -19,13 +21,16 @@ from harness.wires.anthropic.tokens import size_bytes
 class Field(msgspec.Struct, frozen=True):
     """A field's bytes, its value, and its part in the size of the prompt.
 
-    `wanted` says what it should have been, "" when it is right.
+    `wanted` says what it should have been, "" when it is right; `marks` counts cache marks; `found`
+    is what is wrong with the field by itself.
     """
 
     raw: bytes
     value: Json
     size: int = 0
     wanted: str = ""
+    marks: int = 0
+    found: tuple[Violation, ...] = ()
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):
@@ -33,7 +38,8 @@ class Said(msgspec.Struct, frozen=True, gc=False):
 
     `settings` are the fields that have no place of their own (`temperature`, `tool_choice`, …).
     `tools_offered`: the model may call a tool. `size_bytes` is their part in the size of the
-    prompt; `violations` are fields that are missing (V32) or of the wrong type (V35).
+    prompt; `violations` are fields that are missing (V32), of the wrong type (V35), or that do not
+    go together. `marks` counts the cache marks in them; `compacts`: the request asks for a summary.
     """
 
     model: str
@@ -45,6 +51,8 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     size_bytes: int
     violations: tuple[Violation, ...]
     settings: dict[str, Json]
+    marks: int = 0
+    compacts: bool = False
 
 
 class Fields:
@@ -52,7 +60,8 @@ class Fields:
 
     said: Said
 
-    def __init__(self) -> None:
+    def __init__(self, active: frozenset[str] = frozenset()) -> None:
+        self._active = active
         self._fields: dict[str, Field] = {}
         self.take({})
 
@@ -66,6 +75,10 @@ class Fields:
         }
         self.said = self._said()
 
+    def raws(self) -> dict[str, bytes]:
+        """The fields of the last request as they were sent."""
+        return {name: field.raw for name, field in self._fields.items()}
+
     def _said(self) -> Said:
         tools = self._value("tools", ())
         return Said(
@@ -78,6 +91,8 @@ class Fields:
             size_bytes=sum(field.size for field in self._fields.values()),
             violations=tuple(self._violations()),
             settings={n: f.value for n, f in self._fields.items() if n not in _READ},
+            marks=sum(field.marks for field in self._fields.values()),
+            compacts=self._value("compaction", None) is not None,
         )
 
     def _value(self, name: str, default: Json) -> Json:
@@ -92,21 +107,31 @@ class Fields:
         for name in ("model", "max_tokens"):
             if name not in self._fields:
                 yield violation("V32", path=name)
+        found: list[Violation] = []
         for name, field in self._fields.items():
             if field.wanted:
                 yield violation("V35", path=name, wanted=field.wanted)
+            found += field.found
+        found += together(self._value("model", ""), self._value("max_tokens", None), *self._modes())
+        yield from (v for v in found if v.rule in self._active)
+
+    def _modes(self) -> tuple[Json, Json]:
+        return self._value("thinking", None), self._value("tool_choice", None)
 
 
 def _read(name: str, raw: bytes) -> Field:
-    value = msgspec.json.decode(raw)
+    value = whole = msgspec.json.decode(raw)
     read = _READ.get(name)
     if read is None:
-        return Field(raw, value)
+        return Field(raw, value, marks=int(name == "cache_control" and value is not None))
     try:
         value = read(value)
     except msgspec.ValidationError:
         return Field(raw, None, wanted=_WANTED[name])
-    return Field(raw, value, size_bytes(value) if name in ("system", "tools") and value else 0)
+    if name not in ("system", "tools") or not value:
+        return Field(raw, value)
+    found = tuple(tool_names(whole)) if name == "tools" else ()
+    return Field(raw, value, size_bytes(value), marks=marks_in(whole), found=found)
 
 
 def _system(value: Json) -> str:
@@ -118,7 +143,7 @@ def _system(value: Json) -> str:
 
 
 class _Tool(msgspec.Struct):
-    name: str
+    name: str = ""
     description: str = ""
     input_schema: dict[str, Json] = {}
 

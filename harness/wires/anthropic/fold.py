@@ -7,11 +7,15 @@ of the dropped messages, so the work follows what changed, never the length of t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 
 from harness.core.messages import Message
 from harness.core.ports import Violation
+from harness.wires.anthropic.ending import finish
+from harness.wires.anthropic.fields import Said
+from harness.wires.anthropic.notes import Notes
 from harness.wires.anthropic.rules import rules_of
-from harness.wires.anthropic.validator import State, finish, step
+from harness.wires.anthropic.validator import State, step
 
 _EMPTY = State()
 
@@ -34,18 +38,18 @@ class Fold:
                     del self._first[id_]
         self._state = self._states[-1] if self._states else _EMPTY
 
-    def extend(self, messages: Sequence[Message]) -> None:
-        """Take in the messages that follow."""
-        for message in messages:
+    def extend(self, messages: Sequence[Message], noted: Sequence[Notes | None] = ()) -> None:
+        """Take in the messages that follow, with what is noted of each, if that is known."""
+        for message, note in zip(messages, noted or repeat(None), strict=False):
             index = len(self._states)
-            self._state = step(self._state, index, message, self._first, self.active)
+            self._state = step(self._state, index, message, self._first, self.active, note)
             self._states.append(self._state)
             for id_ in self._state.ids:
                 self._first.setdefault(id_, index)
 
-    def finish(self, last: Message | None) -> tuple[Violation, ...]:
+    def finish(self, last: Message | None, said: Said | None = None) -> tuple[Violation, ...]:
         """The violations of the list, if it ends here with the message `last`."""
-        return finish(self._state, last, self.active)
+        return finish(self._state, last, self.active, len(self._states), said)
 
     @property
     def size_bytes(self) -> int:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from harness.core.draws import Draws
 from harness.core.messages import Json
-from harness.core.plans import ApiError, Head, Recorded, Reply, Send
+from harness.core.plans import ApiError, Facts, Head, Recorded, Reply, Send
 from harness.core.ports import Reading
 from harness.wires.anthropic.blocks import block_to
 from harness.wires.anthropic.codec import encode
 from harness.wires.anthropic.headers import json_head, stream_head
+from harness.wires.anthropic.reading import AnthropicReading
 from harness.wires.anthropic.stream import events
 from harness.wires.anthropic.tokens import tokens
 
@@ -28,23 +29,36 @@ def write(
     name = draws.identifier("", key)
     id_ = f"req_{name}"
     if isinstance(value, ApiError):
-        head = json_head(value.status, id_, value.headers)
-        return (Send(encode(error_envelope(value, id_)), head),)
+        return _refused(value, id_)
     content = [block_to(block) for block in value.blocks]
     message = _message(value, content, reading, f"msg_{name}")
+    if isinstance(reading, AnthropicReading) and reading.turn is not None:
+        reading.turn.keep(f"msg_{name}", content)
     if not reading.stream:
         return (Send(encode(message), json_head(200, id_)),)
     first, *others = events(message)
     return (Send(first, stream_head(id_)), *map(Send, others))
 
 
+def write_facts(value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:
+    """The answer to a question for facts (a count, a model) as bytes."""
+    id_ = draws.identifier("req_", key)
+    if isinstance(value, ApiError):
+        return _refused(value, id_)
+    return (Send(encode(value.body), json_head(200, id_)),)
+
+
+def _refused(error: ApiError, id_: str) -> tuple[Send, ...]:
+    head = json_head(error.status, id_, error.headers)
+    return (Send(encode(error_envelope(error, id_)), head),)
+
+
 def error_envelope(error: ApiError, id_: str) -> dict[str, Json]:
     """The body of an error."""
-    return {
-        "type": "error",
-        "error": {"type": error.type, "message": error.message},
-        "request_id": id_,
-    }
+    said: dict[str, Json] = {"type": error.type, "message": error.message}
+    if error.code:
+        said["details"] = {"error_code": error.code}
+    return {"type": "error", "error": said, "request_id": id_}
 
 
 def _message(
@@ -68,4 +82,6 @@ def _message(
     }
     if reply.stop == "refusal":
         message["stop_details"] = {"type": "refusal", "category": None, "explanation": None}
-    return message
+    if isinstance(reading, AnthropicReading) and (changed := reading.transformations()):
+        message["input_transformations"] = changed
+    return message | reply.extra

@@ -10,8 +10,10 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.messages import Message
-from harness.core.ports import Reading, Violation
+from harness.core.ports import Violation
+from harness.wires.anthropic.bindings import Bindings
 from harness.wires.anthropic.blocks import Malformed, message_from
+from harness.wires.anthropic.ending import window
 from harness.wires.anthropic.fields import Fields
 from harness.wires.anthropic.fold import Fold
 from harness.wires.anthropic.layout import (
@@ -23,10 +25,13 @@ from harness.wires.anthropic.layout import (
     shared,
     split,
 )
+from harness.wires.anthropic.notes import Notes, notes
+from harness.wires.anthropic.reading import AnthropicReading
 from harness.wires.anthropic.rules import violation
+from harness.wires.anthropic.thinking import judged, unthinking
+from harness.wires.anthropic.threads import CREATE_ONLY, UNSUPPORTED, Continued, Threads, Turn
 from harness.wires.anthropic.tokens import tokens
 from harness.wires.anthropic.unreadable import reason
-from harness.wires.anthropic.validator import window
 
 _decode = msgspec.json.Decoder().decode
 
@@ -37,11 +42,19 @@ class AnthropicReader:
     def __init__(self, dialect: str, window_tokens: int | None) -> None:
         self._window_tokens = window_tokens
         self._fold = Fold(dialect)
-        self._fields = Fields()
+        self._fields = Fields(self._fold.active)
+        self._bindings = Bindings()
+        self._threads: Threads | None = None
         self._forget()
 
-    def read(self, body: bytes) -> Reading:
+    def read(self, body: bytes) -> AnthropicReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
+        if self._threads is not None and b'"previous_message_id"' in body:
+            return self._continued(body, self._threads.continued(body))
+        reading = self._read(body)
+        return reading if reading.settings.get("thread") is None else self._threaded(reading)
+
+    def _read(self, body: bytes) -> AnthropicReading:
         try:
             keep, raws = self._locate(body)
             return self._take(body, keep, raws)
@@ -54,6 +67,38 @@ class AnthropicReader:
         self._fields.take({})
         return self._refused(found)
 
+    def _threaded(self, reading: AnthropicReading) -> AnthropicReading:
+        """The reading of a request with the field `thread` that continues none of ours."""
+        fields = self._fields.raws()
+        thread = reading.settings["thread"]
+        barred = [name for name in UNSUPPORTED if fields.get(name, b"null") != b"null"]
+        if barred or "thread_unsupported_request" in self._fold.active:
+            found = violation("thread_unsupported_request")
+        elif isinstance(thread, dict) and thread.get("type") == "create":
+            self._threads = self._threads or Threads()
+            kept = {name: fields[name] for name in CREATE_ONLY if name in fields}
+            turn = Turn(self._threads, tuple(self._raws), kept)
+            return msgspec.structs.replace(reading, turn=turn)
+        else:
+            id_ = thread.get("previous_message_id") if isinstance(thread, dict) else None
+            found = violation("thread_not_found", id=id_)
+        return msgspec.structs.replace(reading, violations=(found,))
+
+    def _continued(self, body: bytes, whole: Continued | Violation | None) -> AnthropicReading:
+        """The reading of a request that continues a thread, as the whole conversation."""
+        if whole is None:
+            return self._read(body)
+        if isinstance(whole, Violation):
+            return msgspec.structs.replace(self._read(body), violations=(whole,))
+        assert self._threads is not None
+        reading = self._read(whole.body)
+        turn = Turn(self._threads, tuple(self._raws), whole.previous.fields, whole.previous)
+        found = reading.violations
+        if whole.bare:
+            found = tuple(v for v in found if v.rule not in ("V13", "V14"))
+        settings = {**reading.settings, "thread": whole.thread}
+        return msgspec.structs.replace(reading, turn=turn, violations=found, settings=settings)
+
     def _forget(self) -> None:
         self._prefix = self._tail = b""
         self._marks: list[int] = []
@@ -61,6 +106,7 @@ class AnthropicReader:
         self._head: dict[str, bytes] = {}
         self._messages: tuple[Message, ...] = ()
         self._fold.rewind(0)
+        self._bindings.follow((), 0, self._fields.said)
 
     def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...]]:
         """How many messages are the last request's, and the bytes of the others.
@@ -91,24 +137,30 @@ class AnthropicReader:
             raise Malformed("messages", not new.bad, "a valid list")
         return new.messages
 
-    def _take(self, body: bytes, keep: int, raws: tuple[bytes, ...]) -> Reading:
-        added = _messages(keep, raws)
+    def _take(self, body: bytes, keep: int, raws: tuple[bytes, ...]) -> AnthropicReading:
+        added, noted = _messages(keep, raws)
         self._fold.rewind(keep)
-        self._fold.extend(added)
+        self._fold.extend(added, noted)
         messages = self._messages if keep == len(self._messages) else self._messages[:keep]
         self._messages = messages + added if added else messages
         self._raws[keep:] = raws
+        self._bindings.follow(self._messages, keep, self._fields.said)
         end = self._marks[-1] if self._marks else 0
         self._prefix, self._tail = body[:end], body[end:]
         return self._reading(keep, added)
 
-    def _reading(self, keep: int, added: tuple[Message, ...]) -> Reading:
+    def _reading(self, keep: int, added: tuple[Message, ...]) -> AnthropicReading:
         said, last = self._fields.said, self._messages[-1] if self._messages else None
         size = tokens(self._fold.size_bytes + said.size_bytes)
-        found = said.violations + self._fold.finish(last)
+        active = self._fold.active
+        found = said.violations + self._fold.finish(last, said)
+        if self._bindings.flaws:
+            found += judged(self._bindings, said.settings, said.model, active)
+        if "V18" in active:
+            found += tuple(unthinking(self._messages, said.settings))
         if self._window_tokens is not None:
             found += window(size, said.max_tokens, self._window_tokens, self._fold.active)
-        return Reading(
+        return AnthropicReading(
             model=said.model,
             messages=self._messages,
             keep=keep,
@@ -121,9 +173,11 @@ class AnthropicReader:
             tokens=size,
             violations=found,
             settings=said.settings,
+            purpose="compact" if said.compacts else "",
+            bindings=self._bindings,
         )
 
-    def _refused(self, *found: Violation) -> Reading:
+    def _refused(self, *found: Violation) -> AnthropicReading:
         """The reading of what cannot be read as messages; the next one starts afresh."""
         self._forget()
         return msgspec.structs.replace(self._reading(0, ()), violations=found)
@@ -134,15 +188,17 @@ def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
 
 
-def _messages(keep: int, raws: tuple[bytes, ...]) -> tuple[Message, ...]:
-    read: list[Message] = []
+def _messages(keep: int, raws: tuple[bytes, ...]) -> tuple[tuple[Message, ...], list[Notes | None]]:
+    read, noted = list[Message](), list[Notes | None]()
     try:
         for raw in raws:
-            read.append(message_from(_decode(raw)))
+            value = _decode(raw)
+            read.append(message_from(value))
+            noted.append(notes(value))
     except Malformed as error:
         path = f"messages.{keep + len(read)}{error.path}"
         raise Malformed(path, error.missing, error.wanted) from None
-    return tuple(read)
+    return tuple(read), noted
 
 
 def _malformed(error: Malformed) -> Violation:

@@ -9,9 +9,12 @@ call without arguments sends one empty piece. Pieces are cut between characters,
 from __future__ import annotations
 
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import encode
+from harness.wires.anthropic.codec import encode, input_text
 
 PIECE_CHARACTERS = 64
+PIECES_MAX = 2000
+"""A longer text comes in longer pieces: clients spend their time on events, not on characters."""
+
 _START = b'event: message_start\ndata: {"type":"message_start","message":%b}\n\n'
 _BLOCK = (
     b"event: content_block_start\n"
@@ -62,7 +65,7 @@ def _parts(block: dict[str, Json]) -> tuple[dict[str, Json], list[_Delta]]:
             return _text(block, text)
         case {"type": "thinking", "thinking": str(text), "signature": str(signature)}:
             return {**block, "thinking": "", "signature": ""}, _thinking(text, signature)
-        case {"type": "tool_use", "input": value}:
+        case {"type": "tool_use" | "server_tool_use" | "mcp_tool_use", "input": value}:
             return {**block, "input": {}}, _input(value)
     return block, []
 
@@ -82,11 +85,11 @@ def _thinking(text: str, signature: str) -> list[_Delta]:
 
 
 def _input(value: Json) -> list[_Delta]:
-    text = encode(value).decode() if value != {} else ""
+    text = input_text(value) if value != {} else ""
     kind, name = b"input_json_delta", b"partial_json"
     return _pieces(kind, name, text) or [(kind, name, "")]
 
 
 def _pieces(kind: bytes, name: bytes, text: str) -> list[_Delta]:
-    size = PIECE_CHARACTERS
+    size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
     return [(kind, name, text[at : at + size]) for at in range(0, len(text), size)]

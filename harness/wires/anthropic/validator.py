@@ -3,7 +3,8 @@
 The state after each message is an immutable value, so a request that extends the last one costs
 only its new messages, and one that shares a part goes back to the state at that part. Neighbours
 of one role count as one turn, as in the API. A turn's calls stay open until the user turn after
-it has ended, hence V4 comes when the next assistant message arrives, or at the end of the list.
+it has ended, hence V4 comes when the next assistant message arrives, or at the end of the list
+(`ending`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import msgspec
 
 from harness.core.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 from harness.core.ports import Violation
+from harness.wires.anthropic.notes import Notes
 from harness.wires.anthropic.rules import violation
+from harness.wires.anthropic.tally import NOTHING, Tally, tallied
 from harness.wires.anthropic.tokens import size_bytes
 
 
@@ -25,7 +28,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     `role` is that of the current turn; `calls` are the (id, message index) of the last assistant
     turn, `answered` those with a result; `late`: the user turn holds something beside results;
     `hollow` is the index of an assistant message without content, -1 when the last one had some;
-    `ids` are the call ids of this message; `size_bytes` is cumulative, and so are `violations`.
+    `ids` are the call ids of this message; `size_bytes` is cumulative, and so are `violations` and
+    the `tally`.
     """
 
     role: str = ""
@@ -36,18 +40,29 @@ class State(msgspec.Struct, frozen=True, gc=False):
     ids: tuple[str, ...] = ()
     size_bytes: int = 0
     violations: tuple[Violation, ...] = ()
+    tally: Tally = NOTHING
 
 
 def step(
-    state: State, index: int, message: Message, seen: Collection[str], active: frozenset[str]
+    state: State,
+    index: int,
+    message: Message,
+    seen: Collection[str],
+    active: frozenset[str],
+    noted: Notes | None = None,
 ) -> State:
     """The state after one more message; `seen` holds the call ids of all messages before it."""
     size = state.size_bytes + size_bytes(message)
-    if _is_ordinary(state, message):
+    if noted is None and _is_ordinary(state, message):
         late = message.role == "user"
         calls = state.calls if late else ()
-        return State(message.role, calls, late=late, size_bytes=size, violations=state.violations)
-    found = [*_role(state, index, message), *_content(state, index, message)]
+        return State(
+            message.role, calls, late=late, size_bytes=size, violations=state.violations,
+            tally=state.tally,
+        )  # fmt: skip
+    found = [*_role(state, index, message), *_content(state, index, message, noted)]
+    tally, more = tallied(state.tally, index, message, noted, first=not index)
+    found += more
     ids = tuple([b.id for b in message.blocks if isinstance(b, ToolUse)])
     turn = _enter(state, message.role)
     calls, answered, late = turn.calls, turn.answered, turn.late
@@ -67,26 +82,8 @@ def step(
         ids=ids,
         size_bytes=size,
         violations=state.violations + new if new else state.violations,
+        tally=tally,
     )
-
-
-def finish(state: State, last: Message | None, active: frozenset[str]) -> tuple[Violation, ...]:
-    """All violations of a list that ends here with the message `last`."""
-    if last is not None and last.role == "user" and not state.calls:
-        return state.violations
-    found = [violation("V36")] if last is None else [*_unanswered(state), *_prefill(last)]
-    return state.violations + tuple(v for v in found if v.rule in active)
-
-
-def window(
-    tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
-) -> tuple[Violation, ...]:
-    """What breaks the window: the prompt alone (V23), or the prompt and the reply (V24)."""
-    if tokens > window_tokens:
-        return (violation("V23", tokens=tokens, window=window_tokens),)
-    if "V24" in active and max_tokens is not None and tokens + max_tokens > window_tokens:
-        return (violation("V24", tokens=tokens, max_tokens=max_tokens, window=window_tokens),)
-    return ()
 
 
 def _is_ordinary(state: State, message: Message) -> bool:
@@ -117,7 +114,7 @@ def _role(state: State, index: int, message: Message) -> Iterator[Violation]:
     elif role == "assistant" and not state.role and not _is_compaction(message):
         yield violation("V33")
     if role == "assistant" and state.role == "user":
-        yield from _unanswered(state)
+        yield from unanswered(state)
 
 
 def _is_compaction(message: Message) -> bool:
@@ -126,13 +123,15 @@ def _is_compaction(message: Message) -> bool:
     return isinstance(first, Opaque) and first.kind == "compaction"
 
 
-def _content(state: State, index: int, message: Message) -> Iterator[Violation]:
+def _content(
+    state: State, index: int, message: Message, noted: Notes | None
+) -> Iterator[Violation]:
     if state.hollow >= 0:
         yield violation("V11", n=state.hollow)
     if not message.blocks and message.role != "assistant":
         yield violation("V11", n=index)
     blank = [b.text for b in message.blocks if isinstance(b, Text) and not b.text.strip()]
-    if "" in blank:
+    if blank.count("") > (len(noted.hollow) if noted else 0):
         yield violation("V9")
     if any(blank):
         yield violation("V10")
@@ -205,7 +204,8 @@ def _answers(
     return frozenset(answered), late, found
 
 
-def _unanswered(state: State) -> list[Violation]:
+def unanswered(state: State) -> list[Violation]:
+    """The calls that have no result (V4)."""
     if not state.calls:
         return []
     missing = {call: n for call, n in state.calls if call not in state.answered}
@@ -216,13 +216,3 @@ def _grouped(rule: str, calls: list[tuple[str, int]]) -> list[Violation]:
     """One violation for each message that holds such calls, as the API words it."""
     groups = groupby(calls, key=lambda call: call[1])
     return [violation(rule, n=n, ids=", ".join(id_ for id_, _ in group)) for n, group in groups]
-
-
-def _prefill(last: Message) -> Iterator[Violation]:
-    """A list that ends with the assistant; open calls are V4, a pause of the server is none."""
-    end = last.blocks[-1] if last.blocks else None
-    if last.role != "assistant" or last.tool_uses or isinstance(end, Opaque):
-        return
-    if isinstance(end, Text) and end.text != end.text.rstrip():
-        yield violation("V13")
-    yield violation("V14")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.core.messages import Message
+from harness.core.plans import ApiError
 from harness.core.ports import Parsed, Violation
-from harness.wires.anthropic import fold, reply, response
+from harness.wires.anthropic import facts, fold, reply, response
 from harness.wires.anthropic.request import AnthropicReader
-from harness.wires.anthropic.rules import DIALECTS
+from harness.wires.anthropic.rules import DIALECTS, refusals
 
 
 class AnthropicWire:
@@ -26,6 +27,9 @@ class AnthropicWire:
         return AnthropicReader(dialect, window_tokens)
 
     write = staticmethod(reply.write)
+    question = staticmethod(facts.question)
+    facts = staticmethod(facts.facts)
+    write_facts = staticmethod(reply.write_facts)
 
     def parse(self, body: bytes, content_type: str) -> Parsed:
         """An answer's body (JSON, or a whole stream) as values."""
@@ -34,3 +38,7 @@ class AnthropicWire:
     def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
         """What the dialect refuses in a request of these messages, first one first."""
         return fold.refuse(messages, dialect)
+
+    def refusals(self) -> Mapping[str, ApiError]:
+        """Every rule's answer by the rule's id, its text a template."""
+        return refusals()

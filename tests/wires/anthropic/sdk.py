@@ -77,3 +77,14 @@ class Mouth:
         self.value = value
         with self.client.messages.stream(**ASK) as stream:
             return stream.get_final_message()
+
+    def beta_plain(self, value: Reply) -> Any:
+        """The message of a plain beta call."""
+        self.value = value
+        return self.client.beta.messages.create(**ASK)
+
+    def beta_streamed(self, value: Reply) -> Any:
+        """The message that the client puts together from a stream of the beta API."""
+        self.value = value
+        with self.client.beta.messages.stream(**ASK) as stream:
+            return stream.get_final_message()

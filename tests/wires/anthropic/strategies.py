@@ -47,13 +47,23 @@ thinking_blocks = st.builds(Thinking, texts | st.just(""), words | st.just("")) 
 tool_uses = st.builds(
     ToolUse, words, words, json_values, st.sampled_from([{}, {"caller": {"type": "direct"}}])
 )
-opaque_blocks = st.sampled_from(
-    [
-        Opaque("server_tool_use", {"type": "server_tool_use", "id": "s1", "input": {"q": "é"}}),
-        Opaque("web_search_tool_result", {"type": "web_search_tool_result", "content": []}),
-        Opaque("compaction", {"type": "compaction", "content": "sum", "signature": "x"}),
-    ]
+PASSED_THROUGH: tuple[dict[str, Json], ...] = (
+    {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"q": "é"}},
+    {"type": "server_tool_use", "id": "s2", "name": "bash_code_execution", "input": {}},
+    {"type": "mcp_tool_use", "id": "m1", "name": "n", "server_name": "s", "input": {"a": [1]}},
+    {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
+    {"type": "web_fetch_tool_result", "tool_use_id": "s1", "content": {"type": "made_up"}},
+    {"type": "code_execution_tool_result", "tool_use_id": "s2", "content": {"stdout": "x"}},
+    {"type": "mcp_tool_result", "tool_use_id": "m1", "content": "ok", "is_error": False},
+    {"type": "container_upload", "file_id": "file_1"},
+    {"type": "compaction", "content": "sum", "signature": "x", "tool_changes": []},
+    {"type": "compaction", "content": None},
+    {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}},
+    {"type": "made_up", "deep": [{"a": None}], "text": 1},
 )
+"""Blocks that the wire has no name for: they say the same when written again."""
+
+opaque_blocks = st.sampled_from([Opaque(value["type"], value) for value in PASSED_THROUGH])
 parts = st.lists(st.builds(Text, texts) | opaque_blocks, max_size=3).map(tuple)
 tool_results = st.builds(ToolResult, words, texts | st.just("") | parts, st.booleans())
 

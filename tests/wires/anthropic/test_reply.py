@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from harness.core.draws import Draws
 from harness.core.messages import Json, Message, Opaque, Text, Thinking, ToolUse
 from harness.core.plans import ApiError, Recorded, Reply
-from harness.wires.anthropic.blocks import block_to
+from harness.wires.anthropic.blocks import block_to, message_from
 from tests.wires.anthropic.sdk import ASK, WIRE, Mouth, content_type, joined, reading, written
-from tests.wires.anthropic.strategies import objects, replies, texts, words
+from tests.wires.anthropic.strategies import PASSED_THROUGH, objects, replies, texts, words
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +74,33 @@ def _without_nulls(block: dict[str, Any]) -> dict[str, Any]:
     """A block without the optional fields that the client adds as null."""
     added = ("citations", "caller", "toolset_name", "parsed_output")
     return {k: v for k, v in block.items() if not (k in added and v is None)}
+
+
+@given(st.lists(st.sampled_from(PASSED_THROUGH), max_size=4), st.booleans())
+def test_what_we_do_not_know_reaches_the_client_and_comes_back(
+    mouth: Mouth, values: list[dict[str, Json]], stream: bool
+) -> None:
+    ask = mouth.beta_streamed if stream else mouth.beta_plain
+    message = ask(Reply(tuple(Opaque(value["type"], value) for value in values), "made_up"))
+    seen = [block.to_dict() for block in message.content]
+    assert [
+        {k: v for k, v in one.items() if k in value}
+        for one, value in zip(seen, values, strict=True)
+    ] == values
+    assert message.stop_reason == "made_up"
+    sent = message_from({"role": "assistant", "content": seen})
+    assert [block.kind for block in sent.blocks if isinstance(block, Opaque)] == [
+        value["type"] for value in values
+    ]
+
+
+def test_more_fields_of_a_message_are_kept() -> None:
+    extra = {"container": {"id": "c"}, "stop_sequence": "END", "made_up": 1}
+    for stream in (False, True):
+        sends = written(Reply((Text("a"),), "stop_sequence", {}, extra), stream)
+        body = joined(sends)
+        for name in extra:
+            assert f'"{name}"'.encode() in body
 
 
 def test_a_stream_is_one_send_for_each_event() -> None:

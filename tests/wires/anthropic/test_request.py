@@ -87,7 +87,8 @@ def _body(draw: st.DrawFn, messages: list[Any]) -> bytes:
 
 
 def _apart(reading: Reading) -> Reading:
-    return msgspec.structs.replace(reading, keep=0, added=())
+    """The reading without what depends on its reader's memory."""
+    return msgspec.structs.replace(reading, keep=0, added=(), bindings=None, turn=None)
 
 
 M = b'{"role":"user","content":"a"}'

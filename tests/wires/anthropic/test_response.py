@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.messages import Message, Text, ToolUse
+from harness.core.messages import Message, Opaque, Text, ToolUse
 from harness.core.plans import ApiError, Reply
 from harness.core.ports import Parsed
 from tests.wires.anthropic.sdk import WIRE, joined, written
@@ -184,3 +184,18 @@ def test_no_json_raises(value: Any) -> None:
     for body in (value, {"content": value, "usage": value}, {"error": value}):
         parsed = parse(json.dumps(body).encode(), "application/json")
         assert parsed.complete
+
+
+def test_a_summary_may_come_in_a_delta_of_its_own() -> None:
+    said = {"type": "compaction_delta", "content": "so far", "encrypted_content": "x"}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"role": "assistant"}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "compaction"}},
+        {"type": "content_block_delta", "index": 0, "delta": said},
+    ]
+    text = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events)
+    parsed = parse(text.encode(), "text/event-stream")
+    assert parsed.message is not None
+    (block,) = parsed.message.blocks
+    assert isinstance(block, Opaque)
+    assert block.value["content"] == "so far"

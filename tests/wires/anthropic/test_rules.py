@@ -2,143 +2,33 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from harness.core.errors import InputError
-from harness.core.messages import Message, Opaque, Text, ToolResult, ToolUse, assistant, user
+from harness.core.messages import Opaque, assistant, user
 from harness.core.ports import Violation
-from harness.wires.anthropic.blocks import message_to
+from harness.wires.anthropic import tally
 from harness.wires.anthropic.request import AnthropicReader
 from harness.wires.anthropic.rules import ALL, DEFAULT_DIALECT, DIALECTS, RULES, rules_of
-from tests.wires.anthropic.strategies import round_of
-
-FIELDS = {"model": "m", "max_tokens": 10}
-U, A = "user", "assistant"
-END = [user("end")]
-CALL = ToolUse("toolu_1", "read", {})
-DONE = ToolResult("toolu_1", "ok")
-WINDOW = {"V23": 5, "V24": 30}
+from tests.wires.anthropic.cases import BROKEN, LEGAL, WINDOW, Said, case
 
 
-def body(messages: list[Message], **fields: object) -> bytes:
-    """A request of these messages."""
-    wire = [message_to(message) for message in messages]
-    return msgspec.json.encode({**FIELDS, "messages": wire, **fields})
-
-
-def case(*messages: Message) -> bytes:
-    """The request of a case."""
-    return body(list(messages))
-
-
-CASES: dict[str, tuple[bytes, str]] = {
-    "V1": (
-        case(user("a"), user("b")),
-        'messages: roles must alternate between "user" and "assistant", but found multiple '
-        '"user" roles in a row',
-    ),
-    "V2": (
-        case(user("a"), Message("system", (Text("s"),))),
-        "messages.1: role 'system' is not supported on this model",
-    ),
-    "V2a": (
-        case(user("a"), assistant("b"), Message("system", (Text("s"),)), *END),
-        "messages.2: `system` messages must immediately follow a `user` message",
-    ),
-    "V2b": (
-        case(Message("tool", (Text("s"),)), *END),
-        "messages.0.role: Input should be 'user' or 'assistant'",
-    ),
-    "V4": (
-        case(user("a"), assistant(CALL, ToolUse("toolu_2", "read", {})), user("b")),
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: "
-        "toolu_1, toolu_2. Each `tool_use` block must have a corresponding `tool_result` block "
-        "in the next message.",
-    ),
-    "V5": (
-        case(Message(U, (Text("x"), DONE))),
-        "messages.0.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. "
-        "Each `tool_result` block must have a corresponding `tool_use` block in the previous "
-        "message.",
-    ),
-    "V6": (
-        case(*round_of("toolu_1"), *round_of("toolu_1")[1:]),
-        "messages.3.content.0: `tool_use` ids must be unique",
-    ),
-    "V7": (
-        case(*round_of("toolu_1")[:2], Message(U, (DONE, DONE))),
-        "messages.2.content.1: each tool_use must have a single result. Found multiple "
-        "`tool_result` blocks with id: toolu_1",
-    ),
-    "V8": (
-        case(*round_of("toolu_1")[:2], Message(U, (Text("x"), DONE))),
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: "
-        "toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the "
-        "next message.",
-    ),
-    "V9": (
-        case(Message(U, (Text(""), Text("x")))),
-        "messages: text content blocks must be non-empty",
-    ),
-    "V10": (
-        case(Message(U, (Text(" \n"), Text("x")))),
-        "messages: text content blocks must contain non-whitespace text",
-    ),
-    "V11": (
-        case(user("a"), Message(A), *END),
-        "messages.1: all messages must have non-empty content except for the optional final "
-        "assistant message",
-    ),
-    "V13": (
-        case(user("a"), assistant("b ")),
-        "messages: final assistant content cannot end with trailing whitespace",
-    ),
-    "V14": (
-        case(user("a"), assistant("b")),
-        "This model does not support assistant message prefill. The conversation must end with a "
-        "user message.",
-    ),
-    "V23": (case(user("a")), "prompt is too long: {tokens} tokens > 5 maximum"),
-    "V24": (
-        body([user("a")], max_tokens=100),
-        "input length and `max_tokens` exceed context limit: {tokens} + 100 > 30, decrease input "
-        "length or `max_tokens` and try again",
-    ),
-    "V28": (
-        b'{"messages":[{"role":"user","content":"\\ud83d"}]}',
-        "The request body is not valid JSON: no low surrogate in string: line 1 column 40 "
-        "(char 39)",
-    ),
-    "V31": (
-        case(user("a"), assistant(ToolUse("toolu_1", "read", "{}")), Message(U, (DONE,))),
-        "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
-    ),
-    "V32": (
-        msgspec.json.encode({"model": "m", "messages": [{"role": U, "content": "a"}]}),
-        "max_tokens: Field required",
-    ),
-    "V33": (case(assistant("a"), *END), 'messages: first message must use the "user" role'),
-    "V34": (
-        case(user("a"), assistant("b", DONE), *END),
-        "messages.1: `tool_result` blocks can only be in `user` messages",
-    ),
-    "V35": (
-        msgspec.json.encode({**FIELDS, "messages": [{"role": U, "content": 3}]}),
-        "messages.0.content: Input should be a valid list",
-    ),
-    "V36": (case(), "messages: at least one message is required"),
-}
-
-
-def read(rule: str, dialect: str) -> tuple[tuple[Violation, ...], int]:
-    """The violations that a dialect finds in a rule's case, and its tokens."""
-    reading = AnthropicReader(dialect, WINDOW.get(rule)).read(CASES[rule][0])
+def read(said: Said, rule: str, dialect: str) -> tuple[tuple[Violation, ...], int]:
+    """The violations that a dialect finds in a rule's request, and its tokens."""
+    reader = AnthropicReader(dialect, WINDOW.get(rule))
+    reading = reader.read(said if isinstance(said, bytes) else said(reader))
     return reading.violations, reading.tokens
 
 
-def test_every_rule_has_a_case_a_source_and_a_home() -> None:
-    assert CASES.keys() == RULES.keys()
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
+    """A hundred thousand messages are too many to be made for every dialect."""
+    if rule == "V3":
+        monkeypatch.setattr(tally, "MESSAGES_MAX", 2)
+
+
+def test_every_rule_has_both_cases_a_source_and_a_home() -> None:
+    assert BROKEN.keys() == RULES.keys() == LEGAL.keys()
     for rule in RULES.values():
         assert rule.source
         assert rule.known in set("SDIK")
@@ -146,24 +36,56 @@ def test_every_rule_has_a_case_a_source_and_a_home() -> None:
         assert rule.dialects <= ALL
 
 
+def test_the_provider_s_own_numbers_are_all_there() -> None:
+    assert {f"V{n}" for n in range(1, 36)} <= RULES.keys()
+    assert tally.MESSAGES_MAX == 100_000
+
+
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("rule", CASES)
+@pytest.mark.parametrize("rule", BROKEN)
 def test_a_case_triggers_its_rule_where_it_is_on_and_only_there(rule: str, dialect: str) -> None:
-    found, tokens = read(rule, dialect)
+    said, text = BROKEN[rule]
+    found, tokens = read(said, rule, dialect)
     ids = [violation.rule for violation in found]
-    if dialect not in RULES[rule].dialects:
+    row = RULES[rule]
+    if dialect not in row.dialects:
         assert rule not in ids
         return
-    expected = CASES[rule][1].replace("{tokens}", str(tokens))
     error = next(violation.error for violation in found if violation.rule == rule)
-    assert (error.status, error.type) == (400, "invalid_request_error")
-    assert error.message == expected
+    assert (error.status, error.type, error.code) == (row.status, row.type, row.code)
+    assert error.message == text.replace("{tokens}", str(tokens))
 
 
-@pytest.mark.parametrize("rule", CASES)
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("rule", BROKEN)
 def test_some_dialect_refuses_the_case_for_this_rule_alone(rule: str) -> None:
-    alone = [d for d in DIALECTS if [v.rule for v in read(rule, d)[0]] == [rule]]
-    assert alone
+    found = [[v.rule for v in read(BROKEN[rule][0], rule, d)[0]] for d in DIALECTS]
+    assert [rule] in found
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("rule", LEGAL)
+def test_the_nearest_legal_request_passes(rule: str, dialect: str) -> None:
+    window = {"V23": 1000, "V24": 1000}
+    reader = AnthropicReader(dialect, window.get(rule))
+    said = LEGAL[rule]
+    reading = reader.read(said if isinstance(said, bytes) else said(reader))
+    assert rule not in [violation.rule for violation in reading.violations]
+
+
+@pytest.mark.parametrize("rule", sorted(set(LEGAL) - {"V3", "V13", "V18", "V21b", "V25"}))
+def test_the_default_dialect_takes_the_legal_request_whole(rule: str) -> None:
+    reader = AnthropicReader(DEFAULT_DIALECT, None)
+    said = LEGAL[rule]
+    assert reader.read(said if isinstance(said, bytes) else said(reader)).violations == ()
+
+
+def test_lenient_refuses_only_what_cannot_be_read_or_cannot_fit() -> None:
+    threads = {rule for rule in RULES if rule.startswith("thread_")}
+    left = {"V23", "V28", "V32", "V35"} | threads - {"thread_unsupported_request"}
+    assert rules_of("lenient") == left
 
 
 def test_prefill_is_refused_since_2026_only() -> None:

@@ -1,0 +1,59 @@
+"""A plan in words: how the history tells what a door carried out, without the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from harness.core.plans import Close, Effect, Jump, Kill, Plan, Raise, Send, Step, Wait
+
+LINES_MOST = 40
+"""How many lines tell of a plan."""
+
+
+def summary(plan: Plan) -> tuple[str, ...]:
+    """The plan in words for the history: runs of sends are one line with their size.
+
+    Of a plan with very many steps, as of a body byte by byte, the sums are told.
+    """
+    sizes = [len(step.data) for step in plan if isinstance(step, Send)]
+    if sizes and len(sizes) == len(plan):
+        return (_sent(sizes),)
+    lines: list[str] = []
+    for kind, run in groupby(plan, type):
+        if kind is Send:
+            lines.append(_sent([len(step.data) for step in run if isinstance(step, Send)]))
+        else:
+            lines.extend(map(_words, run))
+    return tuple(lines) if len(lines) <= LINES_MOST else tuple(_summed(plan, sizes))
+
+
+def _summed(plan: Plan, sizes: list[int]) -> Iterator[str]:
+    """All waits as one, all sends as one, and the other steps in their order."""
+    if wait_ms := sum(step.ms for step in plan if isinstance(step, Wait)):
+        yield _words(Wait(wait_ms))
+    if sizes:
+        yield _sent(sizes)
+    yield from (_words(step) for step in plan if not isinstance(step, (Wait, Send)))
+
+
+def _sent(sizes: list[int]) -> str:
+    return f"send {len(sizes)} ({sum(sizes)} bytes)"
+
+
+def _words(step: Step) -> str:
+    match step:
+        case Wait(ms):
+            return f"wait {ms} ms"
+        case Close(reset):
+            return "reset" if reset else "close"
+        case Raise(error):
+            return f"raise {error}"
+        case Effect(name):
+            return f"effect {name}"
+        case Jump(wall_ms, monotonic_ms):
+            return f"jump {wall_ms} ms" + (f", {monotonic_ms} ms monotonic" if monotonic_ms else "")
+        case Kill(unsynced):
+            return "kill" if unsynced == "kept" else f"kill, unsynced {unsynced}"
+        case _:
+            return "answer"

@@ -1,0 +1,63 @@
+"""Whether an answer says that the request is too large, in whatever shape it says so.
+
+"Prompt is too long" reaches an agent as a status, with or without the provider's words, as an error
+event in a stream that began with 200, and as an assistant message that a wrapper wrote itself, for
+which no token was counted. The words are those of the wire's own rules of size, so each wire knows
+its provider's. A stop reason that says it needs no words, and stands in the history anyway.
+"""
+
+from __future__ import annotations
+
+from string import Formatter
+
+from harness.core.messages import Text
+from harness.core.plans import ApiError, Plan, Recorded, Reply, Send
+from harness.core.ports import Wire
+
+SIZE_RULES = frozenset({"V23", "V24", "V26", "V27", "V27a"})
+"""The rules of size: window, window with the reply, an image's bytes, an image's edges."""
+
+TOO_LARGE = 413
+
+_CODES = frozenset({"context_length_exceeded", "request_too_large"})
+_WORDS_LEAST = 12
+_SPOKEN = ("prompt is too long", "input is too long")
+
+
+class TooLarge:
+    """Tells a refusal for size from others, for one wire."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._words: frozenset[str] | None = None
+
+    def is_said(self, said: Reply | ApiError | Recorded | None, plan: Plan, *, bent: bool) -> bool:
+        """Whether the answer says it; the bytes are read only where faults have `bent` them."""
+        if isinstance(said, ApiError):
+            return self._is_about_size(said)
+        if isinstance(said, Reply) and said.usage and not any(said.usage.values()):
+            text = "".join(b.text for b in said.blocks if isinstance(b, Text))
+            return text.lower().startswith(_SPOKEN)
+        return bent and self._is_in_the_bytes(plan)
+
+    def _is_about_size(self, error: ApiError) -> bool:
+        if error.status == TOO_LARGE or _CODES & {error.code, error.type}:
+            return True
+        return any(words in error.message for words in self._rules_words())
+
+    def _is_in_the_bytes(self, plan: Plan) -> bool:
+        sent = [step for step in plan if isinstance(step, Send)]
+        head = sent[0].head if sent else None
+        if head is None:
+            return False
+        kind = head.headers.get("content-type", "")
+        error = self._wire.parse(b"".join(step.data for step in sent), kind).error
+        return head.status == TOO_LARGE or (error is not None and self._is_about_size(error))
+
+    def _rules_words(self) -> frozenset[str]:
+        """What the wire's rules of size say around their figures."""
+        if self._words is None:
+            texts = [e.message for rule, e in self._wire.refusals().items() if rule in SIZE_RULES]
+            parts = (part for text in texts for part, *_ in Formatter().parse(text))
+            self._words = frozenset(part for part in parts if len(part.strip()) >= _WORDS_LEAST)
+        return self._words

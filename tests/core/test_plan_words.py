@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from harness.core.plan_words import summary
+from harness.core.plans import (
+    Answer,
+    Close,
+    Effect,
+    Head,
+    Jump,
+    Kill,
+    Raise,
+    Reply,
+    Send,
+    Wait,
+)
+
+SEND = Send(b"abc", Head(200, {}))
+REPLY = (Answer(Reply()),)
+
+
+def test_a_plan_in_words() -> None:
+    plan = (
+        Wait(5), SEND, Send(b"de"), Effect("pay"), Jump(9), *REPLY, Raise("timeout"), Send(b""),
+        Kill(), Close(), Close(reset=True),
+    )  # fmt: skip
+    assert summary(plan) == (
+        "wait 5 ms", "send 2 (5 bytes)", "effect pay", "jump 9 ms", "answer", "raise timeout",
+        "send 1 (0 bytes)", "kill", "close", "reset",
+    )  # fmt: skip
+    assert summary(()) == ()
+
+
+def test_a_plan_of_very_many_steps_is_told_by_its_sums() -> None:
+    piece = (Wait(2), SEND)
+    few, many = (*piece * 20, Close()), (*piece * 200, Effect("pay"), Close())
+    assert len(summary(piece * 20)) == 40
+    assert summary(few) == ("wait 40 ms", f"send 20 ({20 * len(SEND.data)} bytes)", "close")
+    total = f"send 200 ({200 * len(SEND.data)} bytes)"
+    assert summary(many) == ("wait 400 ms", total, "effect pay", "close")
+    assert summary((Send(b""), Wait(0)) * 50) == ("send 50 (0 bytes)",)
