@@ -85,8 +85,12 @@ def check_files(planned: list[tuple[str, Scenario]]) -> None:
             raise InputError(str(error), path) from None
 
 
-def check_target(target: str) -> None:
-    """Raise InputError unless the target can be started, before the first run needs it."""
+def check_target(target: str, planned: list[tuple[str, Scenario]]) -> None:
+    """Raise InputError unless the target can be started, and every planned fault can reach it."""
     if not target:
         raise InputError(f"say which agent: {', '.join(names())}", "--target")
-    resolve(target)
+    from harness.runner.prepare import check_faults
+
+    spec = resolve(target)
+    for _, scenario in planned:
+        check_faults(scenario, spec)

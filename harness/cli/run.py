@@ -82,7 +82,7 @@ def command(
     check_files(planned)
     if dry_run:
         return rehearse(planned, target, seed, as_json)
-    check_target(target)
+    check_target(target, planned)
     tasks = [
         Job(path=path, scenario=scenario, target=target, world=world, seed=seed, out=str(out),
             store=store, faults=str(faults or ""))

@@ -26,11 +26,12 @@ def bend(
     *,
     seam: Seam = "model",
     firing: int = 1,
+    wire: str = "anthropic",
     **settings: Any,
 ) -> Plan:
     """The plan as the fault leaves it."""
     call = Call(f"main/{seam}#1", seam, 1, "main", 1, 0, REQUESTS[seam])
-    return fault(Moment(call, Past(), Draws(1), firing), plan, **settings)
+    return fault(Moment(call, Past(), Draws(1), firing, wire), plan, **settings)
 
 
 def written(*, stream: bool) -> Plan:
