@@ -57,6 +57,16 @@ def narrow(
     ]
 
 
+def on_wires(
+    planned: list[tuple[str, Scenario]], wires: Sequence[str]
+) -> list[tuple[str, Scenario]]:
+    """The runs on one of these wires; all of them without any. InputError when there is none."""
+    found = [(path, scenario) for path, scenario in planned if not wires or scenario.wire in wires]
+    if not found:
+        raise InputError("no run on this wire", f"--wire {' --wire '.join(wires)}")
+    return found
+
+
 def overlaid(
     planned: list[tuple[str, Scenario]], overlay: Path | None
 ) -> list[tuple[str, Scenario]]:

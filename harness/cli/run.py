@@ -35,6 +35,13 @@ DEFAULT_OUT = ".harness/runs"
     metavar="PATTERN",
     help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
 )
+@click.option(
+    "--wire",
+    "spoken",
+    multiple=True,
+    type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+    help="Only runs on this wire, for an agent that speaks no other.",
+)
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's.")
 @click.option(
     "--world",
@@ -66,7 +73,8 @@ DEFAULT_OUT = ".harness/runs"
 @jobs
 @every_verb
 def command(
-    paths: tuple[Path, ...], target: str, only: tuple[str, ...], seed: int | None,
+    paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
+    seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool, verbose: bool,
     jobs: int, as_json: bool,
 ) -> int:  # fmt: skip
@@ -74,11 +82,11 @@ def command(
 
     SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
     """
-    from harness.cli.planned import check_files, check_target, narrow, overlaid, plan
+    from harness.cli.planned import check_files, check_target, narrow, on_wires, overlaid, plan
     from harness.cli.playing import Job
     from harness.cli.rehearsal import rehearse
 
-    planned = overlaid(narrow(plan(paths), only), faults)
+    planned = overlaid(on_wires(narrow(plan(paths), only), spoken), faults)
     check_files(planned)
     if dry_run:
         return rehearse(planned, target, seed, as_json)

@@ -13,6 +13,7 @@ from harness.core.calls import (
     InboxRequest,
     ModelRequest,
     OutboxRequest,
+    ProviderRequest,
     StoreRequest,
     ToolRequest,
 )
@@ -128,6 +129,8 @@ def _called(event: Called, history: History) -> str:
             return f"store  ← {operation}{f' {len(rows)} rows' if rows else ''}"
         case InboxRequest(poll):
             return "inbox  ← cancelled?" if poll else "inbox  ← next message"
+        case ProviderRequest(operation, model):
+            return f"facts  ← {operation}{f' of {model}' if model else ''}"
 
 
 def _asked(event: Called, request: ModelRequest, history: History) -> Iterator[str]:

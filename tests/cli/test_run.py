@@ -75,3 +75,15 @@ def test_without_a_folder_of_scenarios(harness: Harness, folder: Path) -> None:
     done = harness("run", "--target", "agents:good")
     assert done.returncode == 2
     assert "there is no ./scenarios here" in done.stderr
+
+
+def test_only_the_runs_of_a_wire(harness: Harness, folder: Path) -> None:
+    text = (folder / "scenarios" / "greeting.yaml").read_text()
+    wires = "wire: [anthropic, openai-chat]\n"
+    (folder / "scenarios" / "greeting.yaml").write_text(text + wires)
+    done = harness("run", "--dry-run", "--json", "--wire", "openai-chat")
+    names = [json.loads(row)["name"] for row in done.stdout.splitlines()]
+    assert names == ["greeting@openai-chat", "greeting/polite@openai-chat"]
+    none = harness("run", "--dry-run", "--wire", "openai-responses")
+    assert (none.returncode, none.stdout) == (2, "")
+    assert "no run on this wire" in none.stderr

@@ -1,0 +1,68 @@
+"""The catalogue: scenarios by class, short, told, sourced, and no two alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.core.scenario import Scenario
+from harness.incidents.public import CLASSES
+from harness.load import find_scenarios, load_scenarios
+
+ROOT = Path(__file__).parents[2] / "scenarios"
+SEEDS = {"context", "gateway", "tools"}
+"""The folders of the two systems whose failures started this; theirs may be longer."""
+
+FOLDERS = set(CLASSES) | {"combinations"}
+LINES_MAX = 40
+OF_SEEDS = ("seed:",)
+
+
+def files() -> Iterator[Path]:
+    """The scenario files that are made after public incidents or combinations of faults."""
+    for path in find_scenarios([ROOT]):
+        sources = load_scenarios(path)[0].source
+        if not any(source.startswith(OF_SEEDS) for source in sources):
+            yield path
+
+
+def test_every_folder_is_a_class() -> None:
+    folders = {path.parent.name for path in find_scenarios([ROOT])}
+    assert folders <= FOLDERS | SEEDS
+    assert folders >= FOLDERS
+
+
+def test_there_are_enough() -> None:
+    assert len(find_scenarios([ROOT])) >= 120
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+def test_a_scenario_is_short_told_and_sourced(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= LINES_MAX
+    scenario = load_scenarios(path)[0]
+    assert scenario.title
+    assert len(scenario.story.split()) >= 10
+    assert any(source.startswith(("incidents:", "fault:")) for source in scenario.source)
+    expect = scenario.expect
+    assert expect.outcome or expect.calls.model or expect.must
+
+
+def played(scenario: Scenario) -> bytes:
+    """What a run of the scenario is made of: session, tools, inbox, script, faults and window."""
+    parts = ("session", "tools", "inbox", "script", "faults", "window_tokens", "wire", "stream")
+    values = {part: getattr(scenario, part) for part in parts}
+    return msgspec.json.encode([values, scenario.dialect, scenario.limits], order="deterministic")
+
+
+def test_no_two_runs_are_alike() -> None:
+    seen: dict[bytes, str] = {}
+    alike = []
+    for path in find_scenarios([ROOT]):
+        for scenario in load_scenarios(path):
+            other = seen.setdefault(played(scenario), scenario.run_name)
+            if other != scenario.run_name:
+                alike.append((other, scenario.run_name))
+    assert alike == []
