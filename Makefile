@@ -9,7 +9,7 @@ OLDER_SDK := 0.125.*
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk check bench fuzz mutants seeds docs clean
+.PHONY: help setup demo test test-real test-older-sdk check bench fuzz mutants seeds wire-table docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,7 +44,8 @@ $(OLDER)/.ready: $(READY)
 
 test-older-sdk: $(OLDER)/.ready ## the tests that touch the SDK, on the generation before httpx2
 	$(OLDER)/bin/python -m pytest -n auto -m "not real" -p no:cacheprovider tests/agent \
-	  tests/clock tests/doors tests/wires/anthropic tests/scenarios/test_reference.py
+	  tests/clock tests/doors tests/wires/anthropic tests/scenarios/test_reference.py \
+	  tests/wire_table tests/faults/sse tests/faults/model
 
 check: $(READY) ## format, lint, types, architecture
 	$(RUN) -m ruff format --check .
@@ -60,6 +61,9 @@ fuzz: $(READY) ## the property tests, with many more examples
 
 seeds: $(READY) ## the 162 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds
+
+wire-table: $(OLDER)/.ready ## what the SDKs make of faulty answers, measured anew
+	$(RUN) -m tests.wire_table --out docs/wire-table.md
 
 mutants: $(READY) ## every wrong agent against its scenario: the matrix
 	$(RUN) -m tests.mutants

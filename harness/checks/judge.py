@@ -24,7 +24,10 @@ from harness.checks import (
     persistence,
     progress,
     request,
+    retries,
     run,
+    sizes,
+    tool_calls,
     turns,
 )
 from harness.core.errors import InputError, nearest
@@ -36,9 +39,12 @@ from harness.core.verdict import Finding, NotApplicable, Verdict, VerdictWord
 MODULES: tuple[ModuleType, ...] = (
     run,
     request,
+    tool_calls,
     form,
     memory,
     progress,
+    sizes,
+    retries,
     loops,
     execution,
     persistence,

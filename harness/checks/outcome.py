@@ -54,16 +54,21 @@ def outcome(history: History) -> OutcomeWord:
     """The outcome of the run: the worst of its turns (limit, none, failed, cancelled, completed).
 
     A turn that met a limit of the harness is `limit`; one that was cancelled and says no more is
-    `cancelled`; one that says nothing is `none`.
+    `cancelled`; one that says nothing is `none`. A turn that a kill cut off counts as the one in
+    which its message came again.
     """
     turns = history.trace.turns.values()
-    words = {_of_turn(t) for t in turns if t.limits or (t.delivery and not _ignored(t))}
+    last = {turn.delivery.inbound.id: turn for turn in turns if turn.delivery}
+    words = {_of_turn(t) for t in turns if t.limits or (t.delivery and not _ignored(t, last))}
     return next((word for word in _WORST if word in words), "none")
 
 
-def _ignored(turn: Turn) -> bool:
-    """Whether the message had come before, and nothing was said to it again."""
-    return turn.redelivery and not turn.endings
+def _ignored(turn: Turn, last: dict[str, Turn]) -> bool:
+    """Whether the message had come before, and nothing was said to it again; or comes again, for
+    nothing was said to it when the agent was killed."""
+    assert turn.delivery is not None
+    again = bool(turn.interrupted_n) and last[turn.delivery.inbound.id] is not turn
+    return (turn.redelivery or again) and not turn.endings
 
 
 def _of_turn(turn: Turn) -> OutcomeWord:

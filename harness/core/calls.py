@@ -112,6 +112,7 @@ HEADERS = (
     "anthropic-version",
     "x-stainless-helper",
     "x-harness-purpose",
+    "x-harness-parent",
     "x-stainless-retry-count",
 )
 """The request headers that are read; a door may leave out all others."""

@@ -69,7 +69,10 @@ class Valued(Event, frozen=True, kw_only=True, tag="value"):
 
 
 class Called(Event, frozen=True, kw_only=True, tag="called"):
-    """The agent calls; `refused` holds the ids of the rules that the dialect answers 400 for."""
+    """The agent calls; `refused` holds the ids of the rules that the dialect answers 400 for.
+
+    `parent`: the session that has made this one; said by the first model call of a sub-agent.
+    """
 
     key: str
     seam: Seam
@@ -79,6 +82,7 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
     refused: tuple[str, ...] = ()
     bytes: int = 0
     tokens: int = 0
+    parent: str = ""
 
 
 class Answered(Event, frozen=True, kw_only=True, tag="answered"):
@@ -88,7 +92,8 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     names an assistant message; `value` is a tool's answer or an inbound message; `complete` says
     that the whole answer left the door, with its terminal event. `retry_after` is that header as it
     stands, with `ms` behind the number of a `retry-after-ms`; `too_large` says that the answer
-    refuses the request for its size, whatever its shape.
+    refuses the request for its size, whatever its shape. `silent_ms` is the longest time within a
+    model's answer in which nothing comes, or nothing but keep-alives.
     """
 
     key: str
@@ -106,6 +111,7 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     outcome: Outcome = "ok"
     retry_after: str = ""
     too_large: bool = False
+    silent_ms: int = 0
 
 
 class Effected(Event, frozen=True, kw_only=True, tag="effect"):

@@ -12,9 +12,15 @@ from harness.core.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
 from harness.core.events import Answered, Called
 from harness.core.message_tree import Node
 from harness.core.messages import Message, ToolResult, ToolUse, canonical
+from harness.core.plan_words import waited_ms
 
 TRANSIENT_STATUSES = frozenset({408, 409, 429})
 """The 4xx that a later attempt may not meet again."""
+
+HTTP_TOO_LARGE = 413
+
+SIZE_RULES = frozenset({"V23", "V24", "V26", "V27", "V27a"})
+"""The dialects' rules of size: window, window with the reply, an image's bytes and edges."""
 
 ENDINGS = frozenset({"final", "error"})
 """The outbox kinds that end a turn."""
@@ -73,6 +79,20 @@ class Exchange(msgspec.Struct, eq=False):
             return False
         status = self.status or 500
         return status < 400 or status >= 500 or status in TRANSIENT_STATUSES
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the answer refuses the request for its size, in any of the shapes."""
+        a = self.answered
+        if a is None:
+            return False
+        named = a.too_large or a.error in SIZE_RULES or a.status == HTTP_TOO_LARGE
+        return named or a.stop == "model_context_window_exceeded"
+
+    @property
+    def ended_ms(self) -> int:
+        """When the answer was over, on the run's clock: what it waits for is behind it."""
+        return self.answered.at_ms + waited_ms(self.answered.steps) if self.answered else 0
 
     @property
     def size(self) -> int:

@@ -118,12 +118,13 @@ class History:
         refused: tuple[str, ...] = (),
         bytes: int = 0,
         tokens: int = 0,
+        parent: str = "",
     ) -> Called:
         """A call crossed a seam."""
         event = Called(
             n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
             request=request, purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes,
-            tokens=tokens,
+            tokens=tokens, parent=parent,
         )  # fmt: skip
         self._append(event)
         self.past.see_called(key, seam, session, request, purpose, at_ms)
@@ -150,13 +151,14 @@ class History:
         outcome: Outcome = "ok",
         retry_after: str = "",
         too_large: bool = False,
+        silent_ms: int = 0,
     ) -> Answered:
         """A call was answered."""
         event = Answered(
             n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
             script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
             stop=stop, usage=usage or {}, blocks=blocks, value=value, complete=complete,
-            outcome=outcome, retry_after=retry_after, too_large=too_large,
+            outcome=outcome, retry_after=retry_after, too_large=too_large, silent_ms=silent_ms,
         )  # fmt: skip
         self._append(event)
         self.past.see_answered(event)
@@ -230,7 +232,7 @@ def _decode_line(line: bytes, number: int) -> AnyEvent:
     return event
 
 
-_UNSTABLE = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}
+_UNSTABLE: Json = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}
 
 
 def canonical(history: History) -> bytes:
@@ -242,4 +244,6 @@ def _timeless(event: AnyEvent) -> AnyEvent:
     fields = {name: value for name, value in _UNSTABLE.items() if hasattr(event, name)}
     if isinstance(event, Answered) and isinstance(event.value, dict):
         fields["value"] = {k: v for k, v in event.value.items() if k != "at_ms"}
+    if isinstance(event, Answered) and event.seam == "store":
+        fields["steps"] = ()  # they count bytes, and what is stored holds times
     return msgspec.structs.replace(event, **fields)

@@ -136,6 +136,7 @@ class ModelSeam:
             refused=tuple([v.rule for v in reading.violations]) if reading.violations else (),
             bytes=len(received.body),
             tokens=reading.tokens,
+            parent=received.headers.get("x-harness-parent", "") if call.n == 1 else "",
         )
 
     def answer(self, call: Call, reading: Reading) -> Plan:

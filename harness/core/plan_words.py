@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from harness.core.plans import Close, Effect, Jump, Kill, Plan, Raise, Send, Step, Wait
@@ -35,6 +35,12 @@ def _summed(plan: Plan, sizes: list[int]) -> Iterator[str]:
     if sizes:
         yield _sent(sizes)
     yield from (_words(step) for step in plan if not isinstance(step, (Wait, Send)))
+
+
+def waited_ms(steps: Sequence[str]) -> int:
+    """How long a plan waits, from its words."""
+    waits = (step.split(" ") for step in steps if step.startswith("wait "))
+    return sum(int(words[1]) for words in waits)
 
 
 def _sent(sizes: list[int]) -> str:

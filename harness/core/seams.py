@@ -38,6 +38,7 @@ from harness.core.plans import (
 from harness.core.ports import Wire
 from harness.core.scenario import Limits, Scenario, ToolTurn
 from harness.core.script import ToolScripts, tool_answer
+from harness.core.silence import silent_ms
 
 STOP = Raise("stop", "loop-harness: the run is over")
 
@@ -161,6 +162,7 @@ def record_answer(
         usage=reply.usage if reply else None,
         retry_after=_retry_after(heads[0].headers) if statuses and statuses[0] >= 400 else "",
         too_large=too_large,
+        silent_ms=silent_ms(plan) if Wait in kinds else 0,
     )  # fmt: skip
     return plan
 

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 from string import Formatter
 
+from harness.core.exchanges import HTTP_TOO_LARGE, SIZE_RULES
 from harness.core.messages import Text
 from harness.core.plans import ApiError, Plan, Recorded, Reply, Send
 from harness.core.ports import Wire
-
-SIZE_RULES = frozenset({"V23", "V24", "V26", "V27", "V27a"})
-"""The rules of size: window, window with the reply, an image's bytes, an image's edges."""
-
-TOO_LARGE = 413
 
 _CODES = frozenset({"context_length_exceeded", "request_too_large"})
 _WORDS_LEAST = 12
@@ -41,7 +37,7 @@ class TooLarge:
         return bent and self._is_in_the_bytes(plan)
 
     def _is_about_size(self, error: ApiError) -> bool:
-        if error.status == TOO_LARGE or _CODES & {error.code, error.type}:
+        if error.status == HTTP_TOO_LARGE or _CODES & {error.code, error.type}:
             return True
         return any(words in error.message for words in self._rules_words())
 
@@ -52,7 +48,7 @@ class TooLarge:
             return False
         kind = head.headers.get("content-type", "")
         error = self._wire.parse(b"".join(step.data for step in sent), kind).error
-        return head.status == TOO_LARGE or (error is not None and self._is_about_size(error))
+        return head.status == HTTP_TOO_LARGE or (error is not None and self._is_about_size(error))
 
     def _rules_words(self) -> frozenset[str]:
         """What the wire's rules of size say around their figures."""

@@ -4,9 +4,12 @@ A fault's kind in a scenario is `layer.name`: the module or package here, and th
 it. Nothing registers; what there is, is found by walking this folder. Each module says
 
 - in `STAGE` whether its faults bend the value, before the wire has written it, or the bytes;
-- in `SEAMS` on which seams they can strike; without `on` in a scenario, on the first;
+- in `SEAMS` on which seams they can strike; without `on` in a scenario, on the first, or on what
+  the module's `ON` says (`store:write`);
 - in `CODES` which rows of the fault table (`table.ROWS`) each makes;
-- in `WIRES`, if it has it, which faults are of some wires only.
+- in `WIRES`, if it has it, which faults are of some wires only;
+- in `KILLS`, if it has it, which faults may end the target;
+- in `VIRTUAL`, if it has it, that its faults move clocks, which real time cannot.
 
 Returning the plan unchanged is the identity, and counts as not fired.
 """
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import cast, get_type_hints
@@ -25,6 +28,7 @@ import msgspec
 from harness.core.arming import ON, ArmedFault, Stage, seam_of
 from harness.core.calls import Seam
 from harness.core.errors import InputError, nearest
+from harness.core.plans import ApiError
 from harness.core.ports import FaultFunction
 from harness.core.scenario import FaultSpec
 
@@ -38,6 +42,9 @@ class Fault(msgspec.Struct, frozen=True):
     seams: tuple[Seam, ...]
     codes: tuple[str, ...]
     wires: tuple[str, ...]
+    kills: bool = False
+    on: str = ""
+    virtual: bool = False
 
     @property
     def settings(self) -> dict[str, object]:
@@ -52,17 +59,24 @@ class Fault(msgspec.Struct, frozen=True):
         return dict(getattr(self.function, "__kwdefaults__", None) or {})
 
 
-def arm(spec: FaultSpec, place: str = "", *, wire: str = "") -> ArmedFault:
+def arm(
+    spec: FaultSpec,
+    place: str = "",
+    *,
+    wire: str = "",
+    refusals: Mapping[str, ApiError] | None = None,
+) -> ArmedFault:
     """The fault that `spec` names, ready to fire on a run of `wire` ("" where none is known).
 
+    `refusals` are what that wire answers for a broken rule, for the faults that force one.
     Raises InputError for an unknown kind or seam, one that the fault cannot strike on, a wire that
     has no such thing, and for a setting that the fault has not got or that has a wrong value.
     """
     fault = by_kind(spec.kind, place)
-    spec = msgspec.structs.replace(spec, on=spec.on or fault.seams[0])
-    for what in _mistakes(fault, spec, wire):
+    spec = msgspec.structs.replace(spec, on=spec.on or fault.on)
+    for what in (*_mistakes(fault, spec, wire), *_unknown_rule(spec, refusals)):
         raise InputError(f"fault {spec.kind}: {what}", place)
-    return ArmedFault(spec, fault.function, fault.stage, wire or "anthropic")
+    return ArmedFault(spec, fault.function, fault.stage, wire or "anthropic", refusals)
 
 
 def by_kind(kind: str, place: str = "") -> Fault:
@@ -91,6 +105,13 @@ def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:
             yield f"setting {name!r}: {error}"
 
 
+def _unknown_rule(spec: FaultSpec, refusals: Mapping[str, ApiError] | None) -> Iterator[str]:
+    """What is wrong with a setting `rule`, which names one of the wire's rules."""
+    rule = spec.settings.get("rule")
+    if refusals is not None and rule is not None and rule not in refusals:
+        yield f"setting 'rule': no rule {rule!r}; {nearest(str(rule), refusals)}"
+
+
 @cache
 def faults() -> MappingProxyType[str, Fault]:
     """All faults by their kind, layer by layer."""
@@ -115,6 +136,9 @@ def _faults_of(module: ModuleType) -> Iterator[Fault]:
             module.SEAMS,
             module.CODES.get(name, ()),
             wires.get(name, ()),
+            name in getattr(module, "KILLS", ()),
+            getattr(module, "ON", module.SEAMS[0]),
+            getattr(module, "VIRTUAL", False),
         )
 
 

@@ -37,7 +37,18 @@ ROWS: MappingProxyType[str, Row] = MappingProxyType(
     }
 )
 
-NOT_MADE: MappingProxyType[str, str] = MappingProxyType({})
+NOT_MADE: MappingProxyType[str, str] = MappingProxyType(
+    {
+        "C11": (
+            "where to cut is the agent's own choice: a test cuts the reference agent's history at "
+            "every index, and each dialect refuses a pair that was split"
+        ),
+        "P21": (
+            "a comparison and no fault: `reload_equivalence` makes it at every look at the store; "
+            "agents that repair in place are mutants"
+        ),
+    }
+)
 """The rows that no fault function makes, with what makes them instead, or why nothing does."""
 
 

@@ -9,7 +9,7 @@ from harness.faults.table.row import Row
 ROWS = MappingProxyType(
     {
         "H1": Row(
-            "400 each rule of wire.md A5, once / for ever",
+            "400 for each rule of the wire, once / for ever",
             "no_blind_resend, session_heals",
             "incidents 1-37",
         ),

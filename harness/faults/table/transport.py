@@ -9,17 +9,17 @@ from harness.faults.table.row import Row
 ROWS = MappingProxyType(
     {
         "T1": Row(
-            "connection refused",
+            "connection refused (over loopback a reset)",
             "retry within retry_budget, backoff, then notice",
             "measured with the SDK",
         ),
         "T2": Row(
-            "DNS failure",
+            "DNS failure (over loopback a reset)",
             "as for T1",
             "",
         ),
         "T3": Row(
-            "connect timeout",
+            "connect timeout (over loopback silence)",
             "bounded_wait (5 s default)",
             "",
         ),
@@ -34,7 +34,7 @@ ROWS = MappingProxyType(
             "measured with the SDK",
         ),
         "T6": Row(
-            "request never read, client send blocks",
+            "request never read, client send blocks (over loopback silence)",
             "bounded_wait",
             "anthropics/claude-agent-sdk-python#533",
         ),
@@ -114,7 +114,7 @@ ROWS = MappingProxyType(
             "measured with the SDK",
         ),
         "T22": Row(
-            "keep-alive reuse of a dead connection",
+            "keep-alive reuse of a dead connection (over loopback only)",
             "one silent retry",
             "",
         ),
@@ -124,7 +124,7 @@ ROWS = MappingProxyType(
             "measured with the SDK",
         ),
         "T24": Row(
-            "response before request body is read (413)",
+            "response before request body is read (413); here it was read",
             "error surfaced, not a broken pipe",
             "incidents 30",
         ),

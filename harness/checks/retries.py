@@ -1,0 +1,194 @@
+"""Retries: how often what failed is tried again, and how soon, over all layers that try.
+
+The SDK retries, the agent around it retries, and so does the job around the agent; none of them
+knows of the others. What counts is what the provider sees: one request, again and again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.core.exchanges import Exchange
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.trace import Turn
+from harness.core.verdict import Finding
+
+_OURS = ("limit.", "script.", "cassette.")
+"""What we answer for ourselves: no provider has said it."""
+
+_TOLERANCE_MS = 10
+
+
+@needs("model")
+def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iterator[Finding]:
+    """One request is tried at most `attempts` times, and a turn has at most `turn` failures.
+
+    `request`: the same request, asked by whatever layer (the SDK, the agent, what runs the agent),
+    more than `attempts` times in a turn without a success. `turn`: more than `turn` attempts of a
+    turn failed, whatever they asked; a restart does not begin anew. Not meant: asking the same
+    again after a success, and failures that are spread over turns. Three layers that try three
+    times each are twenty-seven requests, sent when the provider can take them least. An agent mends
+    it by letting one layer retry, and by a budget for the turn. Source: invariant 14;
+    BerriAI/litellm#2620.
+    """
+    has_turns = "inbox" in history.trace.seams
+    for one in history.trace.turns.values():
+        yield from _of_a_request(one, attempts)
+        if has_turns:
+            yield from _of_a_turn(one, turn)
+
+
+def _of_a_request(turn: Turn, most: int) -> Iterator[Finding]:
+    tried: dict[tuple[object, ...], list[int]] = {}
+    for exchange in _asked(turn):
+        content = (exchange.purpose, *exchange.content)
+        events = tried.setdefault(content, [])
+        events.append(exchange.n)
+        if exchange.succeeded:
+            del tried[content]
+        elif len(events) == most + 1:
+            text = f"{exchange.called.key} is attempt {most + 1} of one request; {most} are allowed"
+            yield Finding("retry_budget.request", text, tuple(events))
+
+
+def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
+    failed = [e.n for e in _asked(turn) if e.answered is not None and not e.succeeded]
+    if len(failed) > most:
+        text = f"more than {most} attempts of turn {turn.number} of {turn.session} failed"
+        yield Finding("retry_budget.turn", text, tuple(failed[: most + 1]))
+
+
+def _asked(turn: Turn) -> Iterator[Exchange]:
+    """The exchanges with the provider; a limit and a script's end are our own words."""
+    for exchange in turn.exchanges:
+        if exchange.answered is None or not exchange.answered.error.startswith(_OURS):
+            yield exchange
+
+
+class _Gap(msgspec.Struct, frozen=True):
+    """A failed attempt, the next one, and what lies between: all in milliseconds.
+
+    `asked_ms` is what the answer asked to wait, 0 when it said nothing that counts seconds.
+    """
+
+    failed: Exchange
+    again: Exchange
+    waited_ms: int
+    asked_ms: float
+
+    @property
+    def events(self) -> tuple[int, int]:
+        """The calls on both sides."""
+        return self.failed.n, self.again.n
+
+    @property
+    def names(self) -> str:
+        """The next attempt and the failed one, in words."""
+        return f"{self.again.called.key} follows {self.failed.called.key}"
+
+
+@needs("model")
+def backoff(
+    history: History,
+    *,
+    least_ms: int = 100,
+    cap_s: float = 120,
+    ceiling_s: float = 8,
+    flat_gaps: int = 4,
+) -> Iterator[Finding]:
+    """Before what failed is tried again time passes, and more each time.
+
+    Asked of a request that is sent again after a status that may pass (408, 409, 429, 5xx), or
+    after no answer at all. `too_soon`: within `least_ms`, unless the answer allowed it.
+    `before_retry_after`: sooner than the answer asked for, if that is at most `cap_s`. `above_cap`:
+    sent again at all, though the answer asked for more than `cap_s`; then the user is to hear of it
+    instead. `flat`: `flat_gaps` waits in a row of which none is longer than the first, jitter set
+    aside. Waits that the answer asked for, and those of `ceiling_s` and more, need not grow. Not
+    meant: a stream that broke off, which says nothing of load, and a `retry-after` that is a date
+    or cannot be read. Agents that come back together keep a provider down, and one that sleeps a
+    day looks dead. An agent mends it by doubling its waits with jitter, by obeying `retry-after`,
+    and by giving up where that is too long. Source: invariant 15; cline/cline#713.
+    """
+    if history.trace.world == "recording":
+        return
+    for turn in history.trace.turns.values():
+        for gaps in _chains(turn):
+            for gap in gaps:
+                yield from _judged(gap, least_ms, cap_s)
+            yield from _flat(gaps, ceiling_s * 1000, flat_gaps)
+
+
+def _chains(turn: Turn) -> list[list[_Gap]]:
+    """The gaps between the attempts of each request, up to its success or its end."""
+    done: list[list[_Gap]] = []
+    running: dict[tuple[object, ...], tuple[Exchange, list[_Gap]]] = {}
+    for exchange in turn.exchanges:
+        content = (exchange.purpose, *exchange.content)
+        before, gaps = running.pop(content, (None, list[_Gap]()))
+        if before is not None:
+            gaps.append(_gap(before, exchange))
+            if len(gaps) == 1:
+                done.append(gaps)
+        if _asks_for_patience(exchange):
+            running[content] = (exchange, gaps)
+    return done
+
+
+def _asks_for_patience(exchange: Exchange) -> bool:
+    """Whether it failed for a time: by its status, or before there was one."""
+    return exchange.transient and (exchange.status is None or exchange.status >= 400)
+
+
+def _gap(failed: Exchange, again: Exchange) -> _Gap:
+    """The time from the failure's end; from its beginning where the agent did not wait for it."""
+    now_ms = again.called.at_ms
+    since_ms = failed.ended_ms if failed.ended_ms <= now_ms else failed.called.at_ms
+    said = failed.answered.retry_after if failed.answered else ""
+    return _Gap(failed, again, now_ms - since_ms, asked_ms(said))
+
+
+def asked_ms(retry_after: str) -> float:
+    """The milliseconds that an answer asks to wait; 0 for a date, and for what no number is."""
+    number, _, unit = retry_after.partition(" ")
+    if unit not in ("", "ms"):
+        return 0
+    try:
+        value = float(number) * (1 if unit else 1000)
+    except ValueError:
+        return 0
+    return value if 0 < value < math.inf else 0
+
+
+def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
+    asked = f", and {gap.asked_ms:g} ms were asked for"
+    if gap.asked_ms > cap_s * 1000:
+        text = f"{gap.names} after {gap.waited_ms} ms{asked}, which is too long to wait"
+        yield Finding("backoff.above_cap", text, gap.events)
+    elif gap.waited_ms + _TOLERANCE_MS < gap.asked_ms:
+        text = f"{gap.names} after {gap.waited_ms} ms{asked}"
+        yield Finding("backoff.before_retry_after", text, gap.events)
+    elif gap.waited_ms < (min(least_ms, int(gap.asked_ms)) or least_ms):
+        text = f"{gap.names} after {gap.waited_ms} ms, less than {least_ms} ms"
+        yield Finding("backoff.too_soon", text, gap.events)
+
+
+def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
+    """Waits that do not grow, the first time that there are so many of them."""
+    row: list[_Gap] = []
+    for gap in gaps:
+        is_free = not gap.asked_ms and gap.waited_ms < ceiling_ms
+        grows = bool(row) and gap.waited_ms > row[0].waited_ms * _GROWTH
+        row = [] if not is_free else [gap] if grows else [*row, gap]
+        if len(row) == most:
+            waits = ", ".join(str(g.waited_ms) for g in row)
+            text = f"{row[-1].again.called.key}: the waits do not grow: {waits} ms"
+            yield Finding("backoff.flat", text, (row[0].failed.n, *(g.again.n for g in row)))
+            return
+
+
+_GROWTH = 1.25
+"""By what factor a wait is longer than another, whatever the jitter."""

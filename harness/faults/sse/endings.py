@@ -1,0 +1,124 @@
+"""The stream ends too early, in order: a client that does not look for the end sees a success."""
+
+from __future__ import annotations
+
+from harness.core.plans import Close, Plan, Step
+from harness.core.ports import Moment
+from harness.faults.sse.events import (
+    changed,
+    choice_of,
+    cut,
+    delta,
+    find,
+    is_end,
+    kind,
+    opened,
+    spliced,
+    value,
+)
+
+STAGE = "bytes"
+
+SEAMS = ("model",)
+
+CODES = {
+    "no_message_stop": ("S1", "S17", "S20"),
+    "no_message_delta": ("S2",),
+    "no_finish_reason": ("S17",),
+    "end_inside_tool_input": ("S3",),
+    "end_before_tool": ("S4",),
+}
+
+WIRES = {
+    "no_message_delta": ("anthropic",),
+    "no_finish_reason": ("openai-chat",),
+}
+
+
+def no_message_stop(moment: Moment, plan: Plan) -> Plan:
+    """The stream ends without its terminal event: message_stop, `[DONE]`, response.completed.
+
+    A client of Chat is not shown `[DONE]`, so there the answer counts as whole.
+    """
+    if moment.wire == "openai-chat":
+        return spliced(plan, is_end, lambda step: ())
+    return cut(plan, is_end)
+
+
+def no_message_delta(moment: Moment, plan: Plan) -> Plan:
+    """The stream ends before it says why it stops."""
+    return cut(plan, lambda step: kind(step) == "message_delta")
+
+
+def no_finish_reason(moment: Moment, plan: Plan) -> Plan:
+    """No chunk says why the answer stops; all others come, `[DONE]` too."""
+    return spliced(plan, _finishes, lambda step: (), broken=True)
+
+
+def end_inside_tool_input(moment: Moment, plan: Plan) -> Plan:
+    """The stream ends inside the JSON of a tool's input, after half of its first piece."""
+    events = opened(plan)
+    place = find(events, lambda step: bool(_piece(step)))
+    if place is None:
+        return plan
+    return (*events[:place], _halved(events[place]), Close())
+
+
+def end_before_tool(moment: Moment, plan: Plan) -> Plan:
+    """The stream ends after the text before a tool call, and nothing of the call comes."""
+    events = opened(plan)
+    text = find(events, _is_text)
+    place = find(events, _begins_call)
+    if text is None or place is None or place < text:
+        return plan
+    return (*events[:place], Close())
+
+
+def _finishes(step: Step) -> bool:
+    return bool(choice_of(value(step)).get("finish_reason"))
+
+
+def _is_text(step: Step) -> bool:
+    said = value(step)
+    match said:
+        case {"delta": {"type": "text_delta"}} | {"type": "response.output_text.delta"}:
+            return True
+    return bool(delta(step).get("content"))
+
+
+def _begins_call(step: Step) -> bool:
+    match value(step):
+        case {"type": "content_block_start", "content_block": {"type": "tool_use"}}:
+            return True
+        case {"type": "response.output_item.added", "item": {"type": "function_call"}}:
+            return True
+    return bool(delta(step).get("tool_calls"))
+
+
+def _piece(step: Step) -> str:
+    """The piece of a tool's input that an event brings, or ""."""
+    match value(step):
+        case {"delta": {"type": "input_json_delta", "partial_json": str(piece)}}:
+            return piece
+        case {"type": "response.function_call_arguments.delta", "delta": str(piece)}:
+            return piece
+    match delta(step):
+        case {"tool_calls": [{"function": {"arguments": str(piece)}}, *_]}:
+            return piece
+    return ""
+
+
+def _halved(step: Step) -> Step:
+    """The event with half of its piece."""
+    said, piece = value(step), _piece(step)
+    half = piece[: (len(piece) + 1) // 2]
+    match said:
+        case {"type": "content_block_delta"}:
+            return changed(step, delta={**said["delta"], "partial_json": half})
+        case {"type": "response.function_call_arguments.delta"}:
+            return changed(step, delta=half)
+    choice = choice_of(said)
+    call, *others = choice["delta"]["tool_calls"]
+    call = {**call, "function": {**call["function"], "arguments": half}}
+    calls = {**choice["delta"], "tool_calls": [call, *others]}
+    return changed(step, choices=[{**choice, "delta": calls}])

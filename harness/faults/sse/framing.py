@@ -1,0 +1,134 @@
+"""The same events in other bytes: line ends, spaces, cuts inside a line or a character.
+
+Most are neutral: a client must read what it would have read without them. Names of events left out
+are not, for the Anthropic SDK drops what has no name; nor is a last event that nothing ends, nor a
+pair of surrogates cut in two, which JSON may escape one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+from harness.core.plans import Plan, Send, Step, Wait
+from harness.core.ports import Moment
+from harness.faults.sse.events import changed, ended, headed, opened, spliced, value
+
+STAGE = "bytes"
+
+SEAMS = ("model",)
+
+CODES = {
+    "carriage_return_line_ends": ("S13",),
+    "crlf_line_ends": ("S13",),
+    "crlf_split": ("S13",),
+    "no_space_after_colon": ("S13",),
+    "no_last_blank_line": ("S13",),
+    "character_split": ("S14",),
+    "surrogate_pair_split": ("S15",),
+    "no_event_names": ("S16",),
+}
+
+WIRES = {
+    "surrogate_pair_split": ("anthropic",),
+    "no_event_names": ("anthropic", "openai-responses"),
+}
+
+EMOJI = "\U0001f600"
+_NAME_LINE = re.compile(rb"^event:[^\r\n]*(?:\r\n|\n|\r)", re.MULTILINE)
+
+
+def carriage_return_line_ends(moment: Moment, plan: Plan) -> Plan:
+    """Lines end with CR alone."""
+    return _rewritten(plan, lambda data: data.replace(b"\n", b"\r"))
+
+
+def crlf_line_ends(moment: Moment, plan: Plan) -> Plan:
+    """Lines end with CR and LF."""
+    return _rewritten(plan, lambda data: data.replace(b"\n", b"\r\n"))
+
+
+def crlf_split(moment: Moment, plan: Plan) -> Plan:
+    """Lines end with CR and LF, and each event's last LF comes apart, a millisecond later."""
+    return _apart(plan, lambda data: (_crlf(data)[:-1], b"\n"))
+
+
+def no_space_after_colon(moment: Moment, plan: Plan) -> Plan:
+    """`data:{...}` and `event:name`, without the space that nearly all servers send."""
+    fields = re.compile(rb"^(event|data): ", re.MULTILINE)
+    return _rewritten(plan, lambda data: fields.sub(rb"\1:", data))
+
+
+def no_last_blank_line(moment: Moment, plan: Plan) -> Plan:
+    """The last event is ended by the end of the body alone, and SDKs do not give it out."""
+    events = opened(plan)
+    if not events or not isinstance(events[-1], Send):
+        return plan
+    last = Send(events[-1].data.rstrip(b"\r\n") + b"\n", events[-1].head)
+    steps = (*events[:-1], last)
+    return steps if moment.wire == "openai-chat" else ended(steps)
+
+
+def character_split(moment: Moment, plan: Plan) -> Plan:
+    """Sends end inside a character of several bytes, whose rest comes a millisecond later."""
+    return _apart(plan, _inside_a_character)
+
+
+def surrogate_pair_split(moment: Moment, plan: Plan) -> Plan:
+    """An emoji behind the text comes in two pieces, each one escaped half of a surrogate pair."""
+    high, low = json.dumps(EMOJI).strip('"')[:6], json.dumps(EMOJI).strip('"')[6:]
+    halves = [json.loads(f'"{half}"') for half in (high, low)]
+    return spliced(
+        plan,
+        lambda step: _text_of(step) is not None,
+        lambda step: (step, *(_piece(step, half) for half in halves)),
+    )
+
+
+def no_event_names(moment: Moment, plan: Plan) -> Plan:
+    """Events come without their `event:` line, as data only; the SDK drops them all."""
+    bent = _rewritten(plan, lambda data: _NAME_LINE.sub(b"", data))
+    return bent if bent is plan or moment.wire != "anthropic" else ended(bent)
+
+
+def _rewritten(plan: Plan, rewrite: Callable[[bytes], bytes]) -> Plan:
+    """The stream with the bytes of each event rewritten."""
+    events = opened(plan)
+    bent = tuple(
+        headed(Send(rewrite(step.data)), step) if isinstance(step, Send) else step
+        for step in events
+    )
+    return plan if bent == events else bent
+
+
+def _apart(plan: Plan, split: Callable[[bytes], tuple[bytes, bytes]]) -> Plan:
+    """The stream with events sent in two parts where `split` gives a second one."""
+    steps: list[Step] = []
+    for step in opened(plan):
+        first, second = split(step.data) if isinstance(step, Send) else (b"", b"")
+        if second:
+            steps += [headed(Send(first), step), Wait(1), Send(second)]
+        else:
+            steps.append(step)
+    return tuple(steps) if any(isinstance(step, Wait) for step in steps) else plan
+
+
+def _crlf(data: bytes) -> bytes:
+    return data.replace(b"\n", b"\r\n")
+
+
+def _inside_a_character(data: bytes) -> tuple[bytes, bytes]:
+    place = next((n for n, byte in enumerate(data) if byte >= 0xC0), None)
+    return (data, b"") if place is None else (data[: place + 1], data[place + 1 :])
+
+
+def _text_of(step: Step) -> str | None:
+    match value(step):
+        case {"delta": {"type": "text_delta", "text": str(text)}}:
+            return text
+    return None
+
+
+def _piece(step: Step, text: str) -> Send:
+    return Send(changed(step, delta={"type": "text_delta", "text": text}).data)

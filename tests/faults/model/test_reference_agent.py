@@ -1,0 +1,56 @@
+"""The reference agent survives whatever a model says, once and for ever, streamed and not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.core.scenario import SeedMessage, Session, ToolScript, ToolTurn
+from harness.faults import faults
+from tests.faults.surviving import TOOLS, survive
+
+FAILING = {**TOOLS, "write": ToolScript(script=(ToolTurn(error="disk full", times="forever"),))}
+GONE = Session(
+    messages=(
+        SeedMessage(role="user", content="Look it up."),
+        SeedMessage(
+            role="assistant",
+            content=({"type": "tool_use", "id": "toolu_0", "name": "gone", "input": {}},),
+        ),
+        SeedMessage(
+            role="user", content=({"type": "tool_result", "id": "toolu_0", "content": "found"},)
+        ),
+        SeedMessage(role="assistant", content="I found it."),
+    )
+)
+
+NEEDS: dict[str, dict[str, Any]] = {
+    "model.calls_after_final": {"when": 4},
+    "model.failed_call_again": {"fields": {"tools": FAILING}},
+    "model.removed_tool": {"fields": {"session": GONE}},
+    "model.changing_result": {"when": 1},
+}
+"""What a fault needs to strike at all."""
+
+MET = [
+    (kind, wire)
+    for kind, fault in faults().items()
+    for wire in fault.wires or ("anthropic", "openai-chat", "openai-responses")
+    if kind.startswith("model.")
+]
+LONG = {"model.endless_new_calls", "model.varying_arguments", "model.huge_text"}
+"""What goes on for fifty calls, or is large: on one wire it is enough."""
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "plain"])
+@pytest.mark.parametrize("often", ["once", "forever"])
+@pytest.mark.parametrize(
+    ("kind", "wire"), [(k, w) for k, w in MET if w == "anthropic" or k not in LONG]
+)
+def test_the_reference_agent_survives(kind: str, wire: str, often: str, stream: bool) -> None:
+    settings = {"size_bytes": 1_000_000} if kind == "model.huge_text" else {}
+    needs = dict(NEEDS.get(kind, {}))
+    fields = {"wire": wire, **needs.pop("fields", {})}
+    found = survive(kind, stream=stream, often=often, settings=settings, fields=fields, **needs)
+    assert found == []

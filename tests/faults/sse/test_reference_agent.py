@@ -1,0 +1,33 @@
+"""The reference agent survives every fault of a stream, once and for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.core.scenario import Turn
+from harness.faults import faults
+from tests.faults.surviving import survive
+
+ANSWER = Turn(say="Both are written.", times="forever", optional=True)
+TWO = Turn(
+    blocks=tuple({"type": "tool_use", "name": "write", "input": {"path": p}} for p in "ab"),
+    optional=True,
+)
+"""Two calls at once, for what mixes them up."""
+
+WIRES = ("anthropic", "openai-chat", "openai-responses")
+MET = [
+    (kind, wire)
+    for kind, fault in faults().items()
+    for wire in fault.wires or WIRES
+    if kind.startswith("sse.")
+]
+
+
+@pytest.mark.parametrize("often", ["once", "forever"])
+@pytest.mark.parametrize(("kind", "wire"), MET)
+def test_the_reference_agent_survives(kind: str, wire: str, often: str) -> None:
+    plain = kind == "sse.stream_to_a_plain_request"
+    fields = {"wire": wire, "script": (TWO, ANSWER)} if kind == "sse.calls_all_at_index_0" else {}
+    found = survive(kind, stream=not plain, often=often, fields={"wire": wire, **fields}, when=1)
+    assert found == []

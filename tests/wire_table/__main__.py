@@ -1,0 +1,57 @@
+"""`make wire-table`: measure all rows, and print the table or write it into `docs/`.
+
+With `--older PYTHON` (as `make test-older-sdk` makes one) the Anthropic rows are measured with that
+interpreter's SDK too, in a process of its own. `--json` prints one column, for that process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from tests.wire_table.measure import measured, package_of, versions
+from tests.wire_table.rows import ROWS
+from tests.wire_table.table import Column, name_of, table
+
+ROOT = Path(__file__).parents[2]
+
+
+def column(*packages: str) -> Column:
+    """The rows of these SDKs, as the installed versions answer them."""
+    rows = [row for row in ROWS if package_of(row) in packages]
+    return Column(versions(), {name_of(row): measured(row) for row in rows})
+
+
+def older(python: Path) -> list[Column]:
+    """The Anthropic rows as another interpreter's SDK answers them; [] where there is none."""
+    if not python.exists():
+        return []
+    command = [python, "-W", "ignore", "-m", "tests.wire_table", "--json"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    return [msgspec.json.decode(answer.stdout, type=Column)]
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.wire_table")
+    parser.add_argument("--older", type=Path, default=ROOT / ".venv-older/bin/python")
+    parser.add_argument("--out", type=Path, help="write the table there")
+    parser.add_argument("--json", action="store_true", help="one column, the Anthropic rows")
+    chosen = parser.parse_args()
+    if chosen.json:
+        sys.stdout.buffer.write(msgspec.json.encode(column("anthropic")))
+        return 0
+    text = table([column("anthropic", "openai")], older(chosen.older))
+    if chosen.out:
+        chosen.out.write_text(text, "utf-8")
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
