@@ -8,21 +8,27 @@ a turn that was begun twice without an end is parked, not tried for ever.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TypeAlias
 
+import msgspec
+
 from harness.agent import outcome as ends
 from harness.agent.damage import Damage
+from harness.agent.delivery import attempt, deliver
 from harness.agent.loop import Loop
 from harness.agent.outcome import Outcome
 from harness.agent.text import clean
-from harness.agent.transcript import Transcript
+from harness.agent.transcript import Transcript, Unread
 from harness.core.brief import Brief
 from harness.core.calls import Inbound
 from harness.stores.rows import Pending, SessionStore
 
 OpenTranscript: TypeAlias = Callable[[str], Transcript]
 NewLoop: TypeAlias = Callable[[Inbound, Transcript], Loop]
+
+_log = logging.getLogger(__name__)
 
 
 class Gateway:
@@ -40,27 +46,48 @@ class Gateway:
         self.transcript_of, self.loop_for = transcript_of, loop_for
         self.max_attempts = max_attempts
         self.damage = Damage()
+        self.behind = True
+        self.unnoted: list[Inbound] = []
 
     def run(self) -> None:
         """Finish what was left undone, then take messages until there are no more.
 
         A cancel or a disconnect between turns has nothing to stop.
         """
-        for pending in self.store.pending():
-            self.recover(pending)
+        self.catch_up()
         for inbound in self.brief.inbox():
+            self.catch_up()
             if inbound.kind == "message":
                 self.receive(inbound)
 
+    def catch_up(self) -> None:
+        """Note deliveries that could not be noted, and finish what a former run left undone. A
+        store that fails now is asked again with the next message."""
+        try:
+            while self.unnoted:
+                self.store.delivered(self.unnoted[0])
+                self.unnoted.pop(0)
+            if self.behind:
+                left, self.behind = self.store.pending(), False
+                for pending in left:
+                    self.recover(pending)
+        except Exception as error:
+            _log.warning("the store failed, so something is left undone for now: %s", error)
+
     def receive(self, inbound: Inbound) -> None:
         """Take a message in and answer it; one that is known already is left alone."""
-        if not clean(inbound.text).strip():
-            return self.send(inbound, ends.failed(ends.BLANK))
+        inbound = msgspec.structs.replace(inbound, text=clean(inbound.text))
+        if not inbound.text.strip():
+            self.send(inbound, ends.failed(ends.BLANK))
+            return None
         transcript = self.transcript_of(inbound.session)
         try:
             admitted = transcript.open(inbound)
+        except Unread as error:
+            return self.settle(inbound, transcript, ends.broke(error))
         except Exception as error:
-            return self.send(inbound, ends.unstored("Your message", error))
+            self.send(inbound, ends.unstored("Your message", error))
+            return None
         if not admitted:
             return None
         self.report(inbound, transcript)
@@ -81,7 +108,7 @@ class Gateway:
         """Say what of the stored history is damaged, once."""
         news = self.damage.news(inbound.session, transcript.messages, self.store.notes)
         if news:
-            self.brief.send(news, "notice", inbound.session, inbound.id)
+            attempt(lambda: self.brief.send(news, "notice", inbound.session, inbound.id))
 
     def turn(self, inbound: Inbound, transcript: Transcript) -> None:
         """Work on one message. A turn that breaks is answered too, and says that it broke."""
@@ -96,16 +123,21 @@ class Gateway:
         try:
             transcript.close(inbound, outcome)
         except Exception as error:
-            return self.send(inbound, ends.unstored("The reply", error))
-        return self.deliver(inbound, outcome)
+            self.send(inbound, ends.unstored("The reply", error))
+        else:
+            self.deliver(inbound, outcome)
 
     def deliver(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Send a stored reply and note that it has left."""
-        self.send(inbound, outcome)
-        self.store.delivered(inbound)
+        """Send a stored reply and note that it has left; at the latest with the next message. One
+        that nobody takes stays undelivered, for the next start."""
+        if not self.send(inbound, outcome):
+            return
+        try:
+            self.store.delivered(inbound)
+        except Exception as error:
+            self.unnoted.append(inbound)
+            _log.warning("the delivery of %s could not be noted: %s", inbound.id, error)
 
-    def send(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Say how a turn ended."""
-        self.brief.send(
-            outcome.text, outcome.kind, inbound.session, inbound.id, status=outcome.status
-        )
+    def send(self, inbound: Inbound, outcome: Outcome) -> bool:
+        """Say how a turn ended; whether that was taken."""
+        return deliver(self.brief, inbound, outcome)

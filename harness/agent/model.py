@@ -18,6 +18,7 @@ from harness.agent.blocks import read_block, write_message
 from harness.agent.failures import SYNTHETIC, ModelFailure, classify, classify_answer
 from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.retry_after import within_reason
+from harness.agent.silence import impatient, watched
 from harness.agent.text import clean, clean_json
 from harness.core.calls import Purpose
 from harness.core.messages import Block, Message, ToolSpec, ToolUse
@@ -67,7 +68,7 @@ class AnthropicModel:
     def __init__(
         self, client: Any, stream: bool, model: str = MODEL, max_tokens: int = MAX_TOKENS
     ) -> None:
-        self._client, self._stream = within_reason(client), stream
+        self._client, self._stream = within_reason(impatient(client)), stream
         self._settings = {"model": model, "max_tokens": max_tokens}
 
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
@@ -122,7 +123,7 @@ class AnthropicModel:
         inputs: dict[int, str] = {}
         complete = False
         with messages.stream(**params) as stream:
-            for event in _events(stream):
+            for event in _events(watched(stream)):
                 complete = complete or event.type == "message_stop"
                 if event.type == "message_start" and event.message.model == SYNTHETIC:
                     show = None

@@ -10,12 +10,14 @@ a complete answer: one counts here only when it said why it stopped.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness.agent.failures import SYNTHETIC, FailureKind, ModelFailure, classify, classify_answer
 from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
+from harness.agent.silence import impatient, watched
 from harness.agent.text import clean
 from harness.core.messages import Block, Json, Message, Text, ToolResult, ToolSpec, ToolUse
 
@@ -37,7 +39,7 @@ class OpenAIChatModel:
     def __init__(
         self, client: Any, stream: bool, model: str = MODEL, max_tokens: int = MAX_TOKENS
     ) -> None:
-        self._client, self._stream = client, stream
+        self._client, self._stream = impatient(client), stream
         self._settings = {"model": model, "max_completion_tokens": max_tokens}
 
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
@@ -94,7 +96,7 @@ class OpenAIChatModel:
     ) -> Answer:
         heard, stop = _Heard(), None
         options = {"stream": True, "stream_options": {"include_usage": True}}
-        for chunk in _chunks(completions.create(**params, **options)):
+        for chunk in _chunks(watched(completions.create(**params, **options))):
             heard.take_envelope(chunk)
             for choice in chunk.choices or ():
                 said = heard.take(choice.delta)
@@ -197,8 +199,14 @@ def write_rows(message: Message) -> Iterator[dict[str, Json]]:
         yield {"role": message.role, "content": parts}
 
 
+NAME_CHARACTERS_MAX = 64
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+
+
 def _call(call: ToolUse) -> dict[str, Json]:
-    function = {"name": call.name, "arguments": json.dumps(call.input, ensure_ascii=False)}
+    """A call; a name that no tool can have, as models make them up, is spelt as one could."""
+    name = _NOT_IN_NAMES.sub("_", call.name)[:NAME_CHARACTERS_MAX] or "_"
+    function = {"name": name, "arguments": json.dumps(call.input, ensure_ascii=False)}
     return {"id": call.id, "type": "function", "function": function}
 
 

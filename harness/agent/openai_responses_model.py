@@ -15,6 +15,7 @@ from typing import Any
 
 from harness.agent.failures import SYNTHETIC, FailureKind, ModelFailure, classify, classify_answer
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
+from harness.agent.silence import impatient, watched
 from harness.agent.text import clean
 from harness.core.messages import (
     Block,
@@ -44,7 +45,7 @@ class OpenAIResponsesModel:
     def __init__(
         self, client: Any, stream: bool, model: str = MODEL, max_tokens: int = MAX_TOKENS
     ) -> None:
-        self._client, self._stream = client, stream
+        self._client, self._stream = impatient(client), stream
         self._settings = {"model": model, "max_output_tokens": max_tokens, "store": False}
 
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
@@ -93,7 +94,7 @@ class OpenAIResponsesModel:
         self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
     ) -> Answer:
         with responses.create(**params, stream=True) as stream:
-            for event in _events(stream):
+            for event in _events(watched(stream)):
                 response = getattr(event, "response", None)
                 if getattr(response, "model", None) == SYNTHETIC:
                     show = None

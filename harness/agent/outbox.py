@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.agent.compaction import Ask, Compacted, Compaction
+from harness.agent.delivery import attempt
 from harness.agent.model import Answer, Query
 from harness.core.brief import Brief
 from harness.core.calls import Inbound, OutboundKind
@@ -34,7 +35,7 @@ class Outbox:
     def say(self, text: str, kind: OutboundKind, status: str | None = None) -> None:
         """Say something about the turn."""
         session, name = self._inbound.session, self._inbound.id
-        self._brief.send(text, kind, session, name, status=status)
+        attempt(lambda: self._brief.send(text, kind, session, name, status=status))
         self._said_ms = self._brief.clock.now_ms()
 
     def show(self, text: str) -> None:

@@ -128,8 +128,13 @@ def _named(
     return tuple(named), pairs
 
 
+_KEPT = 32
+"""How much of an id is kept in a new one: providers take 40 characters, and a model that copies a
+new id makes it longer each time."""
+
+
 def _unused(id: str, used_ids: set[str]) -> str:
-    names = (id if n == 1 else f"{id}_{n}" for n in count(1))
+    names = (id if n == 1 else f"{id[:_KEPT]}_{n}" for n in count(1))
     name = next(name for name in names if name not in used_ids)
     used_ids.add(name)
     return name

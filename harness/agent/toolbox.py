@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
+from itertools import islice
 
 from harness.agent.guards.empty_input import is_unparsed
 from harness.agent.projection import NO_TEXT
@@ -14,6 +15,7 @@ from harness.core.brief import Tool
 from harness.core.messages import Json, Opaque, Text, ToolResult, ToolSpec, ToolUse, canonical
 
 MAX_RESULT_CHARACTERS = 100_000
+ENDLESS = "\n[... the tool has more to say; it was stopped here]"
 
 
 TIMEOUT_S = 1800.0
@@ -96,7 +98,21 @@ def content_of(value: Json) -> str | tuple[Text | Opaque, ...]:
             return tuple(_part(part) for part in value) or NO_TEXT
         case None:
             return NO_TEXT
+        case Iterator():
+            return content_of(_gathered(value))
     return content_of(_as_text(value))
+
+
+def _gathered(pieces: Iterator[Json]) -> str:
+    """The beginning of an answer that comes in pieces, and may have no end."""
+    texts: list[str] = []
+    left = MAX_RESULT_CHARACTERS
+    for piece in islice(pieces, MAX_RESULT_CHARACTERS):
+        texts.append(piece if isinstance(piece, str) else _as_text(piece))
+        left -= len(texts[-1])
+        if left < 0:
+            return "".join(texts)[: MAX_RESULT_CHARACTERS - len(ENDLESS)] + ENDLESS
+    return "".join(texts)
 
 
 def _part(value: Json) -> Text | Opaque:

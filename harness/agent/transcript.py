@@ -21,6 +21,10 @@ from harness.core.messages import Message, ToolResult, results, user
 from harness.stores.rows import SessionRow, SessionStore
 
 
+class Unread(Exception):
+    """The inbound message is stored, and the history that it ends could not be read."""
+
+
 class Transcript(Protocol):
     """The history of one session during one turn. A new turn gets a new one."""
 
@@ -30,7 +34,10 @@ class Transcript(Protocol):
         ...
 
     def open(self, inbound: Inbound) -> bool:
-        """Take an inbound message in; False when it was taken in before."""
+        """Take an inbound message in; False when it was taken in before.
+
+        Raises Unread when it was taken in and nothing can be done with it.
+        """
         ...
 
     def resume(self, inbound: Inbound) -> int:
@@ -78,7 +85,10 @@ class RowTranscript:
         """Store an inbound message, once, and load the history that ends with it."""
         if not self._store.accept(inbound, user(clean(inbound.text))):
             return False
-        self._rows = self.load()
+        try:
+            self._rows = self.load()
+        except Exception as error:
+            raise Unread(f"the conversation could not be read: {error}") from error
         return True
 
     def resume(self, inbound: Inbound) -> int:

@@ -67,8 +67,11 @@ def wellformed_text(history: History) -> Iterator[Finding]:
     or sends a text, whoever wrote it. Source: invariant 4; anthropics/claude-code#86560.
     """
     trace, told = history.trace, set[str]()
-    for exchange in trace.exchanges if trace.malformed else ():
+    for exchange in trace.exchanges:
         request = exchange.request
+        if exchange.called.malformed:
+            text = f"{exchange.called.key} holds half a character, and cannot be read"
+            yield Finding("wellformed_text.request", text, (exchange.n,))
         for name in (request.system, request.tools, *request.messages):
             if name in trace.malformed and name not in told:
                 told.add(name)

@@ -7,6 +7,7 @@ knows of the others. What counts is what the provider sees: one request, again a
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Iterator
 
 import msgspec
@@ -115,20 +116,24 @@ def backoff(
     """
     if history.trace.world == "recording":
         return
+    starts = [start.n for start in history.trace.starts]
     for turn in history.trace.turns.values():
-        for gaps in _chains(turn):
+        for gaps in _chains(turn, starts):
             for gap in gaps:
                 yield from _judged(gap, least_ms, cap_s)
             yield from _flat(gaps, ceiling_s * 1000, flat_gaps)
 
 
-def _chains(turn: Turn) -> list[list[_Gap]]:
-    """The gaps between the attempts of each request, up to its success or its end."""
+def _chains(turn: Turn, starts: list[int]) -> list[list[_Gap]]:
+    """The gaps between the attempts of each request, up to its success or its end. An agent that
+    was killed and starts again knows of no failure, and has waited for its start."""
     done: list[list[_Gap]] = []
     running: dict[tuple[object, ...], tuple[Exchange, list[_Gap]]] = {}
     for exchange in turn.exchanges:
         content = (exchange.purpose, *exchange.content)
         before, gaps = running.pop(content, (None, list[_Gap]()))
+        if before is not None and bisect(starts, before.n) != bisect(starts, exchange.n):
+            before, gaps = None, []
         if before is not None:
             gaps.append(_gap(before, exchange))
             if len(gaps) == 1:

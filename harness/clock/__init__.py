@@ -8,7 +8,7 @@ from harness.clock.loop import VirtualEventLoop, run_async
 from harness.clock.meter import RealWaitMeter
 from harness.clock.patched import virtual_time
 from harness.clock.policy import virtual_event_loops
-from harness.clock.trio_clock import virtual_trio_clock
+from harness.clock.trio_clock import run_trio, virtual_trio_clock
 from harness.clock.virtual import (
     Clock,
     RealClock,
@@ -30,6 +30,7 @@ __all__ = [
     "real_sleep",
     "real_time",
     "run_async",
+    "run_trio",
     "virtual_event_loops",
     "virtual_time",
     "virtual_trio_clock",

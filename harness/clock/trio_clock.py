@@ -3,32 +3,80 @@
 trio asks its clock how long it may wait only when no task is ready. That is where time jumps to
 the next deadline, as in `harness.clock.loop`: not while a worker thread or a socket is under way,
 unless nothing has come of it for `PATIENCE_S` of real waiting.
+
+A clock must not raise, for trio would take that for a defect of its own. So a limit that is met
+there cancels the program, and is raised when the program has come to its end.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.clock.loop import PATIENCE_S
 from harness.clock.meter import RealWaitMeter
 from harness.clock.virtual import MICROSECONDS, UPTIME_S, VirtualClock
+from harness.core.errors import InputError, RunStopped
 
 if TYPE_CHECKING:
     import trio.abc
 
+T = TypeVar("T")
 
-def virtual_trio_clock(clock: VirtualClock) -> trio.abc.Clock:
-    """A clock for `trio.run(main, clock=...)`. Raises ImportError where trio is not installed."""
+
+def run_trio(main: Callable[[], Awaitable[T]], clock: VirtualClock | None = None) -> T:
+    """Run the asynchronous function `main` to its end under trio, in virtual time where a clock is
+    given.
+
+    Raises what `main` raises, RunStopped at a limit, and InputError where trio is not installed.
+    """
+    trio = _trio()
+    if clock is None:
+        return trio.run(main)  # type: ignore[no-any-return]
+    stopped: list[RunStopped] = []
+    scope = trio.CancelScope()
+
+    def stop(error: RunStopped) -> None:
+        stopped.append(error)
+        trio.lowlevel.current_trio_token().run_sync_soon(scope.cancel)
+
+    async def bounded() -> Any:
+        with scope:
+            return await main()
+
+    try:
+        result = trio.run(bounded, clock=virtual_trio_clock(clock, on_limit=stop))
+    except trio.TrioInternalError as error:
+        if isinstance(error.__cause__, RunStopped):  # of real time, by a signal in trio's own code
+            raise error.__cause__ from None
+        raise
+    if stopped:
+        raise stopped[0]
+    return result  # type: ignore[no-any-return]
+
+
+def _trio() -> Any:
+    try:
+        import trio
+    except ImportError as error:
+        what = f"backend=trio needs trio: pip install 'loop-harness[trio]' ({error})"
+        raise InputError(what, "target") from error
+    return trio
+
+
+def _raised(error: RunStopped) -> None:
+    raise error
+
+
+def virtual_trio_clock(
+    clock: VirtualClock, *, on_limit: Callable[[RunStopped], None] = _raised
+) -> trio.abc.Clock:
+    """A clock for `trio.run(main, clock=...)`. Raises ImportError where trio is not installed.
+
+    `on_limit` is given what the clock raises when a wait would go past its limit.
+    """
     import trio
-
-    def under_way() -> bool:
-        files = trio.lowlevel.current_statistics().io_statistics
-        waiting: int = getattr(files, "tasks_waiting_read", 0)
-        waiting += getattr(files, "tasks_waiting_write", 0)
-        own_wake_up = 1
-        threads = trio.to_thread.current_default_thread_limiter().borrowed_tokens
-        return threads > 0 or waiting > own_wake_up
 
     class JumpingClock(trio.abc.Clock):
         standing: RealWaitMeter | None = None
@@ -44,15 +92,30 @@ def virtual_trio_clock(clock: VirtualClock) -> trio.abc.Clock:
         def deadline_to_sleep_time(self, deadline: float) -> float:
             if deadline == math.inf or deadline <= self.current_time():
                 return deadline - self.current_time()
-            if under_way() and not self.patience_is_over():
+            if _under_way() and not self.patience_is_over():
                 self.standing = RealWaitMeter()
                 return PATIENCE_S
             self.standing = None
-            clock.pass_until(round((deadline - UPTIME_S) * MICROSECONDS), "loop")
-            self.reached = deadline
+            try:
+                clock.pass_until(round((deadline - UPTIME_S) * MICROSECONDS), "loop")
+            except RunStopped as error:
+                on_limit(error)
+            else:
+                self.reached = deadline
             return 0
 
         def patience_is_over(self) -> bool:
             return self.standing is not None and self.standing.waited_s >= PATIENCE_S
 
     return JumpingClock()
+
+
+def _under_way() -> bool:
+    """Whether a worker thread or a socket is at work, so that the clock has to stand still."""
+    trio = _trio()
+    files = trio.lowlevel.current_statistics().io_statistics
+    waiting: int = getattr(files, "tasks_waiting_read", 0)
+    waiting += getattr(files, "tasks_waiting_write", 0)
+    own_wake_up = 1
+    threads = trio.to_thread.current_default_thread_limiter().borrowed_tokens
+    return bool(threads > 0 or waiting > own_wake_up)

@@ -129,10 +129,14 @@ class VirtualClock:
         """`time` in nanoseconds."""
         return (self._wall_offset_us + self._now_us) * 1000
 
-    def jump(self, wall_ms: int) -> None:
-        """Move the wall clock alone, forward or back."""
+    def jump(self, wall_ms: int, monotonic_ms: int = 0) -> None:
+        """Move the wall clock, forward or back, and the monotonic one, forward.
+
+        Nobody has waited: the process stood still. An event loop finds all timers due at once.
+        """
+        self.advance(monotonic_ms / 1000)
         with self._lock:
-            self._wall_offset_us += wall_ms * 1000
+            self._wall_offset_us += (wall_ms - monotonic_ms) * 1000
 
     def advance(self, seconds: float) -> None:
         """Let time pass without a wait on record."""

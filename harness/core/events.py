@@ -72,6 +72,7 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
     """The agent calls; `refused` holds the ids of the rules that the dialect answers 400 for.
 
     `parent`: the session that has made this one; said by the first model call of a sub-agent.
+    `malformed`: the body cannot be read, for it holds half of a surrogate pair.
     """
 
     key: str
@@ -83,6 +84,7 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
     bytes: int = 0
     tokens: int = 0
     parent: str = ""
+    malformed: bool = False
 
 
 class Answered(Event, frozen=True, kw_only=True, tag="answered"):

@@ -119,12 +119,13 @@ class History:
         bytes: int = 0,
         tokens: int = 0,
         parent: str = "",
+        malformed: bool = False,
     ) -> Called:
         """A call crossed a seam."""
         event = Called(
             n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
             request=request, purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes,
-            tokens=tokens, parent=parent,
+            tokens=tokens, parent=parent, malformed=malformed,
         )  # fmt: skip
         self._append(event)
         self.past.see_called(key, seam, session, request, purpose, at_ms)

@@ -13,6 +13,7 @@ garbage collector the walk over them.
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -163,6 +164,14 @@ def named(value: Json) -> tuple[str, bool]:
     except UnicodeEncodeError:
         escaped = _sorted_json(printable(value)) + _MALFORMED
         return hashlib.blake2b(escaped, digest_size=10).hexdigest(), True
+
+
+def is_malformed(body: bytes) -> bool:
+    """Whether a body is JSON but for half of a surrogate pair, which Python's reader lets pass."""
+    try:
+        return named(json.loads(body))[1]
+    except (ValueError, RecursionError):
+        return False
 
 
 def user(text: str) -> Message:

@@ -16,7 +16,7 @@ from harness.core.arming import ArmedFault, Stage, bend_all
 from harness.core.calls import Call, ModelRequest, Purpose, Received
 from harness.core.draws import Draws
 from harness.core.history import History
-from harness.core.messages import Message
+from harness.core.messages import Message, is_malformed
 from harness.core.plans import (
     Answer,
     ApiError,
@@ -137,6 +137,7 @@ class ModelSeam:
             bytes=len(received.body),
             tokens=reading.tokens,
             parent=received.headers.get("x-harness-parent", "") if call.n == 1 else "",
+            malformed=not reading.messages and is_malformed(received.body),
         )
 
     def answer(self, call: Call, reading: Reading) -> Plan:

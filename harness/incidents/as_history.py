@@ -54,6 +54,7 @@ class _Writer:
         self.history.started(
             run=transcript.name, scenario=transcript.name, wire=transcript.wire,
             world="recording", stream=transcript.stream, seams=self._seams(),
+            inferred=not transcript.exchange,
         )  # fmt: skip
         self._system = self.history.value(transcript.system)
         self._tools = self.history.value([msgspec.to_builtins(tool) for tool in transcript.tools])
@@ -97,6 +98,7 @@ class _Writer:
             tools_offered=bool(self.transcript.tools),
             max_tokens=self.transcript.max_tokens,
             stream=self.transcript.stream,
+            stateful=self.transcript.stateful,
         )
         self.history.called(
             session=SESSION, key=key, seam="model", request=request, refused=refused

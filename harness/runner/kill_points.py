@@ -1,36 +1,26 @@
 """Kill points: a run is killed at a write of its store, once for every write, and goes on.
 
-The target runs in a forked child of this process, which has imported all it needs, so a point
-costs as much as its run and no more. The child writes its history to a file before anything of a
-step is carried out, and ends itself with SIGKILL in the middle of a write: nothing is flushed,
-closed or caught. The parent looks at what the store kept, and forks the next child on the same
-session; there the inbox hands out again what was not confirmed. The joined history is judged like
-any other. Fork where no other thread runs.
+A point is an attempt of `restarts` that ends itself in the middle of a write, and one more on the
+session that it left. The joined history is judged like any other.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from contextlib import contextmanager
 
 import msgspec
 
 from harness.checks.judge import judge
 from harness.core.errors import HarnessError
-from harness.core.events import Answered
-from harness.core.history import History, decode
+from harness.core.history import History
 from harness.core.ports import Script
 from harness.core.scenario import Scenario
 from harness.core.verdict import Verdict
-from harness.runner.forked import ACKNOWLEDGED, BROKEN, HISTORY, WRITES, Attempt, Child
-from harness.runner.kept import Acknowledged, Kept, kept
+from harness.runner.kept import Kept, kept
+from harness.runner.restarts import Restarts
 from harness.runner.run import run, session_folder
-from harness.runner.session import StoreWatch
-from harness.stores.open import OpenStore, drop_scratch, open_scratch
-from harness.stores.rows import SessionStore
+from harness.stores.open import OpenStore, open_scratch
 from harness.stores.watched import MOMENTS, Moment
 from harness.targets import TargetSpec
 
@@ -86,13 +76,9 @@ def points_of(
     if verdict.verdict != "pass":
         codes = ", ".join(f.code for f in verdict.findings) or "; ".join(verdict.doubts)
         raise HarnessError(f"{scenario.run_name} does not pass without a kill: {codes}")
-    with session_folder() as folder:
-        session = _Session(scenario, target, folder, script, opener)
-        try:
-            session.run(None)
-        finally:
-            session.drop()
-    writes = enumerate(session.writes, start=1)
+    with _restarts(scenario, target, script, opener) as whole:
+        whole.run()
+    writes = enumerate(whole.writes, start=1)
     return [KillPoint(n, moment, name) for n, name in writes for moment in MOMENTS]
 
 
@@ -104,97 +90,24 @@ def killed_at(
     opener: OpenStore = open_scratch,
 ) -> Killed:
     """The run that is killed at a point and then started again."""
+    with _restarts(scenario, target, script, opener) as restarts:
+        history = restarts.run((point.write, point.moment))
+        store = restarts.open()
+        rows = list(store.read())
+        store.close()
+    return Killed(point, history, judge(history), kept(restarts.kept, rows))
+
+
+@contextmanager
+def _restarts(
+    scenario: Scenario, target: TargetSpec, script: Script | None, opener: OpenStore
+) -> Iterator[Restarts]:
+    """A run of which the writes are told, on a session that is gone afterwards."""
     with session_folder() as folder:
-        session = _Session(scenario, target, folder, script, opener)
-        try:
-            session.run(point)
-            rows = session.rows()
-        finally:
-            session.drop()
-    return Killed(point, session.history, judge(session.history), kept(session.kept, rows))
-
-
-class _Session:
-    """One session folder, the attempts on it, and their joined history."""
-
-    def __init__(
-        self,
-        scenario: Scenario,
-        target: TargetSpec,
-        folder: Path,
-        script: Script | None,
-        opener: OpenStore,
-    ) -> None:
-        self.scenario, self.target, self.folder, self.script = scenario, target, folder, script
-        self.opener = opener
-        self.history = History()
-        self.writes: list[str] = []
-        self.kept: list[Acknowledged] = []
-
-    def run(self, point: KillPoint | None) -> None:
-        """Run to the end, from the start once more after the kill."""
-        if self._attempt(0, point):
-            self._attempt(1, None)
-
-    def _attempt(self, number: int, point: KillPoint | None) -> bool:
-        """One child; whether it was killed. Raises HarnessError when the harness broke in it."""
-        out = self.folder / f"attempt-{number}"
-        out.mkdir()
-        attempt = Attempt(
-            self.scenario,
-            self.target,
-            self.folder,
-            self.script,
-            self.opener,
-            self.history,
-            number,
-            out,
-            (point.write, point.moment) if point else None,
+        restarts = Restarts(
+            scenario, target, "simulate", folder, script=script, opener=opener, watched=True
         )
-        child = os.fork()
-        if not child:
-            Child(attempt).live()
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        self._take(out)
-        if code == -signal.SIGKILL and point is not None:
-            self._record_kill(point)
-            return True
-        if code:
-            broken = out / BROKEN
-            text = broken.read_text() if broken.exists() else f"exit status {code}"
-            raise HarnessError(f"a child of {self.scenario.run_name} broke: {text}")
-        return False
-
-    def _take(self, out: Path) -> None:
-        for event in decode((out / HISTORY).read_bytes()).events:
-            self.history.take(event)
-        self.writes += (out / WRITES).read_text().split()
-        lines = (out / ACKNOWLEDGED).read_bytes().splitlines()
-        self.kept += [msgspec.json.decode(line, type=Acknowledged) for line in lines]
-
-    def _record_kill(self, point: KillPoint) -> None:
-        events = self.history.events
-        last = next((e for e in reversed(events) if isinstance(e, Answered)), None)
-        where = {"session": last.session, "turn": last.turn} if last else {}
-        at_ms = max(event.at_ms for event in events)
-        self.history.killed(at_ms=at_ms, at=point.at, **where)
-        store = self._open()
-        StoreWatch(store, self.history).look(at_ms)
-        store.close()
-
-    def _open(self) -> SessionStore:
-        return self.opener(self.target.options, self.folder)
-
-    def rows(self) -> list[Any]:
-        """What the store holds in the end."""
-        store = self._open()
         try:
-            return list(store.read())
+            yield restarts
         finally:
-            store.close()
-
-    def drop(self) -> None:
-        """Remove what is not in the folder."""
-        store = self._open()
-        drop_scratch(store)
-        store.close()
+            restarts.drop()

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness import faults, wires
-from harness.core import inbox
+from harness.core import arming, inbox
 from harness.core.calls import Seam
 from harness.core.draws import Draws
+from harness.core.errors import InputError
 from harness.core.events import AnyEvent
 from harness.core.history import History
 from harness.core.ports import Script
@@ -26,6 +27,13 @@ from harness.core.script import TurnScript
 from harness.core.transition import Transition
 from harness.runner.session import beside
 from harness.targets import TargetSpec
+
+_OF_VALUES = {
+    "tool": "tools.late, tools.raises and tools.answer_lost",
+    "inbox": "http.status and http.overloaded",
+    "outbox": "http.status and http.overloaded",
+}
+"""What strikes on a seam without bytes in the place of what does on one with them."""
 
 _WATCHED = ("loop-harness", "anthropic", "openai", "httpx2", "httpx")
 
@@ -43,7 +51,12 @@ def transition_for(
     wire = wires.by_name(scenario.wire)
     wire.reader(scenario.dialect, scenario.window_tokens)
     armed = [
-        faults.arm(spec, f"{scenario.name}: faults[{i}]", wire=scenario.wire)
+        faults.arm(
+            spec,
+            f"{scenario.name}: faults[{i}]",
+            wire=scenario.wire,
+            refusals=wire.refusals(),
+        )
         for i, spec in enumerate(scenario.faults)
     ]
     return Transition(
@@ -53,6 +66,24 @@ def transition_for(
         History(sink),
         faults=armed,
     )
+
+
+def check_faults(scenario: Scenario, target: TargetSpec) -> None:
+    """Raise InputError for a fault on bytes where the target has none.
+
+    A Python target calls its tools, inbox and outbox: what passes there are values.
+    """
+    if target.kind != "python":
+        return
+    for i, spec in enumerate(scenario.faults):
+        fault = faults.by_kind(spec.kind)
+        seam = arming.seam_of(spec.on or fault.seams[0])
+        if fault.stage == "bytes" and seam in _OF_VALUES:
+            raise InputError(
+                f"fault {spec.kind}: on {spec.on!r}: a Python target's {seam} is a plain call, "
+                f"which has no bytes to bend; of values there are {_OF_VALUES[seam]}",
+                f"{scenario.name}: faults[{i}]",
+            )
 
 
 def script_of(scenario: Scenario) -> Script:

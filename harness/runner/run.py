@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,6 +19,8 @@ from harness.core.ports import Script
 from harness.core.scenario import Scenario
 from harness.core.verdict import NotApplicable, Verdict
 from harness.runner import record, worlds
+from harness.runner.snapshot import snapshot
+from harness.runner.prepare import check_faults
 from harness.runner.waits import needs_virtual_time
 from harness.targets import TargetSpec, of_callable
 
@@ -39,6 +42,10 @@ class Run(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """NAME[/VARIANT][@WIRE][+stream]."""
         return self.scenario.run_name
+
+    def __repr__(self) -> str:
+        """The run as a snapshot keeps it: `assert run == snapshot` with syrupy compares this."""
+        return snapshot(self.name, self.verdict, self.history)
 
 
 def run(
@@ -66,7 +73,8 @@ def run(
     if seed is not None:
         scenario = msgspec.structs.replace(scenario, seed=seed)
     chosen = _world(spec, world)
-    wanting = needs_virtual_time(scenario) if chosen == "supervise" else ""
+    check_faults(scenario, spec)
+    wanting = _cannot_pass(scenario, spec, chosen)
     if wanting:
         return _not_applicable(scenario, spec, chosen, wanting)
     with session_folder() as folder:
@@ -87,8 +95,21 @@ def _world(spec: TargetSpec, world: World | None) -> World:
     return world or ("simulate" if spec.kind == "python" else "supervise")
 
 
-def _not_applicable(scenario: Scenario, spec: TargetSpec, world: World, why: str) -> Run:
-    reason = f"needs virtual time: {why}"
+def _cannot_pass(scenario: Scenario, spec: TargetSpec, world: World) -> str:
+    """Why the scenario cannot pass through this world with this target; "" when it can."""
+    slow = needs_virtual_time(scenario) if world == "supervise" else ""
+    if slow:
+        return f"needs virtual time: {slow}"
+    if worlds.kills(scenario) and spec.kind == "http":
+        return "needs a target that can be killed: a server is not ours to end"
+    if worlds.kills(scenario) and spec.kind == "python" and not hasattr(os, "fork"):
+        return "needs os.fork, to kill a Python target"
+    if worlds.bends_the_store(scenario) and spec.kind != "python":
+        return "needs brief.store: a program keeps its session in a store of its own"
+    return ""
+
+
+def _not_applicable(scenario: Scenario, spec: TargetSpec, world: World, reason: str) -> Run:
     verdict = Verdict("not_applicable", not_applicable=(NotApplicable("run", reason),))
     return Run(scenario, spec.text, world, scenario.seed, History(), verdict)
 

@@ -21,7 +21,14 @@ from harness.core.ports import Store
 from harness.core.scenario import Scenario, SeedMessage
 from harness.core.script import block_from
 from harness.core.transition import Transition
-from harness.stores.open import OpenStore, drop_scratch, open_postgres, open_scratch
+from harness.doors.door import Door
+from harness.stores.open import (
+    OpenStore,
+    drop_scratch,
+    open_postgres,
+    open_scratch,
+    open_store,
+)
 from harness.stores.rows import SessionStore
 
 SESSION = "main"
@@ -147,16 +154,34 @@ class OwnStore:
         self._messages, self._wrap, self._opener = messages, wrap, opener
         self._store: SessionStore | None = None
 
-    def open(self) -> SessionStore:
-        """The store, with the session to begin with in it."""
-        store = self._store = self._opener(self._options, self._folder)
-        if self._messages and not store.read():
-            store.seed(SESSION, self._messages)
-        history = self._transition.history
+    def open(self, door: Door) -> SessionStore:
+        """The store, with the session to begin with in it; one that may fail, where a fault is
+        armed on it. Raises what a store raises that cannot be opened."""
+        store, given = self._opened(door)
+        self._store, history = store, self._transition.history
         watch = StoreWatch(store, history)
         self._transition.look = watch.look
         watch.look(history.events[-1].at_ms)
-        return self._wrap(store) if self._wrap else store
+        return self._wrap(given) if self._wrap else given
+
+    def _opened(self, door: Door) -> tuple[SessionStore, Any]:
+        """The store behind the seam, and as the agent gets it."""
+        store = self._real()
+        if self._messages and not store.read():
+            store.seed(SESSION, self._messages)
+        if not self._transition.store_is_faulty:
+            return store, store
+        from harness.stores.shim.opening import open_faulty
+
+        return open_faulty(store, self._real, door.store, door.carry_out)
+
+    def _real(self) -> SessionStore:
+        """The store behind the seam. One that may fail is opened as for good, for what is synced
+        makes a difference then."""
+        opener = self._opener
+        if self._transition.store_is_faulty and opener is open_scratch:
+            opener = open_store
+        return opener(self._options, self._folder)
 
     def close(self, keep: bool = False) -> None:
         """Let go of the file; a schema on a server goes too, unless it is to be kept."""

@@ -19,13 +19,18 @@ from harness.clock import (
     RealWaitMeter,
     VirtualClock,
     run_async,
+    run_trio,
     virtual_event_loops,
     virtual_time,
 )
-from harness.core.errors import InputError, RunStopped
+from harness.core.errors import InputError, RunStopped, nearest
+from harness.doors.in_process import ScriptedInterrupt
 from harness.doors.live_sockets import live_sockets
 from harness.runner.deadline import RealTimeOut, deadline
 from harness.runner.prepare import End
+
+BACKENDS = ("asyncio", "trio")
+"""What the option `backend` of an asynchronous agent may say; anyio runs on either."""
 
 
 class Passed(NamedTuple):
@@ -61,7 +66,10 @@ def _call(agent: Callable[..., Any], brief: Any, clock: VirtualClock, real_s: fl
         with virtual_event_loops(clock, real_s=real_s):
             result = agent(brief)
         if inspect.isawaitable(result):
-            run_async(lambda: _awaited(result), clock, real_s=real_s)
+            if _backend(brief, result) == "trio":
+                run_trio(lambda: _awaited(result), clock)
+            else:
+                run_async(lambda: _awaited(result), clock, real_s=real_s)
 
 
 def live(agent: Callable[..., Any], brief: Any, real_s: float, *, seed: int) -> End:
@@ -73,7 +81,20 @@ def live(agent: Callable[..., Any], brief: Any, real_s: float, *, seed: int) -> 
 def _call_live(agent: Callable[..., Any], brief: Any) -> None:
     result = agent(brief)
     if inspect.isawaitable(result):
-        asyncio.run(_awaited(result))
+        if _backend(brief, result) == "trio":
+            run_trio(lambda: _awaited(result))
+        else:
+            asyncio.run(_awaited(result))
+
+
+def _backend(brief: Any, result: Any) -> str:
+    """The event loop that an asynchronous agent wants; InputError for one that there is not."""
+    backend = str(brief.options.get("backend", "asyncio"))
+    if backend not in BACKENDS:
+        if inspect.iscoroutine(result):
+            result.close()
+        raise InputError(f"no backend {backend!r}; {nearest(backend, BACKENDS)}", "target")
+    return backend
 
 
 async def _awaited(result: Awaitable[Any]) -> Any:
@@ -100,6 +121,8 @@ def ending(call: Callable[[], Any], real_s: float) -> End:
         return End("hung", None, str(stopped) or f"limits.real_s: {real_s:g} s are over")
     except RunStopped as stopped:
         return End("limit", None, str(stopped))
+    except ScriptedInterrupt as error:
+        return End("crashed", None, _told(error))
     except (KeyboardInterrupt, InputError):
         raise
     except SystemExit as left:

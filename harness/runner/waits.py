@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from harness import faults
 from harness.core.scenario import FaultSpec, Scenario
 
-_WAITS = ("wait_s", "retry_after")
+_WAITS = ("wait_s", "for_s", "retry_after")
 
 
 def needs_virtual_time(scenario: Scenario) -> str:
@@ -28,6 +28,8 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
         if isinstance(item.when, dict) and "ms" in item.when:
             yield f"inbox message at {item.when['ms']} ms", item.when["ms"] / 1000
     for fault in scenario.faults:
+        if faults.by_kind(fault.kind).virtual:
+            yield f"fault {fault.kind} moves the clock", math.inf
         for name, wait_s in _of_fault(fault):
             yield f"fault {fault.kind} with {name} {_words(wait_s)}", wait_s
     for name, tool in scenario.tools.items():

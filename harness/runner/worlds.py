@@ -1,31 +1,35 @@
-"""The two worlds: which one a run passes through, and what each sets up around the target."""
+"""The two worlds: which one a run passes through, and in which process.
+
+A program is always started. A Python target runs in this process, unless something may kill it:
+then it runs in forked children, of which each goes on where the one before was ended.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from harness.clock import RealClock, RealWaitMeter, VirtualClock
+from harness import faults
+from harness.core.arming import seam_of
 from harness.core.history import History
-from harness.core.messages import Message
 from harness.core.ports import Script
 from harness.core.scenario import Scenario
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.in_process import InProcessBrief
-from harness.doors.loopback import Loopback
-from harness.doors.loopback_brief import LoopbackBrief
-from harness.doors.mounted import mounted_as
 from harness.runner import prepare
-from harness.runner.session import (
-    OwnStore,
-    StoreWatch,
-    lay_seed,
-    open_reader,
-    seed_messages,
-)
-from harness.runner.simulate import live, simulate
+from harness.runner.at_hand import attempt
+from harness.runner.restarts import Restarts
+from harness.runner.session import OwnStore, lay_seed, seed_messages
 from harness.runner.supervise import supervise
 from harness.targets import TargetSpec
+
+
+def kills(scenario: Scenario) -> bool:
+    """Whether a fault of the scenario may end the target."""
+    return any(faults.by_kind(spec.kind).kills for spec in scenario.faults)
+
+
+def bends_the_store(scenario: Scenario) -> bool:
+    """Whether a fault of the scenario is armed on the store."""
+    armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
+    return any(seam_of(on) == "store" for on in armed)
 
 
 def pass_through(
@@ -38,70 +42,30 @@ def pass_through(
     store: str,
 ) -> History:
     """The history of a run in a world; the folder is the agent's session folder."""
-    transition = prepare.transition_for(scenario, script)
-    messages = seed_messages(scenario)
-    lay_seed(folder, messages)
-    if target.kind == "python":
-        return _python(transition, target, world, folder, store, messages)
-    return supervise(transition, target, folder, store)
+    lay_seed(folder, seed_messages(scenario))
+    if target.kind != "python":
+        return supervise(prepare.transition_for(scenario, script), target, folder, store)
+    if kills(scenario):
+        restarts = Restarts(scenario, target, world, folder, script=script, store=store)
+        try:
+            return restarts.run()
+        finally:
+            restarts.drop()
+    return _at_hand(scenario, target, world, folder, script, store)
 
 
-def _python(
-    transition: Transition,
+def _at_hand(
+    scenario: Scenario,
     target: TargetSpec,
     world: str,
     folder: Path,
+    script: Script | None,
     store: str,
-    messages: list[Message],
 ) -> History:
-    own = OwnStore(transition, folder, messages, target.options)
-    if store:
-        transition.look = StoreWatch(open_reader(store, folder), transition.history).look
-    prepare.start(transition, target, world, 0, store=bool(store))
+    transition = prepare.transition_for(scenario, script)
+    own = OwnStore(transition, folder, seed_messages(scenario), target.options)
     try:
-        if world == "simulate":
-            return simulated(transition, target, folder, own)
-        return _on_loopback(transition, target, folder, own)
+        attempt(transition, target, world, folder, own, store=store)
     finally:
         own.close()
-
-
-def simulated(transition: Transition, target: TargetSpec, folder: Path, own: OwnStore) -> History:
-    """Run a Python target in virtual time, from where the history's clock stands to the end."""
-    scenario, events = transition.scenario, transition.history.events
-    start_ms = max((event.at_ms for event in events), default=0)
-    clock = VirtualClock(start_ms, limit_s=scenario.limits.virtual_s)
-    door = Door(transition, clock)
-    meter = RealWaitMeter()
-    brief = InProcessBrief(
-        door, folder, options=target.options, open_store=own.open, own_time=meter.door
-    )
-    assert target.agent is not None
-    with mounted_as(target.options.get("mount"), door):
-        passed = simulate(
-            target.agent, brief, clock, meter, seed=scenario.seed, real_s=scenario.limits.real_s
-        )
-    transition.look(passed.at_ms)
-    prepare.end(
-        transition,
-        passed.end,
-        passed.at_ms,
-        real_wait_ms=passed.real_wait_ms,
-        live_sockets=passed.live_sockets,
-    )
-    return transition.history
-
-
-def _on_loopback(
-    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore
-) -> History:
-    """A Python target in real time: its model calls go over loopback, the rest is at hand."""
-    scenario, clock = transition.scenario, RealClock()
-    with Loopback(transition, clock) as loopback:
-        brief = LoopbackBrief(loopback, folder, options=target.options, open_store=own.open)
-        assert target.agent is not None
-        with mounted_as(target.options.get("mount"), loopback.door):
-            end = live(target.agent, brief, scenario.limits.real_s, seed=scenario.seed)
-    transition.look(clock.now_ms())
-    prepare.end(transition, end, clock.now_ms())
     return transition.history

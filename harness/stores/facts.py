@@ -1,6 +1,11 @@
-"""The lines of a JSON Lines session: each is a fact, tagged with what it says."""
+"""The lines of a JSON Lines session: each is a fact, tagged with what it says.
+
+What each write of a session store says is told here once, as the facts of `said_by`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -56,3 +61,48 @@ def decode(line: bytes) -> Fact:
         return RowFact("main", _decode_message(line))
     fact: Fact = _decode_fact(line)
     return fact
+
+
+def encode(fact: Fact) -> bytes:
+    """A fact as a line."""
+    return msgspec.json.encode(fact) + b"\n"
+
+
+def _seed(session: str, messages: Iterable[Message]) -> tuple[Fact, ...]:
+    return tuple(RowFact(session, message) for message in messages)
+
+
+def _accept(inbound: Inbound, message: Message) -> tuple[Fact, ...]:
+    return (RowFact(inbound.session, message, inbound.id, accepted=inbound),)
+
+
+def _append(session: str, message: Message, inbound: str = "") -> tuple[Fact, ...]:
+    return (RowFact(session, message, inbound),)
+
+
+def _begin(inbound: Inbound) -> tuple[Fact, ...]:
+    return (Begun(inbound.session, inbound.id),)
+
+
+def _reply(inbound: Inbound, message: Message, status: str, kind: str) -> tuple[Fact, ...]:
+    return (RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind),)
+
+
+def _delivered(inbound: Inbound) -> tuple[Fact, ...]:
+    return (Delivered(inbound.session, inbound.id),)
+
+
+def _summarise(session: str, summary: Message, first: str) -> tuple[Fact, ...]:
+    return (Summarised(session, summary, first),)
+
+
+said_by: dict[str, Callable[..., tuple[Fact, ...]]] = {
+    "seed": _seed,
+    "accept": _accept,
+    "append": _append,
+    "begin": _begin,
+    "reply": _reply,
+    "delivered": _delivered,
+    "summarise": _summarise,
+}
+"""The facts that a write of a session store says, by the method's name, from its arguments."""

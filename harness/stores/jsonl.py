@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 
 import msgspec
@@ -18,7 +19,17 @@ import msgspec
 from harness.core.calls import Inbound
 from harness.core.events import StoredRow
 from harness.core.messages import Message
-from harness.stores.facts import Begun, Delivered, Fact, RowFact, Summarised, decode
+from harness.stores.disk import Disk
+from harness.stores.facts import (
+    Begun,
+    Delivered,
+    Fact,
+    RowFact,
+    Summarised,
+    decode,
+    encode,
+    said_by,
+)
 from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
 
 _Key = tuple[str, str]
@@ -42,6 +53,7 @@ class JsonlStore:
         self._summaries: dict[str, tuple[Message, str]] = {}
         self.notes: list[str] = []
         self.at_commit: Callable[[], None] = unwatched
+        self.disk = Disk()
         self._over: set[_Key] = set()
         self._refresh()
         self._note_torn_line()
@@ -124,18 +136,26 @@ class JsonlStore:
 
     def _write(self, *facts: Fact) -> None:
         """Append facts behind the last whole line, durably, and take them in."""
-        data = b"".join(msgspec.json.encode(fact) + b"\n" for fact in facts)
+        data = b"".join(map(encode, facts))
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self._cut_torn_line(descriptor)
             os.lseek(descriptor, self._read_bytes, os.SEEK_SET)
-            while data:
-                data = data[os.write(descriptor, data) :]
-            self.at_commit()
-            os.fsync(descriptor)
+            self._put(descriptor, data)
         finally:
             os.close(descriptor)
         self._refresh()
+
+    def _put(self, descriptor: int, data: bytes) -> None:
+        """Write and sync, or take back what was written: a write that fails has not happened."""
+        try:
+            self.disk.write(descriptor, data)
+            self.at_commit()
+            self.disk.sync(descriptor)
+        except BaseException:
+            with suppress(OSError):  # then it is a torn line, which the next write cuts off
+                self._cut_torn_line(descriptor)
+            raise
 
     def _cut_torn_line(self, descriptor: int) -> None:
         torn_bytes = os.fstat(descriptor).st_size - self._read_bytes
@@ -146,7 +166,7 @@ class JsonlStore:
         """Store messages of the past."""
         with self._lock:
             self._refresh()
-            self._write(*(RowFact(session, message) for message in messages))
+            self._write(*said_by["seed"](session, messages))
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
         """Store an inbound message once; False when its id is known."""
@@ -154,14 +174,14 @@ class JsonlStore:
             self._refresh()
             if (inbound.session, inbound.id) in self._known:
                 return False
-            self._write(RowFact(inbound.session, message, inbound.id, accepted=inbound))
+            self._write(*said_by["accept"](inbound, message))
             return True
 
     def append(self, session: str, message: Message, inbound: str = "") -> str:
         """Store a row and return its id."""
-        return self._append(RowFact(session, message, inbound))
+        return self._append(*said_by["append"](session, message, inbound))
 
-    def _append(self, fact: RowFact) -> str:
+    def _append(self, fact: Fact) -> str:
         with self._lock:
             self._refresh()
             self._write(fact)
@@ -171,20 +191,18 @@ class JsonlStore:
         """Count that the turn of an accepted message begins again."""
         with self._lock:
             self._refresh()
-            self._write(Begun(inbound.session, inbound.id))
+            self._write(*said_by["begin"](inbound))
             return self._pending[inbound.session, inbound.id].attempts
 
     def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
         """Store the reply to an accepted message."""
-        return self._append(
-            RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind)
-        )
+        return self._append(*said_by["reply"](inbound, message, status, kind))
 
     def delivered(self, inbound: Inbound) -> None:
         """Note that the reply has left."""
         with self._lock:
             self._refresh()
-            self._write(Delivered(inbound.session, inbound.id))
+            self._write(*said_by["delivered"](inbound))
 
     def pending(self) -> Sequence[Pending]:
         """The accepted messages whose turns are not over."""
@@ -195,7 +213,7 @@ class JsonlStore:
         """The session's history begins with `summary` and the row `first` from now on."""
         with self._lock:
             self._refresh()
-            self._write(Summarised(session, summary, first))
+            self._write(*said_by["summarise"](session, summary, first))
 
     def load(self, session: str) -> list[SessionRow]:
         """The session's history, from its last summary on."""

@@ -109,10 +109,11 @@ class SqliteStore:
             try:
                 yield self._db
                 self.at_commit()
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # a full disk has ended it already
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     def _ask(self, query: str, *values: str | int) -> list[tuple[str, ...]]:
         with self._lock:

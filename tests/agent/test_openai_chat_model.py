@@ -374,3 +374,12 @@ def test_the_model_is_the_one_of_the_briefs_wire() -> None:
     assert isinstance(made["openai-chat"], OpenAIChatModel)
     with pytest.raises(InputError, match="speaks no wire 'morse'; known: anthropic"):
         standard_model(Brief("morse"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [("functions.read", "functions_read"), ("r" * 70, "r" * 64), ("", "_"), ("read", "read")],
+)
+def test_a_name_that_no_tool_can_have_is_spelt_as_one_could(said: str, sent: str) -> None:
+    (row,) = write_rows(assistant(ToolUse("a", said, {})))
+    assert row["tool_calls"][0]["function"]["name"] == sent

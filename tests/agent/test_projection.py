@@ -141,3 +141,13 @@ def test_it_begins_with_the_user() -> None:
 def test_a_blank_result_says_so() -> None:
     rows = [user("go"), assistant(ToolUse("a", "look", {})), results(ToolResult("a", " "))]
     assert project(rows)[2].tool_results[0].content == NO_TEXT
+
+
+def test_an_id_that_is_copied_again_and_again_does_not_grow() -> None:
+    rows, id_ = [user("go")], "toolu_" + "x" * 24
+    for _ in range(30):
+        rows += [assistant(ToolUse(id_, "t", {})), results(ToolResult(id_, "done"))]
+        id_ = project(rows)[-2].tool_uses[0].id
+        assert len(id_) <= 40
+    ids = [call.id for message in project(rows) for call in message.tool_uses]
+    assert len(set(ids)) == 30

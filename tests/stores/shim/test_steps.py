@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from harness.core.plans import Answer, Kept, Kill, Plan, Raise, Send, Wait
+from harness.stores.shim.steps import Steps, lost_with, ordered
+
+KEPT, A, B = Answer(Kept()), Send(b"a"), Send(b"b")
+
+
+@pytest.mark.parametrize(
+    ("plan", "steps"),
+    [
+        ((A, B, KEPT), Steps(sent=(b"a", b"b"))),
+        ((KEPT,), Steps()),
+        ((), Steps(kept=None)),
+        ((Wait(1), A, Kill(), KEPT), Steps((Wait(1),), (b"a",), (Kill(),))),
+        ((A, KEPT, Kill()), Steps(sent=(b"a",), after=(Kill(),))),
+        ((A, Raise("EFBIG")), Steps(sent=(b"a",), inside=(Raise("EFBIG"),), kept=None)),
+        (
+            (Raise("EIO"), A, Answer(Kept("unsynced"))),
+            Steps((Raise("EIO"),), (b"a",), kept=Kept("unsynced")),
+        ),
+    ],
+)
+def test_steps_are_put_in_order(plan: Plan, steps: Steps) -> None:
+    assert ordered(plan) == steps
+
+
+@pytest.mark.parametrize(
+    ("plan", "raised"),
+    [
+        ((A, KEPT), ""),
+        ((Wait(1), Raise("busy"), A, KEPT), "busy"),
+        ((A, Raise("ENOSPC")), "ENOSPC"),
+        ((A, KEPT, Raise("EIO")), ""),
+    ],
+)
+def test_what_a_store_fails_with_comes_before_it_counts(plan: Plan, raised: str) -> None:
+    assert ordered(plan).raised == raised
+
+
+def test_only_the_end_of_the_machine_takes_what_is_not_synced() -> None:
+    steps = (Kill(), Kill("lost"), Kill("reordered"), Wait(1))
+    assert [lost_with(step) for step in steps] == ["", "lost", "reordered", ""]
