@@ -7,10 +7,14 @@ is on its bill; and so is what its sub-agents do, which are sessions that name t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from heapq import heappop, heappush
 
-from harness.checks.families import Child, TurnName, children, root_turn
-from harness.core.exchanges import Exchange
+import msgspec
+
+from harness.checks.families import Family, TurnName, children, root_turn
+from harness.core.events import Answered, Called
 from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.verdict import Finding
@@ -34,36 +38,54 @@ def budget_ceiling(
     """
     if history.trace.world == "recording":
         return
-    family = children(history.trace)
-    spent: dict[TurnName, int] = {}
-    first: dict[TurnName, Exchange] = {}
-    last: dict[TurnName, Exchange] = {}
-    told: set[tuple[TurnName, str]] = set()
-    for exchange in history.trace.exchanges:
-        turn = root_turn(family, exchange.called)
-        start = first.setdefault(turn, exchange)
-        lasted_ms = exchange.called.at_ms - start.called.at_ms
-        over = {"tokens": spent.get(turn, 0) > tokens, "wall_s": lasted_ms > wall_s * 1000}
-        for rule in (rule for rule, is_over in over.items() if is_over):
-            if (turn, rule) not in told:
-                told.add((turn, rule))
-                yield _over(rule, turn, (start, last[turn], exchange))
-        spent[turn] = spent.get(turn, 0) + cost_tokens(exchange)
-        last[turn] = exchange
+    family, bills = children(history.trace), dict[TurnName, _Bill]()
+    for event in history.trace.events:
+        if isinstance(event, Answered) and event.seam == "model":
+            _bill(bills, family, event).tokens += _said_tokens(event)
+        elif isinstance(event, Called) and event.seam == "model":
+            bill = _bill(bills, family, event)
+            yield from _over(bill, event, tokens, wall_s)
+            bill.tokens += event.tokens
+            bill.last_n = event.n
 
 
-def cost_tokens(exchange: Exchange) -> int:
-    """The tokens of a request and its answer, as far as they are known."""
-    usage = exchange.answered.usage if exchange.answered else {}
-    said = usage.get("output_tokens", usage.get("completion_tokens", 0))
-    return exchange.called.tokens + (said if isinstance(said, int) else 0)
+class _Bill(msgspec.Struct):
+    """What a turn has cost so far; `told` are the rules that it is known to break."""
+
+    turn: TurnName
+    first_n: int
+    began_ms: int
+    last_n: int
+    tokens: int = 0
+    told: set[str] = msgspec.field(default_factory=set)
 
 
-def _over(rule: str, turn: TurnName, exchanges: tuple[Exchange, ...]) -> Finding:
-    what = "has spent its tokens" if rule == "tokens" else "has lasted too long"
-    text = f"{exchanges[-1].called.key} asks the model, and turn {turn[1]} of {turn[0]} {what}"
-    events = tuple(dict.fromkeys(exchange.n for exchange in exchanges))
-    return Finding(f"budget_ceiling.{rule}", text, events)
+def _bill(bills: dict[TurnName, _Bill], family: Family, event: Called | Answered) -> _Bill:
+    turn = root_turn(family, event)
+    if turn not in bills:
+        bills[turn] = _Bill(turn, event.n, event.at_ms, event.n)
+    return bills[turn]
+
+
+def _said_tokens(answered: Answered) -> int:
+    """The tokens of an answer, 0 where nobody says."""
+    said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
+    return said if isinstance(said, int) else 0
+
+
+def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[Finding]:
+    lasted_s = (called.at_ms - bill.began_ms) / 1000
+    broken = {
+        "tokens": bill.tokens > tokens and f"has spent {bill.tokens} tokens",
+        "wall_s": lasted_s > wall_s and f"has lasted {lasted_s:g} s",
+    }
+    for rule, what in broken.items():
+        if what and rule not in bill.told:
+            bill.told.add(rule)
+            session, number = bill.turn
+            text = f"{called.key} asks the model, and turn {number} of {session} {what}"
+            events = tuple(dict.fromkeys((bill.first_n, bill.last_n, called.n)))
+            yield Finding(f"budget_ceiling.{rule}", text, events)
 
 
 @needs("model")
@@ -82,29 +104,23 @@ def bounded_spawn(
     one place. Source: invariant 19; anthropics/claude-code#68110.
     """
     family = children(history.trace)
-    ended = _last_events(history, family)
-    made: dict[TurnName, list[Child]] = {}
+    last_n = {e.session: e.n for e in history.trace.events if e.session in family}
+    made, live = Counter[TurnName](), dict[TurnName, list[int]]()
     for child in family.values():
-        others = made.setdefault(child.root, [])
-        live = sum(ended[other.session] > child.n for other in others) + 1 if others else 1
-        others.append(child)
-        over = {
-            "depth": child.depth > depth,
-            "width": live > width,
-            "total": len(others) > total,
-        }
-        for rule in (rule for rule, is_over in over.items() if is_over):
-            text = f"{child.session}, made by {child.parent}, is a sub-agent too many"
-            yield Finding(f"bounded_spawn.{rule}", f"{text} ({_LIMITS[rule]})", (child.n,))
+        ends = live.setdefault(child.root, [])
+        while ends and ends[0] < child.n:
+            heappop(ends)
+        heappush(ends, last_n[child.session])
+        made[child.root] += 1
+        counts = {"depth": child.depth, "width": len(ends), "total": made[child.root]}
+        for rule, most in {"depth": depth, "width": width, "total": total}.items():
+            if counts[rule] > most:
+                text = f"{child.session}, made by {child.parent}, is a sub-agent too many"
+                yield Finding(f"bounded_spawn.{rule}", f"{text}: {_TOO_MANY[rule]}", (child.n,))
 
 
-_LIMITS = {
+_TOO_MANY = {
     "depth": "it has too many above it",
     "width": "too many are at work at once",
     "total": "too many were made in this turn",
 }
-
-
-def _last_events(history: History, family: dict[str, Child]) -> dict[str, int]:
-    """The last event of each child."""
-    return {e.session: e.n for e in history.trace.events if e.session in family}

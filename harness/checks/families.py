@@ -31,9 +31,13 @@ class Child(msgspec.Struct, frozen=True):
     n: int
 
 
-def children(trace: Trace) -> dict[str, Child]:
+Family: TypeAlias = dict[str, Child]
+"""The children of a run by session."""
+
+
+def children(trace: Trace) -> Family:
     """The children of a run by session, in the order in which they were made."""
-    found: dict[str, Child] = {}
+    found: Family = {}
     turns: dict[str, int] = {}
     for exchange in trace.exchanges:
         called = exchange.called
@@ -47,7 +51,7 @@ def children(trace: Trace) -> dict[str, Child]:
     return found
 
 
-def root_turn(family: dict[str, Child], event: Called | Answered) -> TurnName:
+def root_turn(family: Family, event: Called | Answered) -> TurnName:
     """The turn of the user that an event belongs to."""
     child = family.get(event.session)
     return child.root if child else (event.session, event.turn)

@@ -19,8 +19,8 @@ from harness.core.ports import Script
 from harness.core.scenario import Scenario
 from harness.core.verdict import NotApplicable, Verdict
 from harness.runner import record, worlds
-from harness.runner.snapshot import snapshot
 from harness.runner.prepare import check_faults
+from harness.runner.snapshot import snapshot
 from harness.runner.waits import needs_virtual_time
 from harness.targets import TargetSpec, of_callable
 

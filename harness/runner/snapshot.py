@@ -15,7 +15,9 @@ from harness.core.verdict import Verdict
 
 def snapshot(name: str, verdict: Verdict, history: History) -> str:
     """The text of one run."""
-    return "\n".join([f"run {name}: {verdict.verdict}, {verdict.outcome}", *_lines(verdict, history)])
+    return "\n".join(
+        [f"run {name}: {verdict.verdict}, {verdict.outcome}", *_lines(verdict, history)]
+    )
 
 
 def _lines(verdict: Verdict, history: History) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`run --faults`: faults over scenarios that are not edited; and the dry run that foretells them."""
+"""`run --faults`: faults over scenarios that are not edited, and the dry run that foretells it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,27 @@
+"""What is stored is what is sent, and the provider does not mind a call without a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.agent import build
+from harness.core.brief import Brief
+from harness.core.messages import Message
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="projection",
+    statement="A call whose turn was interrupted is sent without a result (incidents 11; dify #41846)",
+    scenario="forgiving-provider",
+    killed_by="tool_pairing.unanswered",
+)
+
+
+def as_stored(rows: Sequence[Message]) -> list[Message]:
+    """The rows."""
+    return list(rows)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that sends its rows as they are."""
+    build(brief, projection=as_stored).run()

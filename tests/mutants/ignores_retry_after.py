@@ -1,0 +1,19 @@
+"""The waits grow, but nobody reads how long the provider asked to wait."""
+
+from __future__ import annotations
+
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+from tests.mutants.own_schedule import build_scheduled
+
+MUTANT = Mutant(
+    breaks="model",
+    statement="No use is made of retry-after: lock-outs follow (incidents 113; cline #713)",
+    scenario="overloaded/rate-limit",
+    killed_by="backoff.before_retry_after",
+)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent with a schedule of its own."""
+    build_scheduled(brief, 1.0, 2.0, 4.0)
