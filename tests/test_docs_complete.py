@@ -11,12 +11,14 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.cli.verbs import VERBS
+from harness.core import expect as expectation
 from harness.core import scenario as scenario_file
 from harness.core.brief import Brief
 from harness.core.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
 from harness.core.events import AnyEvent, StoredRow
 from harness.core.history import decode, encode
-from harness.core.scenario import InboxItem, Scenario, Strict, Turn
+from harness.core.scenario import InboxItem, Scenario, Turn
+from harness.core.strict import Strict
 from harness.core.verdict import Verdict
 from harness.doors.in_process import InProcessBrief
 from harness.report.json_lines import run_line
@@ -68,7 +70,8 @@ def test_what_is_generated_is_what_the_code_says(name: str) -> None:
 
 
 def test_every_key_of_a_scenario_is_explained() -> None:
-    structs = {s.__name__: s for s in vars(scenario_file).values() if _is_struct(s)}
+    parts = (*vars(scenario_file).values(), *vars(expectation).values())
+    structs = {s.__name__: s for s in parts if _is_struct(s)}
     assert structs.keys() == SECTIONS.keys() | {"Strict"}
     for name, heading in SECTIONS.items():
         spans = " ".join(re.findall(r"`([^`\n]+)`", part(DOCS / "scenario.md", heading)))

@@ -27,6 +27,8 @@ from harness.agent.overflow import Escalation, Overflow
 from harness.agent.patience import PatientStore
 from harness.agent.policy import Policy
 from harness.agent.projection import Projection, project
+from harness.agent.spending import PaidModel, open_account
+from harness.agent.tasks import Tasks, client_for
 from harness.agent.toolbox import Toolbox
 from harness.agent.transcript import RowTranscript, Transcript
 from harness.agent.transcripts.archived import ArchivedTranscript
@@ -62,18 +64,28 @@ class Parts:
     policy: Policy = Policy()
 
     def loop(self, brief: Brief, inbound: Inbound, transcript: Transcript) -> Loop:
-        """A fresh loop for one message."""
+        """A fresh loop for one message; with the option `spawn`, one that may make sub-agents."""
         outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
-        return self.turn(
-            transcript,
-            self.model,
-            self.tools.prepared(partial(self.environment.ready, inbound.session)),
-            self.watch(self.guards(self.tools.specs)),
-            self.overflow(outbox.announced(self.compaction)),
-            self.policy,
-            is_cancelled=outbox.is_cancelled,
-            show=outbox.show if is_on(brief, "partial") else None,
-        )
+        account = open_account(self.policy, brief.clock.now_ms)
+        tools = self.tools.prepared(partial(self.environment.ready, inbound.session))
+
+        def loop_of(history: Transcript, model: Model, tools: Toolbox, **show: Any) -> Loop:
+            return self.turn(
+                history,
+                PaidModel(model, account),
+                tools,
+                self.watch(self.guards(tools.specs)),
+                self.overflow(outbox.announced(self.compaction)),
+                self.policy,
+                is_cancelled=outbox.is_cancelled,
+                **show,
+            )
+
+        if is_on(brief, "spawn"):
+            make = partial(model_of_child, brief)
+            tools = Tasks(inbound.session, make, loop_of, self.policy).offered(tools)
+        show = outbox.show if is_on(brief, "partial") else None
+        return loop_of(transcript, self.model, tools, show=show)
 
 
 def build(brief: Brief, **parts: Any) -> Gateway:
@@ -96,17 +108,19 @@ def build(brief: Brief, **parts: Any) -> Gateway:
     )
 
 
-def standard_model(brief: Brief) -> Model:
+def standard_model(brief: Brief, client_for: Callable[[Any], Any] = lambda client: client) -> Model:
     """The model on the brief's wire, with the options `stream`, `model` and `max_tokens`.
 
-    Raises InputError for a wire that the agent does not speak.
+    `client_for` may put another client in the place of the SDK's. Raises InputError for a wire
+    that the agent does not speak.
     """
     make = _MODELS.get(brief.wire)
     if make is None:
         hint = nearest(brief.wire, _MODELS)
         raise InputError(f"the agent speaks no wire {brief.wire!r}; {hint}", "wire")
+    client = brief.anthropic() if brief.wire == "anthropic" else brief.openai()
     return make(
-        brief,
+        client_for(client),
         is_on(brief, "stream"),
         str(brief.options.get("model", MODEL)),
         int(brief.options.get("max_tokens", MAX_TOKENS)),
@@ -160,10 +174,15 @@ def is_on(brief: Brief, option: str) -> bool:
     return str(brief.options.get(option, "")).lower() in ("true", "1", "yes", "on")
 
 
-_MODELS: dict[str, Callable[[Brief, bool, str, int], Model]] = {
-    "anthropic": lambda brief, *settings: AnthropicModel(brief.anthropic(), *settings),
-    "openai-chat": lambda brief, *settings: OpenAIChatModel(brief.openai(), *settings),
-    "openai-responses": lambda brief, *settings: OpenAIResponsesModel(brief.openai(), *settings),
+def model_of_child(brief: Brief, session: str, parent: str) -> Model:
+    """The model for a sub-agent, whose session names its parent."""
+    return standard_model(brief, partial(client_for, brief, session, parent))
+
+
+_MODELS: dict[str, Callable[[Any, bool, str, int], Model]] = {
+    "anthropic": AnthropicModel,
+    "openai-chat": OpenAIChatModel,
+    "openai-responses": OpenAIResponsesModel,
 }
 """The wires that the agent speaks, each through its official client."""
 

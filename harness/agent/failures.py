@@ -1,4 +1,4 @@
-"""Every way in which a model call fails, as one exception of four kinds. Pure.
+"""Every way in which a model call fails, as one exception of five kinds. Pure.
 
 What surfaces from the SDK is a mixture: its own errors by status, errors of the HTTP library while
 a stream is read (the SDK does not wrap those), and bare JSONDecodeError, AssertionError or
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-FailureKind: TypeAlias = Literal["overflow", "transient", "permanent", "broken_stream"]
+FailureKind: TypeAlias = Literal["overflow", "transient", "permanent", "broken_stream", "budget"]
 
 OVERFLOW_PHRASES = (
     "prompt is too long",
@@ -33,7 +33,7 @@ class ModelFailure(Exception):
 
     overflow: the request does not fit the model's window. transient: the SDK's own retries are
     used up. permanent: the same request would fail again. broken_stream: the answer did not arrive
-    whole.
+    whole. budget: the model is not asked, for the turn has spent what it may.
     """
 
     def __init__(self, kind: FailureKind, text: str) -> None:

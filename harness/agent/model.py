@@ -45,10 +45,12 @@ class Query(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A whole answer: the assistant message, and why the model stopped."""
+    """A whole answer: the assistant message, why the model stopped, and what it says that request
+    and answer cost in tokens; 0 where it does not say."""
 
     message: Message
     stop: str
+    tokens: int = 0
 
 
 class Model(Protocol):
@@ -65,10 +67,13 @@ class Model(Protocol):
 class AnthropicModel:
     """A model behind an `anthropic.Anthropic` client, streamed or not."""
 
+    patient = staticmethod(within_reason)
+    watched = staticmethod(watched)
+
     def __init__(
         self, client: Any, stream: bool, model: str = MODEL, max_tokens: int = MAX_TOKENS
     ) -> None:
-        self._client, self._stream = within_reason(impatient(client)), stream
+        self._client, self._stream = self.patient(impatient(client)), stream
         self._settings = {"model": model, "max_tokens": max_tokens}
 
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
@@ -112,7 +117,7 @@ class AnthropicModel:
             raise _unusable(message)
         _refuse_synthetic(message)
         blocks = [read_block(block.to_dict()) for block in message.content]
-        answer = answer_of(blocks, message.stop_reason)
+        answer = answer_of(blocks, message.stop_reason, _tokens(message))
         if show is not None and answer.message.text:
             show(answer.message.text)
         return answer
@@ -123,7 +128,7 @@ class AnthropicModel:
         inputs: dict[int, str] = {}
         complete = False
         with messages.stream(**params) as stream:
-            for event in _events(watched(stream)):
+            for event in _events(self.watched(stream)):
                 complete = complete or event.type == "message_stop"
                 if event.type == "message_start" and event.message.model == SYNTHETIC:
                     show = None
@@ -134,7 +139,7 @@ class AnthropicModel:
             raise ModelFailure("broken_stream", "the answer ended before it was complete")
         _refuse_synthetic(message)
         blocks = [read_block(block.to_dict()) for block in message.content]
-        return answer_of(_as_streamed(blocks, inputs), message.stop_reason)
+        return answer_of(_as_streamed(blocks, inputs), message.stop_reason, _tokens(message))
 
 
 def _events(stream: Any) -> Iterator[Any]:
@@ -175,21 +180,33 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def answer_of(blocks: Sequence[Block], stop: str) -> Answer:
+def answer_of(blocks: Sequence[Block], stop: str, tokens: int | None = None) -> Answer:
     """The answer, without the halves of characters that nothing could store."""
-    message = Message("assistant", tuple(blocks))
+    message = Message("assistant", tuple(map(_whole, blocks)))
     plain = clean_json(msgspec.to_builtins(message))
-    return Answer(msgspec.convert(plain, type=Message), stop)
+    return Answer(msgspec.convert(plain, type=Message), stop, tokens or 0)
+
+
+def _whole(block: Block) -> Block:
+    """A call whose arguments hold half a character is wrapped: made clean they would be others."""
+    if isinstance(block, ToolUse) and clean_json(block.input) != block.input:
+        return msgspec.structs.replace(block, input={UNPARSED: json.dumps(block.input)})
+    return block
 
 
 def _refuse_synthetic(message: Any) -> None:
     """Raise ModelFailure for a message that no model wrote."""
     text = "\n".join(block.text for block in message.content if block.type == "text")
-    counts = [getattr(message.usage, name, None) for name in _COUNTS]
-    known = [count for count in counts if isinstance(count, int)]
-    kind = classify_answer(message.model, sum(known) if known else None, text)
+    kind = classify_answer(message.model, _tokens(message), text)
     if kind is not None:
         raise ModelFailure(kind, text)
+
+
+def _tokens(message: Any) -> int | None:
+    """What a message says that it cost; None where it does not say."""
+    counts = [getattr(message.usage, name, None) for name in _COUNTS]
+    known = [count for count in counts if isinstance(count, int)]
+    return sum(known) if known else None
 
 
 _COUNTS = (

@@ -173,7 +173,7 @@ class _Heard:
             raise ModelFailure(failed, text)
         blocks: list[Block] = [Text(text)] if text else []
         blocks += (ToolUse(c["id"], c["name"], _input(c["arguments"])) for c in self._calls)
-        return answer_of(blocks, "refusal" if refusal else _STOPS.get(stop, stop))
+        return answer_of(blocks, "refusal" if refusal else _STOPS.get(stop, stop), self._tokens)
 
 
 def _input(said: Json) -> Json:
@@ -211,11 +211,10 @@ def _call(call: ToolUse) -> dict[str, Json]:
 
 
 def _result(block: ToolResult) -> str:
-    """A result as text; the wire has no place for anything else in it."""
-    if isinstance(block.content, str):
-        return block.content
-    parts = (b.text if isinstance(b, Text) else f"[{b.kind}]" for b in block.content)
-    return "\n".join(parts)
+    """A result as text; the wire has no place for anything else in it, not for an error either."""
+    content = (Text(block.content),) if isinstance(block.content, str) else block.content
+    parts = (b.text if isinstance(b, Text) else f"[{b.kind}]" for b in content)
+    return ("Error: " if block.is_error else "") + "\n".join(parts)
 
 
 def _tool(tool: ToolSpec) -> dict[str, Json]:

@@ -130,8 +130,8 @@ def _answer(response: Any) -> Answer:
         raise ModelFailure(classify(ValueError(text)) or "broken_stream", text)
     items = [item.to_dict() for item in output]
     blocks = [block for item in items for block in read_item(item)]
-    answer = answer_of(blocks, _stop(response, items, blocks))
     tokens = getattr(response.usage, "total_tokens", None)
+    answer = answer_of(blocks, _stop(response, items, blocks), tokens)
     failed = classify_answer(response.model, tokens, answer.message.text)
     if failed is not None:
         raise ModelFailure(failed, answer.message.text)

@@ -119,6 +119,11 @@ _FAILURES: dict[FailureKind, tuple[str, str, bool]] = {
         "request_refused",
         False,
     ),
+    "budget": (
+        "I stopped here, because one message may not cost more: {text}",
+        "budget_spent",
+        False,
+    ),
     "broken_stream": (
         "The model's answer broke off and was not used: {text}",
         "answer_broke_off",

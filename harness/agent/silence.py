@@ -25,7 +25,7 @@ _Stream = TypeVar("_Stream")
 
 
 def impatient(client: Any) -> Any:
-    """The SDK's client, which waits `SILENT_S` for bytes; one with a time-out of its own keeps it."""
+    """The SDK's client, which waits `SILENT_S` for bytes; a time-out in one number stays."""
     kind = type(client.timeout)
     if not hasattr(client.timeout, "read"):
         return client

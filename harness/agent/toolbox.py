@@ -40,6 +40,14 @@ class Toolbox:
         other._prepare = prepare
         return other
 
+    def with_tool(self, tool: Tool) -> Toolbox:
+        """The same tools and one more, which has a time-out of its own if it needs one."""
+        other = copy(self)
+        other._tools = {**self._tools, tool.name: tool}
+        spec = ToolSpec(tool.name, tool.description, tool.input_schema)
+        other.specs = (*(s for s in self.specs if s.name != tool.name), spec)
+        return other
+
     def run(self, call: ToolUse) -> ToolResult:
         """The result of a call. A tool that raises, or does not exist, gives an error result.
 

@@ -12,10 +12,10 @@ import msgspec
 
 from harness.checks.outcome import outcome
 from harness.core.exchanges import Exchange
+from harness.core.expect import Bounds, Expect, MustNot, Waits
 from harness.core.history import History
 from harness.core.messages import Json, canonical
 from harness.core.ports import needs
-from harness.core.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.verdict import Finding
 
 

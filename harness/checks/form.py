@@ -33,22 +33,31 @@ def nonblank_content(history: History, *, results: bool = False) -> Iterator[Fin
         return
     for exchange, nodes in first_seen(history.trace):
         for node in nodes:
-            rule = _blankness(node, results, is_last=node is exchange.node)
-            if rule:
-                text = f"{exchange.called.key}: message {node.depth - 1} ({node.side}) is {rule}"
-                yield Finding(f"nonblank_content.{rule}", text, (exchange.n,))
+            before = node.parent
+            if before is not None and _is_empty_reply(before):
+                yield _not_blank(exchange, before, "empty")
+            if not node.message.blocks and not _is_empty_reply(node):
+                yield _not_blank(exchange, node, "empty")
+            elif _is_blank(node, results):
+                yield _not_blank(exchange, node, "blank")
 
 
-def _blankness(node: Node, results: bool, *, is_last: bool) -> str:
+def _not_blank(exchange: Exchange, node: Node, rule: str) -> Finding:
+    text = f"{exchange.called.key}: message {node.depth - 1} ({node.side}) is {rule}"
+    return Finding(f"nonblank_content.{rule}", text, (exchange.n,))
+
+
+def _is_empty_reply(node: Node) -> bool:
+    """Whether it is an assistant's message without content, which may stand at the end alone."""
+    return not node.message.blocks and node.side == "assistant"
+
+
+def _is_blank(node: Node, results: bool) -> bool:
     blocks = node.message.blocks
-    if not blocks:
-        return "" if is_last and node.side == "assistant" else "empty"
     texts = [block.text for block in blocks if isinstance(block, Text)]
     if results:
-        texts += [
-            block.text for block in blocks if isinstance(block, ToolResult) and _is_text(block)
-        ]
-    return "blank" if any(not text.strip() for text in texts) else ""
+        texts += [b.text for b in blocks if isinstance(b, ToolResult) and _is_text(b)]
+    return any(not text.strip() for text in texts)
 
 
 def _is_text(result: ToolResult) -> bool:

@@ -14,26 +14,34 @@ from typing import Any
 import msgspec
 
 from harness.checks import (
+    budgets,
+    compactions,
     delivery,
+    durability,
     execution,
     expectation,
     form,
+    healing,
     loops,
     memory,
     outcome,
     persistence,
     progress,
     request,
+    resume,
     retries,
     run,
     sizes,
+    streams,
     tool_calls,
     turns,
+    visibility,
+    waiting,
 )
 from harness.core.errors import InputError, nearest
+from harness.core.expect import Expect
 from harness.core.history import History
 from harness.core.ports import CheckFunction
-from harness.core.scenario import Expect
 from harness.core.verdict import Finding, NotApplicable, Verdict, VerdictWord
 
 MODULES: tuple[ModuleType, ...] = (
@@ -46,11 +54,19 @@ MODULES: tuple[ModuleType, ...] = (
     sizes,
     retries,
     loops,
+    compactions,
+    budgets,
+    waiting,
     execution,
+    visibility,
+    streams,
     persistence,
+    durability,
+    resume,
     delivery,
     turns,
     outcome,
+    healing,
     expectation,
 )
 """The modules that hold checks, in the order in which they are applied: how the run itself went

@@ -96,7 +96,7 @@ def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
         return False
     helped = max((c.n for c in trace.compactions if c.turn is turn and not c.failed), default=0)
     held = (e.node for e in turn.main if e.n > helped)
-    return any(_stands(_settled(node), exchange.node) for node in held)
+    return any(stands(settled_list(node), exchange.node) for node in held)
 
 
 def _begins_alike(before: Exchange, exchange: Exchange) -> Iterator[Finding]:
@@ -104,13 +104,13 @@ def _begins_alike(before: Exchange, exchange: Exchange) -> Iterator[Finding]:
     if before.request.system != exchange.request.system:
         text = f"{both} have different system texts"
         yield Finding("append_only_prefix.system", text, events)
-    settled = _settled(before.node)
-    if not _stands(settled, exchange.node):
+    settled = settled_list(before.node)
+    if not stands(settled, exchange.node):
         text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
         yield Finding("append_only_prefix.messages", text, events)
 
 
-def _settled(node: Node) -> Node:
+def settled_list(node: Node) -> Node:
     """What stood before the newest message."""
     last_side = node.side
     while node.parent is not None and node.side in (last_side, "system"):
@@ -118,7 +118,7 @@ def _settled(node: Node) -> Node:
     return node
 
 
-def _stands(settled: Node, node: Node) -> bool:
+def stands(settled: Node, node: Node) -> bool:
     """Whether a list begins as it was; a paused answer may have got its end meanwhile."""
     now = node.first(settled.depth)
     if now is settled:

@@ -183,13 +183,11 @@ def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
 
 def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
     """Waits that do not grow, the first time that there are so many of them."""
-    row: list[_Gap] = []
-    for gap in gaps:
-        is_free = not gap.asked_ms and gap.waited_ms < ceiling_ms
-        grows = bool(row) and gap.waited_ms > row[0].waited_ms * _GROWTH
-        row = [] if not is_free else [gap] if grows else [*row, gap]
-        if len(row) == most:
-            waits = ", ".join(str(g.waited_ms) for g in row)
+    for end in range(most, len(gaps) + 1):
+        row = gaps[end - most : end]
+        is_free = not any(gap.asked_ms or gap.waited_ms >= ceiling_ms for gap in row)
+        if is_free and max(gap.waited_ms for gap in row) <= row[0].waited_ms * _GROWTH:
+            waits = ", ".join(str(gap.waited_ms) for gap in row)
             text = f"{row[-1].again.called.key}: the waits do not grow: {waits} ms"
             yield Finding("backoff.flat", text, (row[0].failed.n, *(g.again.n for g in row)))
             return

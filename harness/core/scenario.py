@@ -11,13 +11,11 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from harness.core.calls import InboundKind, Purpose
+from harness.core.expect import Expect
 from harness.core.messages import Json
-from harness.core.verdict import OutcomeWord
+from harness.core.strict import Count, FromOne, Seconds, Strict
 
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-FromOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 Times: TypeAlias = FromOne | Literal["forever"]
-Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 CallKey: TypeAlias = Annotated[
     str, msgspec.Meta(pattern=r"^([^/\s]+/)?(model|tool|inbox|outbox|store)#[1-9][0-9]*$")
 ]
@@ -25,10 +23,6 @@ CallKey: TypeAlias = Annotated[
 
 SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
 WireName = Literal["anthropic", "openai-chat", "openai-responses"]
-
-
-class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all that is read from a file: unknown keys are errors."""
 
 
 class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -163,46 +157,6 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     virtual_s: Seconds = 86400.0
     real_s: Seconds = 30.0
     restarts: Count = 3
-
-
-class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """How often something may happen."""
-
-    min: Count = 0
-    max: Count | None = None
-
-
-class ExpectCalls(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """Bounds of the calls on a seam; of tools, one by one."""
-
-    model: Bounds | None = None
-    tool: dict[str, Bounds] = {}
-
-
-class Waits(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """A schedule of waits in seconds, each within `tolerance` of its own length."""
-
-    schedule: tuple[float, ...] = ()
-    tolerance: float = 0.0
-
-
-class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent never does: call these tools, say these words in a final or an error."""
-
-    call: tuple[str, ...] = ()
-    say: tuple[str, ...] = ()
-
-
-class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent does in this scenario."""
-
-    outcome: OutcomeWord | None = None
-    must: tuple[str, ...] = ()
-    must_not: MustNot = MustNot()
-    calls: ExpectCalls = ExpectCalls()
-    inputs: dict[str, Json] = {}
-    waits_s: tuple[float, ...] | Waits | None = None
-    known: tuple[str, ...] = ()
 
 
 class SeedMessage(Strict, frozen=True, kw_only=True):

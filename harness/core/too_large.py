@@ -51,9 +51,10 @@ class TooLarge:
         return head.status == HTTP_TOO_LARGE or (error is not None and self._is_about_size(error))
 
     def _rules_words(self) -> frozenset[str]:
-        """What the wire's rules of size say around their figures."""
+        """What the wire's rules of size say around their figures, each in its first sentence."""
         if self._words is None:
             texts = [e.message for rule, e in self._wire.refusals().items() if rule in SIZE_RULES]
-            parts = (part for text in texts for part, *_ in Formatter().parse(text))
-            self._words = frozenset(part for part in parts if len(part.strip()) >= _WORDS_LEAST)
+            parts = [part for text in texts for part, *_ in Formatter().parse(text)]
+            words = [part.partition(". ")[0] for part in parts]
+            self._words = frozenset(said for said in words if len(said.strip()) >= _WORDS_LEAST)
         return self._words

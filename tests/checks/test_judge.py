@@ -15,6 +15,14 @@ from harness.core.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "backoff",
+    "ends_with_user",
+    "nonblank_content",
+    "request_fits",
+    "retry_budget",
+    "tool_pairing",
+    "unique_tool_ids",
+    "wellformed_text",
     "turn_serial",
     "cancel_honoured",
     "append_only_prefix",

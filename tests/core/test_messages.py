@@ -18,6 +18,9 @@ from harness.core.messages import (
     assistant,
     canonical,
     digest,
+    is_malformed,
+    named,
+    printable,
     results,
     side,
     user,
@@ -114,3 +117,27 @@ def test_tool_results_in_a_user_message_are_the_users() -> None:
 )
 def test_what_a_tool_requires(schema: dict[str, Any], required: tuple[str, ...]) -> None:
     assert ToolSpec("t", "", schema).required == required
+
+
+def test_half_a_character_has_a_digest_of_its_own_and_is_told() -> None:
+    half, spelt = user("x \ud83d"), user("x \\ud83d")
+    assert printable(half) == printable(spelt)
+    assert named(half) == (digest(half), True)
+    assert named(spelt) == (digest(spelt), False)
+    assert digest(half) != digest(spelt)
+
+
+@pytest.mark.parametrize(
+    ("body", "malformed"),
+    [
+        (b'{"a": "\\ud83d"}', True),
+        (b'{"a": "\\ud83d\\ude00"}', False),
+        (b'{"a": "\\\\ud83d"}', False),
+        (b'{"a": "x', False),
+        (b"\xff", False),
+        (b"[" * 100_000, False),
+    ],
+    ids=["half", "whole", "spelt out", "cut", "no text", "deep"],
+)
+def test_a_body_that_holds_half_a_character(body: bytes, malformed: bool) -> None:
+    assert is_malformed(body) is malformed

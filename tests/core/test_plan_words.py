@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from harness.core.plan_words import summary
+from harness.core.plan_words import summary, waited_ms
 from harness.core.plans import (
     Answer,
     Close,
@@ -38,3 +38,9 @@ def test_a_plan_of_very_many_steps_is_told_by_its_sums() -> None:
     total = f"send 200 ({200 * len(SEND.data)} bytes)"
     assert summary(many) == ("wait 400 ms", total, "effect pay", "close")
     assert summary((Send(b""), Wait(0)) * 50) == ("send 50 (0 bytes)",)
+
+
+def test_the_waits_of_a_plan_are_in_its_words() -> None:
+    assert waited_ms(summary((Wait(5), SEND, Wait(20), Close()))) == 25
+    assert waited_ms(summary(tuple([Wait(2), Close()] * 100))) == 200
+    assert waited_ms(summary((SEND,))) == 0

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.events import Effected
-from harness.core.plans import Answer, Effect, Plan, Raise, ToolAnswer, Wait
+from harness.core.events import Answered, Effected
+from harness.core.plans import Answer, Effect, Head, Plan, Raise, Send, ToolAnswer, Wait
 from harness.core.scenario import Limits, ToolTurn
 from harness.core.seams import STOP, limit_text, record_answer, tool_plan
 from tests.core import world
@@ -39,3 +39,24 @@ def test_a_limit_in_words() -> None:
     assert (
         limit_text("virtual_s", Limits()) == "loop-harness: the limit virtual_s = 86400 is reached"
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "told"),
+    [
+        (429, {"retry-after": "30"}, "30"),
+        (429, {"retry-after": "soon"}, "soon"),
+        (529, {"retry-after": "30", "retry-after-ms": "20"}, "20 ms"),
+        (503, {}, ""),
+        (200, {"retry-after": "30"}, ""),
+    ],
+)
+def test_what_an_error_asks_to_wait_is_told(
+    status: int, headers: dict[str, str], told: str
+) -> None:
+    run = world.run()
+    world.ask(run)
+    record_answer(run.history, world.call_of(run), (Send(b"", Head(status, headers)),))
+    answered = run.history.events[-1]
+    assert isinstance(answered, Answered)
+    assert answered.retry_after == told

@@ -12,7 +12,14 @@ import pytest
 
 from harness.core.events import Answered
 from harness.core.history import canonical
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.runner import Run, run
 
 PROVIDER = "https://api.anthropic.com"

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.checks.loops import no_progress_stop
+from harness.checks.tool_calls import tool_pairing
 from harness.core.calls import ModelRequest, ToolRequest
 from harness.core.errors import InputError
 from harness.core.events import Answered, Called, Ended, Started
@@ -124,6 +125,20 @@ def test_a_cut_answer_is_incomplete() -> None:
     history = _history(user("go"), assistant("so"), exchange=True, answered=True, complete=False)
     (answered,) = [e for e in history.events if isinstance(e, Answered)]
     assert (answered.complete, answered.outcome) == (False, "error")
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_log_says_that_its_requests_are_inferred(exchange: bool) -> None:
+    history = _history(*TURN, exchange=exchange, answered=exchange, stateful=exchange)
+    assert history.trace.starts[0].inferred is not exchange
+    assert all(e.request.stateful is exchange for e in history.trace.exchanges)
+
+
+def test_a_result_whose_call_the_provider_keeps_is_no_orphan() -> None:
+    said = (results(ToolResult("1", "ok")), assistant("done"))
+    kept = _history(*said, exchange=True, answered=True, stateful=True)
+    assert list(tool_pairing(kept)) == []
+    assert [f.code for f in tool_pairing(_history(*said))] == ["tool_pairing.orphan"]
 
 
 def test_a_recording_without_tools_has_no_tool_seam() -> None:

@@ -11,7 +11,7 @@ from tests.mutants import Mutant
 
 MUTANT = Mutant(
     breaks="projection",
-    statement="A call whose turn was interrupted is sent without a result (incidents 11; dify #41846)",
+    statement="The call of a cancelled turn is sent without a result (incidents 11; dify #41846)",
     scenario="forgiving-provider",
     killed_by="tool_pairing.unanswered",
 )

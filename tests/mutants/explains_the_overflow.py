@@ -14,7 +14,7 @@ from tests.mutants.second_model import SecondModel, Show, build_with
 MUTANT = Mutant(
     breaks="model",
     statement="After a refusal for its size the request grows (incidents 27, 30)",
-    scenario="prompt-too-long",
+    scenario="overflow-shapes",
     killed_by="request_fits.again",
 )
 

@@ -14,7 +14,14 @@ from harness.agent import agent as reference
 from harness.core.errors import HarnessError, InputError
 from harness.core.events import Answered, Called, Ended, Killed, Started
 from harness.core.history import canonical
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    ToolScript,
+    Turn,
+)
 from harness.runner import Run, run
 from harness.runner.forked import Child
 from harness.targets import TargetSpec

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.core.calls import Call
+from harness.core.expect import Expect
 from harness.core.messages import Text, ToolUse
 from harness.core.past import Past
 from harness.core.plans import Reply
-from harness.core.scenario import Expect, InboxItem, Limits, Scenario, ToolScript, ToolTurn
+from harness.core.scenario import InboxItem, Limits, Scenario, ToolScript, ToolTurn
 
 TURNS = 10
 TOOLS = {1: "pay", 3: "look", 4: "pay", 5: "look", 7: "pay", 8: "look", 10: "pay"}

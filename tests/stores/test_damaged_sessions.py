@@ -12,7 +12,8 @@ from harness.agent import build
 from harness.core.brief import Brief
 from harness.core.calls import OutboxRequest
 from harness.core.events import Called
-from harness.core.scenario import Expect, InboxItem, Scenario, ToolScript, Turn
+from harness.core.expect import Expect
+from harness.core.scenario import InboxItem, Scenario, ToolScript, Turn
 from harness.runner import Run, run
 from harness.targets import of_callable
 from tests.stores import damaged

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from harness.core.plans import Plan
 from harness.core.ports import Moment
-from harness.core.scenario import Seconds, SessionName
+from harness.core.scenario import SessionName
+from harness.core.strict import Seconds
 from harness.faults.http.said import error
 
 STAGE = "value"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.core.plans import Close, Jump, Plan, Send, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import Count, Seconds
+from harness.core.strict import Count, Seconds
 
 STAGE = "bytes"
 

@@ -8,7 +8,7 @@ import msgspec
 
 from harness.core.plans import Answer, Plan, Reply, Step, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import Seconds
+from harness.core.strict import Seconds
 from harness.faults.http.said import error
 
 STAGE = "value"

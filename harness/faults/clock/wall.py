@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.core.plans import Jump, Plan
 from harness.core.ports import Moment
-from harness.core.scenario import Seconds
+from harness.core.strict import Seconds
 
 STAGE = "value"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.core.plans import Plan
 from harness.core.ports import Moment
-from harness.core.scenario import Count
+from harness.core.strict import Count
 from harness.faults.context.words import in_words
 from harness.faults.sse import errors
 

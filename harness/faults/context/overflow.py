@@ -13,7 +13,7 @@ import msgspec
 from harness.core.messages import Text
 from harness.core.plans import Answer, ApiError, Plan, Reply
 from harness.core.ports import Moment
-from harness.core.scenario import FromOne
+from harness.core.strict import FromOne
 from harness.faults.context.words import too_long
 from harness.faults.http.said import reply_of, said_instead
 

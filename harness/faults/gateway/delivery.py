@@ -7,7 +7,7 @@ import msgspec
 from harness.core.calls import OutboxRequest
 from harness.core.plans import Head, Plan, Raise, Send, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import Seconds
+from harness.core.strict import Seconds
 
 STAGE = "value"
 

@@ -9,7 +9,8 @@ import msgspec
 from harness.core.calls import Inbound
 from harness.core.plans import Plan
 from harness.core.ports import Moment
-from harness.core.scenario import FromOne, SessionName
+from harness.core.scenario import SessionName
+from harness.core.strict import FromOne
 from harness.faults.gateway.messages import changed, delivering, due, former
 
 STAGE = "value"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.core.plans import Kill, Plan, Send
 from harness.core.ports import Moment
-from harness.core.scenario import Count
+from harness.core.strict import Count
 
 STAGE = "bytes"
 

@@ -12,7 +12,7 @@ from typing import Literal
 from harness.core.messages import Text
 from harness.core.plans import Plan
 from harness.core.ports import Moment
-from harness.core.scenario import FromOne
+from harness.core.strict import FromOne
 from harness.faults.http import said
 from harness.faults.http.said import refusal
 

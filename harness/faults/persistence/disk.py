@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from harness.core.plans import Plan, Raise, Send
 from harness.core.ports import Moment
-from harness.core.scenario import Count
+from harness.core.strict import Count
 from harness.faults.persistence.records import on, records
 
 STAGE = "bytes"

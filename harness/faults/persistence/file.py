@@ -10,7 +10,7 @@ import msgspec
 from harness.core.messages import Json, assistant, user
 from harness.core.plans import Plan
 from harness.core.ports import Moment
-from harness.core.scenario import Count, FromOne
+from harness.core.strict import Count, FromOne
 from harness.faults.persistence.records import Records, fact, message, opened, row
 
 STAGE = "value"

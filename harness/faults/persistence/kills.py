@@ -6,7 +6,7 @@ from typing import Literal
 
 from harness.core.plans import Answer, Kill, Plan, Send
 from harness.core.ports import Moment
-from harness.core.scenario import Count
+from harness.core.strict import Count
 from harness.faults.persistence.records import on, records
 
 STAGE = "bytes"

@@ -10,7 +10,7 @@ import msgspec
 from harness.core.messages import user
 from harness.core.plans import Plan, Raise, Send, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import Seconds
+from harness.core.strict import Seconds
 from harness.faults.persistence.records import fact, on, records, row
 
 STAGE = "value"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from harness.core.messages import Json
 from harness.core.plans import Close, Plan, Send
 from harness.core.ports import Moment
-from harness.core.scenario import Count
+from harness.core.strict import Count
 from harness.faults.sse.events import ended, find, frame, headed, is_end, opened, value
 
 STAGE = "bytes"

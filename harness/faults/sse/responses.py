@@ -11,7 +11,7 @@ from typing import Literal
 from harness.core.messages import Json
 from harness.core.plans import Close, Plan, Send, Step
 from harness.core.ports import Moment
-from harness.core.scenario import FromOne
+from harness.core.strict import FromOne
 from harness.faults.sse.events import (
     changed,
     event,

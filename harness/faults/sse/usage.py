@@ -7,7 +7,7 @@ from collections.abc import Callable
 from harness.core.messages import Json
 from harness.core.plans import Plan, Step
 from harness.core.ports import Moment
-from harness.core.scenario import FromOne
+from harness.core.strict import FromOne
 from harness.faults.sse.events import changed, event, headed, spliced, value
 
 STAGE = "bytes"

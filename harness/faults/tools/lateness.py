@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.core.plans import Answer, Plan, Raise, ToolAnswer, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import Seconds
+from harness.core.strict import Seconds
 from harness.faults.tools.answers import effects
 
 STAGE = "value"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from harness.core.plans import Close, Plan, Raise, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import Seconds
+from harness.core.strict import Seconds
 from harness.faults.transport.pieces import ms
 
 STAGE = "bytes"

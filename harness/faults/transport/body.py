@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from harness.core.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import Count, FromOne, Seconds
+from harness.core.strict import Count, FromOne, Seconds
 from harness.faults.transport.pieces import body_of, first, framed, head_of, ms, sends
 
 STAGE = "bytes"

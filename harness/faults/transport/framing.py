@@ -10,7 +10,7 @@ import gzip
 
 from harness.core.plans import Close, Plan, Send, Wait
 from harness.core.ports import Moment
-from harness.core.scenario import FromOne, Seconds
+from harness.core.strict import FromOne, Seconds
 from harness.faults.transport.pieces import body_of, framed, head_of, ms, written
 
 STAGE = "bytes"

@@ -14,7 +14,14 @@ import pytest
 from harness.clock.virtual import EPOCH_S
 from harness.core.brief import ToolError
 from harness.core.events import Answered
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    ToolScript,
+    Turn,
+)
 from harness.faults import faults
 from harness.faults.clock import server
 from harness.runner import Run, run

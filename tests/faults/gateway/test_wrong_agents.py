@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from harness.core.brief import ToolError
+from harness.core.expect import Expect
 from harness.core.scenario import (
-    Expect,
     FaultSpec,
     InboxItem,
     Scenario,

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from harness.agent import agent
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, SeedMessage, Session, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    Turn,
+)
 from harness.faults import faults
 from harness.faults.http import load
 from harness.runner import run

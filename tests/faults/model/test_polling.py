@@ -3,7 +3,14 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.plans import Answer, Plan, ToolAnswer
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.faults.model import polling
 from harness.runner import run
 from tests.faults.world import bend

@@ -7,7 +7,14 @@ import pytest
 from harness.agent import agent
 from harness.core.calls import OutboxRequest
 from harness.core.events import Answered, Called, Effected, Killed
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.faults.persistence.text import SEPARATORS
 from harness.runner import Run, run
 from harness.targets import of_callable

@@ -13,7 +13,14 @@ import pytest
 
 from harness.agent import agent
 from harness.core.events import Answered
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.faults import Fault, faults
 from harness.runner import run
 from harness.targets import of_callable

@@ -6,7 +6,15 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.agent.toolbox import ENDLESS, MAX_RESULT_CHARACTERS
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario import (
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.faults import faults
 from harness.runner import Run, run
 

@@ -84,6 +84,16 @@ def test_a_stored_prompt_needs_no_input() -> None:
     assert _asked(model="m") is None
 
 
+def test_instructions_alone_are_no_message_of_the_user() -> None:
+    assert _asked(input="", instructions="be brief").messages == ()
+
+
+def test_an_item_with_a_role_and_no_content_is_kept_whole() -> None:
+    item = {"type": "additional_tools", "role": "developer", "tools": []}
+    (message,) = _messages(item)
+    assert (message.role, message.blocks) == ("developer", (Opaque("additional_tools", item),))
+
+
 def _response(**fields: Any) -> dict[str, Any]:
     return {"object": "response", "status": "completed", "output": [REASONING, CALL], **fields}
 

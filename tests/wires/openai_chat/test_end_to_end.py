@@ -10,8 +10,9 @@ import openai
 import pytest
 
 from harness.core.events import Called
+from harness.core.expect import Expect
 from harness.core.history import canonical
-from harness.core.scenario import Expect, InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.runner import run
 
 Row = dict[str, Any]

@@ -1,0 +1,112 @@
+"""Sub-agents: a tool by which the model hands a part of its work to another loop.
+
+Each is a session of its own, which names its parent in every request. What goes wrong with them is
+their number: so there is one count for a whole turn, handed down with the account that pays; a
+sub-agent that stands as deep as it may is not offered the tool at all; and they work one after the
+other. A sub-agent has no store: what it says at its end is the result of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, TypeAlias
+
+from harness.agent.loop import Loop
+from harness.agent.model import Model
+from harness.agent.outcome import Outcome
+from harness.agent.policy import Policy
+from harness.agent.projection import project
+from harness.agent.toolbox import Toolbox
+from harness.agent.window import fit
+from harness.core.brief import Brief, Tool, ToolError
+from harness.core.calls import Inbound
+from harness.core.messages import Message, user
+
+NAME = "task"
+SCHEMA = {
+    "type": "object",
+    "properties": {"prompt": {"type": "string", "description": "All that it has to know."}},
+    "required": ["prompt"],
+}
+
+ModelOf: TypeAlias = Callable[[str, str], Model]
+"""The model for a session that has a parent: `(session, parent) -> model`."""
+
+LoopOf: TypeAlias = Callable[["TaskTranscript", Model, Toolbox], Loop]
+"""A loop for a sub-agent."""
+
+
+class Tasks:
+    """The sub-agents of one turn; `session` is the turn's, and theirs are named after it."""
+
+    def __init__(self, session: str, model_of: ModelOf, loop_of: LoopOf, policy: Policy) -> None:
+        self._session, self._policy = session, policy
+        self._model_of, self._loop_of = model_of, loop_of
+        self._numbers = count(1)
+
+    def offered(self, tools: Toolbox, parent: str = "", depth: int = 0) -> Toolbox:
+        """The tools, and one that makes a sub-agent, for whoever is not too deep for it."""
+        if depth >= self._policy.max_depth:
+            return tools
+        above = parent or self._session
+
+        def task(input: dict[str, Any], *, id: str) -> str:
+            return self._run(str(input.get("prompt", "")), tools, above, depth + 1)
+
+        return tools.with_tool(Tool(NAME, "Let another agent do a part of the work.", SCHEMA, task))
+
+    def _run(self, prompt: str, tools: Toolbox, parent: str, depth: int) -> str:
+        number = next(self._numbers)
+        if not prompt.strip():
+            raise ToolError("Not run: the prompt is empty.")
+        if number > self._policy.max_tasks:
+            raise ToolError(f"Not run: {self._policy.max_tasks} tasks a message are the limit.")
+        session = f"{self._session}-task{number}"
+        offered = self.offered(tools, session, depth)
+        loop = self._loop_of(TaskTranscript(prompt), self._model_of(session, parent), offered)
+        outcome = loop.run()
+        if outcome.status != "ok":
+            raise ToolError(outcome.text)
+        return outcome.text
+
+
+class TaskTranscript:
+    """The history of a sub-agent, in memory."""
+
+    def __init__(self, prompt: str) -> None:
+        self.messages: Sequence[Message] = [user(prompt)]
+
+    def open(self, inbound: Inbound) -> bool:
+        """A sub-agent takes in nothing but its prompt."""
+        return False
+
+    def resume(self, inbound: Inbound) -> int:
+        """What is not stored cannot be taken up."""
+        return 0
+
+    def append(self, message: Message) -> None:
+        """Add what the model said, or results."""
+        self.messages = [*self.messages, message]
+
+    def wire(self, nudge: str = "") -> list[Message]:
+        """The messages of the next request."""
+        return project([*self.messages, *([user(nudge)] if nudge else [])])
+
+    def compact(self, summary: Message, keep: int) -> None:
+        """Go on with a summary and the last `keep` messages."""
+        self.messages = [summary, *self.messages[-keep:]]
+
+    def rebuild(self, budget_tokens: int) -> None:
+        """Go on with what fits."""
+        self.messages = fit(self.messages, budget_tokens)
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Nothing is kept."""
+
+
+def client_for(brief: Brief, session: str, parent: str, client: Any) -> Any:
+    """The SDK's client for a session that names its parent."""
+    path = "/v1" if brief.wire.startswith("openai") else ""
+    url, headers = f"{brief.base_url}/s/{session}{path}", {"x-harness-parent": parent}
+    return client.with_options(base_url=url, default_headers=headers)

@@ -1,0 +1,121 @@
+"""Whether a compaction keeps what the turn cannot go on without.
+
+A summary may leave out nearly everything, but not what is under way: the calls that wait for their
+results, the words that the turn answers, and the rules that hold in every request. And one that
+failed is no reason to lose anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.request import WINDOW_RULES, settled_list, stands
+from harness.checks.rows import squeeze
+from harness.core.exchanges import Ask, Exchange
+from harness.core.history import History
+from harness.core.messages import Json, canonical
+from harness.core.ports import needs
+from harness.core.trace import Compaction, Turn
+from harness.core.verdict import Finding
+
+_BEGINNING = 40
+"""So many characters of a message stand in the next request, even if an agent cuts it short."""
+
+_KEPT = 0.8
+"""So many of the words of a system text are still there, whatever else it tells meanwhile."""
+
+
+@needs("model", "inbox")
+def compaction_preserves(history: History) -> Iterator[Finding]:
+    """A compaction keeps what is under way, and one that fails changes nothing.
+
+    `too_large`: the request for a summary is itself over the window. Then, in the next main request
+    of the turn: `open_call`: a call of the model that had no result yet is gone. `last_message`:
+    the message that the turn answers is gone. `rules`: words of the system text are gone. `failed`:
+    the summary was empty or never came, the request before was not refused, and what stood in it is
+    changed all the same. That a compact request is well formed is asked by `valid_request` and the
+    checks of its form. Not meant: a long message that is cut short, calls with a result, a prompt
+    that must become smaller somehow because it was refused, and a recording, in which requests are
+    inferred. An agent mends it by summarising only what lies before the turn that is going on, and
+    by taking a summary for its history only once it is known to be one. Source: invariant 17;
+    earendil-works/pi#4570.
+    """
+    if history.trace.world == "recording":
+        return
+    for compaction in history.trace.compactions:
+        yield from _too_large(compaction)
+        after = compaction.after
+        if after is not None and _same_turn(compaction.turn, after):
+            yield from _open_calls(compaction, after)
+            yield from _last_message(compaction, after)
+            yield from _rules(compaction, after, history.values)
+            yield from _failed(compaction, after)
+
+
+def _same_turn(turn: Turn, exchange: Exchange) -> bool:
+    return (exchange.called.session, exchange.called.turn) == (turn.session, turn.number)
+
+
+def _too_large(compaction: Compaction) -> Iterator[Finding]:
+    for call in compaction.calls:
+        if WINDOW_RULES.intersection(call.called.refused):
+            text = f"{call.called.key} asks for a summary and is itself too long"
+            yield Finding("compaction_preserves.too_large", text, (call.n,))
+
+
+def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
+    still_open = [ask for ask in compaction.turn.asks if _is_open(ask, compaction.n)]
+    if not still_open:
+        return
+    uses = [use for message in after.node.messages for use in message.tool_uses]
+    kept = {use.id for use in uses} | {(use.name, canonical(use.input)) for use in uses}
+    for ask in still_open:
+        if not {ask.use.id, (ask.use.name, canonical(ask.use.input))} & kept:
+            text = (
+                f"{after.called.key}: the call {ask.use.id} of {ask.use.name} had no result yet, "
+            )
+            text += "and is gone after the compaction"
+            events = (ask.exchange.n, compaction.n, after.n)
+            yield Finding("compaction_preserves.open_call", text, events)
+
+
+def _is_open(ask: Ask, n: int) -> bool:
+    """Whether a call was made before event `n` and had no result in a request then."""
+    return ask.exchange.n < n and not 0 < ask.sent_n < n
+
+
+def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
+    turn = compaction.turn
+    said = squeeze(turn.text)[:_BEGINNING]
+    if turn.delivery is None or not said or turn.delivery.n > compaction.n:
+        return
+    texts = (m.text for m in after.node.messages if m.role == "user")
+    if not any(said in squeeze(text) for text in texts):
+        text = f"{after.called.key}: the message of turn {turn.number} of {turn.session} is gone "
+        text += "after the compaction"
+        events = (turn.delivery.n, compaction.n, after.n)
+        yield Finding("compaction_preserves.last_message", text, events)
+
+
+def _rules(compaction: Compaction, after: Exchange, values: dict[str, Json]) -> Iterator[Finding]:
+    before = compaction.before
+    if before is None or before.request.system == after.request.system:
+        return
+    words = set(str(values.get(before.request.system, "")).split())
+    left = words & set(str(values.get(after.request.system, "")).split())
+    if len(left) < _KEPT * len(words):
+        text = f"{after.called.key}: {len(words) - len(left)} of {len(words)} words of the system "
+        text += "text are gone after the compaction"
+        events = (before.n, compaction.n, after.n)
+        yield Finding("compaction_preserves.rules", text, events)
+
+
+def _failed(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
+    before = compaction.before
+    if before is None or not compaction.failed or not before.succeeded:
+        return
+    if not stands(settled_list(before.node), after.node):
+        text = f"the compaction at event {compaction.n} failed, and {after.called.key} begins "
+        text += f"otherwise than {before.called.key} all the same"
+        events = (before.n, compaction.n, after.n)
+        yield Finding("compaction_preserves.failed", text, events)

@@ -1,0 +1,116 @@
+"""Whether a write that the store refused is made good, or somebody is told.
+
+A store fails for a moment more often than for good, so a refused write is worth some tries; what
+cannot be written in the end is lost, and then the user has to know it. The seam shows each write
+with the rows that it was to keep.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from harness.checks.outcome import claimed
+from harness.core.calls import StoreRequest
+from harness.core.events import Answered, Called, Killed
+from harness.core.exchanges import Sending
+from harness.core.history import History
+from harness.core.ports import needs
+from harness.core.trace import Trace
+from harness.core.verdict import Finding
+
+_OVER = ("returned", "crashed")
+
+
+@needs("store", "outbox")
+def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]:
+    """A row that the store refuses is written by a later try, or the user is told that it is lost.
+
+    `lost`: a write of rows failed (locked, full, an I/O error), none of the later ones kept those
+    rows, and neither a notice nor an error, nor a final that claims no success, was sent in that
+    session from then on to the end of its next turn. `unbounded`: one write is refused more than
+    `attempts` times in a row. Not meant: a retry that succeeds, now or in a later turn; a write
+    that is reported as failed and has kept its rows; what a kill took; a mark that holds no row,
+    such as that a reply was delivered. A database that was locked for a moment lost the write
+    (mem0ai/mem0#7196), or history for the rest of the session (NousResearch/hermes-agent#3180). An
+    agent mends it by a few tries with growing pauses, and by saying what could not be kept.
+    Source: invariant 28.
+    """
+    trace = history.trace
+    writes = _Writes(trace)
+    for n in writes.refused_more_than(attempts):
+        events = writes.events
+        text = f"one write of the store is refused {attempts + 1} times in a row, and tried again"
+        yield Finding("no_silent_loss.unbounded", text, (events[n][0], n))
+    if trace.ended is None or trace.ended.how not in _OVER:
+        return
+    kept = {row.digest: s.n for s in trace.stored for row in (*s.added, *s.changed)}
+    told = _Told(trace)
+    for (session, request), failed in writes.open.items():
+        first_n = failed[0]
+        lost = [digest for digest in request.rows if kept.get(digest, 0) < first_n]
+        if lost and not told.after(session, first_n):
+            rows = "a row" if len(lost) == 1 else f"{len(lost)} rows"
+            text = f"the store refused {request.operation}: {rows} lost, and the user is not told"
+            yield Finding("no_silent_loss.lost", text, (first_n, trace.ended.n))
+
+
+class _Writes:
+    """The writes of a store: `open` are those that failed and have not succeeded since, with the
+    events of the refusals; `events` gives the refusals of a write by the last of them."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self.open: dict[tuple[str, StoreRequest], list[int]] = {}
+        self.events: dict[int, list[int]] = {}
+
+    def refused_more_than(self, attempts: int) -> Iterator[int]:
+        """Read all writes; gives the refusal that is one too many, once a write."""
+        called: dict[str, Called] = {}
+        for event in self._trace.events:
+            if isinstance(event, Called):
+                if isinstance(event.request, StoreRequest) and event.request.access == "write":
+                    called[event.key] = event
+            elif isinstance(event, Killed):
+                self.open.clear()
+            elif isinstance(event, Answered) and (call := called.pop(event.key, None)):
+                self._answered(call, event)
+                if len(self.events.get(event.n, ())) == attempts + 1:
+                    yield event.n
+
+    def _answered(self, call: Called, answered: Answered) -> None:
+        assert isinstance(call.request, StoreRequest)
+        write = (call.session, call.request)
+        if answered.outcome == "ok":
+            self.open.pop(write, None)
+        else:
+            refusals = self.open.setdefault(write, [])
+            refusals.append(answered.n)
+            self.events[answered.n] = refusals
+
+
+class _Told:
+    """When the users were told of something that went wrong."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._said: dict[str, list[int]] = {}
+        self._begun: dict[str, list[int]] = {}
+        for sending in trace.sendings:
+            if _tells(sending):
+                self._said.setdefault(sending.called.session, []).append(sending.n)
+        for delivery in trace.deliveries:
+            self._begun.setdefault(delivery.inbound.session, []).append(delivery.n)
+
+    def after(self, session: str, n: int) -> bool:
+        """Whether that was so between an event and the end of the session's next turn."""
+        said, begun = self._said.get(session, []), self._begun.get(session, [])
+        place, turn = bisect_right(said, n), bisect_right(begun, n)
+        return place < len(said) and (turn + 1 >= len(begun) or said[place] < begun[turn + 1])
+
+
+def _tells(sending: Sending) -> bool:
+    """Whether a sending that was taken says that something went wrong."""
+    kind = sending.request.kind
+    if sending.answered is None or not sending.answered.complete:
+        return False
+    return kind in ("notice", "error") or (kind == "final" and claimed(sending) != "completed")

@@ -1,0 +1,131 @@
+"""retry_budget and backoff: how often, and how soon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.checks.retries import asked_ms, backoff, retry_budget
+from harness.core.history import History
+from harness.core.messages import user
+from tests.checks.histories import Story, codes
+
+TRIED = [user("go")]
+
+
+def tried(*waits_ms: int, status: int | None = 529, **answer: Any) -> History:
+    """A request that fails, and fails again after each of the waits."""
+    story = Story().turn("go").fail(status, messages=TRIED, **answer)  # type: ignore[arg-type]
+    for wait_ms in waits_ms:
+        story.wait(wait_ms).fail(status, messages=TRIED, **answer)  # type: ignore[arg-type]
+    return story.final("no").end()
+
+
+def test_six_attempts_are_allowed_and_seven_are_not_whoever_makes_them() -> None:
+    assert codes(retry_budget(tried(*[500] * 5))) == []
+    found = list(retry_budget(tried(*[500] * 8)))
+    assert codes(found) == ["retry_budget.request"]
+    assert len(found[0].events) == 7
+
+
+def test_a_success_begins_anew() -> None:
+    story = Story().turn("go")
+    for _ in range(3):
+        story.fail(529, messages=TRIED).fail(529, messages=TRIED)
+        story.reply("x", messages=TRIED)
+    assert codes(retry_budget(story.end())) == []
+
+
+def test_a_turn_has_a_budget_whatever_is_asked() -> None:
+    story = Story().turn("go")
+    for number in range(13):
+        story.fail(529, messages=[user(f"attempt {number}")])
+    assert codes(retry_budget(story.end())) == ["retry_budget.turn"]
+
+
+def test_failures_that_are_spread_over_turns_are_allowed() -> None:
+    story = Story()
+    for number in range(7):
+        story.turn(f"turn {number}").fail(529).fail(529).reply("ok").final()
+    assert codes(retry_budget(story.end())) == []
+
+
+def test_our_own_limit_is_no_failure_of_the_provider() -> None:
+    assert codes(retry_budget(tried(*[1] * 20, error="limit.model_calls"))) == []
+
+
+@pytest.mark.parametrize("status", [429, 500, 529, None])
+def test_a_retry_waits(status: int | None) -> None:
+    assert codes(backoff(tried(20, status=status))) == ["backoff.too_soon"]
+    assert codes(backoff(tried(375, 750, status=status))) == []
+
+
+@pytest.mark.parametrize(
+    "answer", [{"status": 200, "complete": False}, {"status": 400}], ids=["cut stream", "refused"]
+)
+def test_what_says_nothing_of_load_needs_no_wait(answer: dict[str, Any]) -> None:
+    assert codes(backoff(tried(0, **answer))) == []
+
+
+def test_another_request_may_follow_at_once() -> None:
+    story = Story().turn("go").fail(529).reply("x", messages=[user("something else")])
+    assert codes(backoff(story.end())) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "wait_ms", "found"),
+    [
+        ("30", 30_000, []),
+        ("30", 1_000, ["backoff.before_retry_after"]),
+        ("120", 120_000, []),
+        ("3600", 3_600_000, ["backoff.above_cap"]),
+        ("3600", 1_000, ["backoff.above_cap"]),
+        ("50 ms", 50, []),
+        ("50 ms", 20, ["backoff.before_retry_after"]),
+        ("0", 400, []),
+        ("0", 0, ["backoff.too_soon"]),
+        ("Sat, 21 Nov 2026 08:00:00 GMT", 400, []),
+        ("nan", 400, []),
+        ("soon", 400, []),
+    ],
+)
+def test_what_the_answer_asks_for_is_obeyed(asked: str, wait_ms: int, found: list[str]) -> None:
+    assert codes(backoff(tried(wait_ms, status=429, retry_after=asked))) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"), [("1.5", 1500), ("20 ms", 20), ("-5", 0), ("", 0), ("inf", 0), ("1e9", 1e12)]
+)
+def test_a_wait_is_read_as_sdks_read_it(text: str, ms: float) -> None:
+    assert asked_ms(text) == ms
+
+
+@pytest.mark.parametrize(
+    ("waits_ms", "found"),
+    [
+        ([5000, 5000, 5000, 5000], ["backoff.flat"]),
+        ([1000, 800, 1200, 900], ["backoff.flat"]),
+        ([400, 800, 400, 800], []),
+        ([500, 1000, 2000, 4000], []),
+        ([9000, 9000, 9000, 9000], []),
+        ([5000, 5000, 5000], []),
+    ],
+    ids=["fixed", "only jitter", "two layers", "doubling", "at the ceiling", "too few"],
+)
+def test_waits_grow(waits_ms: list[int], found: list[str]) -> None:
+    assert codes(backoff(tried(*waits_ms))) == found
+
+
+def test_waits_that_were_asked_for_need_not_grow() -> None:
+    assert codes(backoff(tried(*[5000] * 4, status=429, retry_after="5"))) == []
+
+
+def test_the_wait_begins_when_the_answer_has_come() -> None:
+    assert codes(backoff(tried(5020, steps=("wait 5000 ms", "close")))) == ["backoff.too_soon"]
+    assert codes(backoff(tried(2000, steps=("wait 5000 ms", "close")))) == []
+
+
+def test_a_recording_has_no_times() -> None:
+    story = Story(world="recording").turn("go").fail(529).fail(529)
+    assert codes(backoff(story.end())) == []
