@@ -62,9 +62,10 @@ class Parts:
     turn: Callable[..., Loop] = Loop
     gateway: Callable[..., Gateway] = Gateway
     policy: Policy = Policy()
+    spawns: bool = False
 
     def loop(self, brief: Brief, inbound: Inbound, transcript: Transcript) -> Loop:
-        """A fresh loop for one message; with the option `spawn`, one that may make sub-agents."""
+        """A fresh loop for one message; one that `spawns` may make sub-agents."""
         outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
         account = open_account(self.policy, brief.clock.now_ms)
         tools = self.tools.prepared(partial(self.environment.ready, inbound.session))
@@ -81,7 +82,7 @@ class Parts:
                 **show,
             )
 
-        if is_on(brief, "spawn"):
+        if self.spawns:
             make = partial(model_of_child, brief)
             tools = Tasks(inbound.session, make, loop_of, self.policy).offered(tools)
         show = outbox.show if is_on(brief, "partial") else None
@@ -144,6 +145,11 @@ def standard_tools(brief: Brief) -> Toolbox:
     return Toolbox(for_the_model(brief.tools))
 
 
+def standard_spawns(brief: Brief) -> bool:
+    """Whether there are sub-agents: the option `spawn`."""
+    return is_on(brief, "spawn")
+
+
 def standard_environment(brief: Brief) -> Environments:
     """What `terminal`, `file` and `code` work in, if the brief has a tool that makes it."""
     return offered(brief.tools)
@@ -193,4 +199,5 @@ _STANDARD: dict[str, Callable[[Brief], Any]] = {
     "store": standard_store,
     "environment": standard_environment,
     "transcript": standard_transcript,
+    "spawns": standard_spawns,
 }

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.agent.images import sendable
 from harness.core.messages import (
     Block,
     Message,
@@ -89,8 +90,11 @@ def _cleaned(block: Block) -> Block:
         case ToolResult(content=str(text)) if not text.strip():
             return msgspec.structs.replace(block, content=NO_TEXT)
         case ToolResult(content=tuple(parts)):
-            kept = tuple(p for p in parts if _carries(p, (Text, Opaque)))
-            return msgspec.structs.replace(block, content=kept or NO_TEXT)
+            kept = (p for p in parts if _carries(p, (Text, Opaque)))
+            sent = tuple(sendable(p) if isinstance(p, Opaque) else p for p in kept)
+            return msgspec.structs.replace(block, content=sent or NO_TEXT)
+        case Opaque():
+            return sendable(block)
     return block
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from harness.agent.guards.empty_input import is_unparsed
 from harness.agent.projection import NO_TEXT
 from harness.agent.text import clean, clean_json
+from harness.agent.tool_names import told
 from harness.agent.window import clip
 from harness.core.brief import Tool
 from harness.core.messages import Json, Opaque, Text, ToolResult, ToolSpec, ToolUse, canonical
@@ -23,15 +24,19 @@ TIMEOUT_S = 1800.0
 
 
 class Toolbox:
-    """The tools of one agent. A tool whose `call` takes `timeout_s` is given `timeout_s` seconds,
-    and raises TimeoutError when it needs more; nothing can stop another one from outside."""
+    """The tools of one agent, by the names that the model is told (`tool_names`). A tool whose
+    `call` takes `timeout_s` is given `timeout_s` seconds, and raises TimeoutError when it needs
+    more; nothing can stop another one from outside."""
 
     def __init__(self, tools: Sequence[Tool], timeout_s: float = TIMEOUT_S) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+        self._tools = dict(zip(told([tool.name for tool in tools]), tools, strict=True))
         self._limited = {tool.name for tool in tools if _takes_timeout(tool)}
         self._timeout_s = timeout_s
         self._prepare: Callable[[str], object] = _nothing
-        self.specs = tuple(ToolSpec(t.name, t.description, t.input_schema) for t in tools)
+        self.specs = tuple(
+            ToolSpec(name, tool.description, tool.input_schema)
+            for name, tool in self._tools.items()
+        )
 
     def prepared(self, prepare: Callable[[str], object]) -> Toolbox:
         """The same tools; before one runs, `prepare` is given its name. What that raises is an

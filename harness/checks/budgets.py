@@ -41,7 +41,7 @@ def budget_ceiling(
     family, bills = children(history.trace), dict[TurnName, _Bill]()
     for event in history.trace.events:
         if isinstance(event, Answered) and event.seam == "model":
-            _bill(bills, family, event).tokens += _said_tokens(event)
+            _bill(bills, family, event).tokens += said_tokens(event)
         elif isinstance(event, Called) and event.seam == "model":
             bill = _bill(bills, family, event)
             yield from _over(bill, event, tokens, wall_s)
@@ -67,7 +67,7 @@ def _bill(bills: dict[TurnName, _Bill], family: Family, event: Called | Answered
     return bills[turn]
 
 
-def _said_tokens(answered: Answered) -> int:
+def said_tokens(answered: Answered) -> int:
     """The tokens of an answer, 0 where nobody says."""
     said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
     return said if isinstance(said, int) else 0

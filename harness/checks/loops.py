@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks import stuck
+from harness.checks.budgets import said_tokens
 from harness.core.calls import ToolRequest
 from harness.core.events import Answered, Called
 from harness.core.exchanges import Ask, Exchange, answer_failed, answer_text
@@ -26,6 +27,9 @@ from harness.core.verdict import Finding
 
 MAX_BOUND = 50
 """From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
+
+MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
+"""A turn that has cost so much, or lasted so long, any agent may end for its budget's sake."""
 
 
 @needs("tool")
@@ -148,7 +152,18 @@ def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
     """Whether the turn had so many calls, requests or pauses that any agent may end it."""
     stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
     most = max(len(turn.asks), len(stops) + 1)
-    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats
+    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(turn, n)
+
+
+def _is_dear(turn: Turn, n: int) -> bool:
+    """Whether the turn has cost or lasted so much before event `n` that its budget may be spent."""
+    asked = [e for e in turn.exchanges if e.n < n]
+    answers = [e.answered for e in asked if e.answered is not None]
+    tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
+    lasted_ms = max((e.at_ms for e in answers), default=0) - min(
+        (e.called.at_ms for e in asked), default=0
+    )
+    return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
 
 
 def _excused(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:

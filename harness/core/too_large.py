@@ -51,10 +51,15 @@ class TooLarge:
         return head.status == HTTP_TOO_LARGE or (error is not None and self._is_about_size(error))
 
     def _rules_words(self) -> frozenset[str]:
-        """What the wire's rules of size say around their figures, each in its first sentence."""
+        """What the wire's rules of size say before their figures, each in its first sentence."""
         if self._words is None:
-            texts = [e.message for rule, e in self._wire.refusals().items() if rule in SIZE_RULES]
-            parts = [part for text in texts for part, *_ in Formatter().parse(text)]
-            words = [part.partition(". ")[0] for part in parts]
-            self._words = frozenset(said for said in words if len(said.strip()) >= _WORDS_LEAST)
+            said = [e.message for rule, e in self._wire.refusals().items() if rule in SIZE_RULES]
+            self._words = frozenset(map(_words_of, said))
         return self._words
+
+
+def _words_of(template: str) -> str:
+    """The first words of a template that are long enough, without the path of a field."""
+    parts = (part.partition(". ")[0].strip(" :") for part, *_ in Formatter().parse(template))
+    said = next(part for part in parts if len(part) >= _WORDS_LEAST)
+    return said.partition(": ")[2] if said.startswith(".") else said

@@ -145,4 +145,11 @@ def _told(error: BaseException) -> str:
         return _told(error.exceptions[0])
     frames = traceback.extract_tb(error.__traceback__)
     where = f" (in {frames[-1].name})" if frames else ""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}{where}"
+    return f"{type(error).__name__}: {' '.join(_words(error).split())[:500]}{where}"
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "(its text raises, too)"

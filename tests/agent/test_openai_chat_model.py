@@ -108,7 +108,7 @@ def test_a_whole_answer_is_one_however_it_comes() -> None:
         *pieces, call(0, "a", "read", ""), call(0, None, None, '{"p":'), call(0, None, None, " 1}"),
         reason="tool_calls",
     )  # fmt: skip
-    expected = Answer(assistant("so", ToolUse("a", "read", {"p": 1})), "tool_use")
+    expected = Answer(assistant("so", ToolUse("a", "read", {"p": 1})), "tool_use", 5)
     assert Stand(plain).query() == (expected, "so")
     assert Stand(streamed, stream=True).query() == (expected, "so")
 
@@ -186,7 +186,7 @@ def test_a_refusal_is_text_and_no_answer() -> None:
         Stand(completion("stop", refusal="I will not.")),
         Stand(chunks({"refusal": "I will"}, {"refusal": " not."}), stream=True),
     ):
-        assert stand.query()[0] == Answer(assistant("I will not."), "refusal")
+        assert stand.query()[0] == Answer(assistant("I will not."), "refusal", 5)
 
 
 def test_a_half_of_a_character_is_replaced() -> None:

@@ -25,7 +25,7 @@ TOOL_STEPS = st.tuples(
 )
 STEPS = TOOL_STEPS | st.tuples(
     st.sampled_from(
-        ["say", "cut", "overflow", "529", "compact", "cancel", "kill", "gone", "again", "final",
+        ["say", "cut", "overflow", "529", "429", "half", "compact", "cancel", "kill", "gone", "again", "final",
          "final", "draft"]
     )
 )  # fmt: skip
@@ -59,6 +59,10 @@ def _step(story: Story, name: str, *rest: Any) -> None:
             story.fail(400, "V23", refused=("V23", "V4"), tokens=100)
         case "529":
             story.fail(529)
+        case "429":
+            story.wait(500).fail(429, retry_after="2")
+        case "half":
+            story.reply("half \ud83d", " ")
         case "compact":
             story.reply("sum", purpose="compact").reply("x", messages=[user("sum")], tokens=90)
         case "cancel":

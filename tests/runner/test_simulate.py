@@ -28,6 +28,24 @@ def _ended(result: Run) -> Ended:
     return last
 
 
+class Wordless(Exception):
+    """An exception that cannot even say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def test_a_target_that_crashes_without_a_word_is_the_targets_crash() -> None:
+    def crash(brief: object) -> None:
+        raise Wordless
+
+    ended = _ended(run(HELLO, crash))
+    assert (ended.how, ended.text) == (
+        "crashed",
+        "Wordless: (its text raises, too) (in crash)",
+    )
+
+
 @pytest.mark.parametrize("agent", [agents.greet, agents.greet_async])
 def test_an_agent_that_answers_passes(agent: Callable[..., Any]) -> None:
     result = run(HELLO, agent)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+
+import msgspec
+import pytest
+from _pytest.mark import ParameterSet
 
 from harness.core.scenario import Scenario
 from harness.load import find_scenarios, load_scenarios
@@ -11,11 +16,45 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
 
 
-def all_runs() -> list[Scenario]:
-    """Every variant of every scenario, streamed and not."""
-    return [s for file in find_scenarios([SCENARIOS]) for s in load_scenarios(file)]
+@cache
+def all_runs() -> tuple[Scenario, ...]:
+    """Every variant of every scenario, on each of its wires, streamed and not."""
+    return tuple(s for file in find_scenarios([SCENARIOS]) for s in load_scenarios(file))
+
+
+@cache
+def _by_name() -> dict[str, Scenario]:
+    return {scenario.run_name: scenario for scenario in all_runs()}
 
 
 def named(name: str) -> Scenario:
     """The run of that name."""
-    return next(s for s in all_runs() if s.run_name == name)
+    return _by_name()[name]
+
+
+def is_of_the_seeds(scenario: Scenario) -> bool:
+    """Whether it plays what happened to one of the two systems with which this began."""
+    return any(source.startswith("seed:") for source in scenario.source)
+
+
+def on_wire(wire: str) -> list[Scenario]:
+    """The runs on Anthropic's wire, as they would be on another that their file does not name."""
+    theirs = {scenario.name for scenario in all_runs() if scenario.wire == wire}
+    return [
+        msgspec.structs.replace(scenario, wire=wire, dialect="")
+        for scenario in all_runs()
+        if scenario.wire == "anthropic" and scenario.name not in theirs
+    ]
+
+
+def tiers(runs: list[Scenario], fast: list[Scenario]) -> list[ParameterSet]:
+    """Runs as parameters: those that are not among the fast ones are of the slow tier."""
+    quick = {scenario.run_name for scenario in fast}
+    return [
+        pytest.param(
+            scenario,
+            id=scenario.run_name,
+            marks=() if scenario.run_name in quick else (pytest.mark.real,),
+        )
+        for scenario in runs
+    ]

@@ -39,7 +39,7 @@ def test_there_are_enough() -> None:
     assert len(find_scenarios([ROOT])) >= 120
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", list(files()), ids=lambda path: path.stem)
 def test_a_scenario_is_short_told_and_sourced(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= LINES_MAX
     scenario = load_scenarios(path)[0]

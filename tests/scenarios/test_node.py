@@ -7,12 +7,12 @@ import pytest
 from harness.core.scenario import Scenario
 from harness.runner import run
 from harness.targets import resolve
-from tests.scenarios.all_runs import ROOT, all_runs
+from tests.scenarios.all_runs import ROOT, all_runs, is_of_the_seeds
 
 pytestmark = pytest.mark.real
 
 AGENT = f"process:node {ROOT / 'examples' / 'node_agent.mjs'}"
-RUNS = all_runs()
+RUNS = [scenario for scenario in all_runs() if is_of_the_seeds(scenario)]
 
 NAIVE_FAILS = {
     "empty-inputs": "args_complete.empty_input",

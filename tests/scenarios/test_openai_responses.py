@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from harness.agent import agent
@@ -10,15 +9,16 @@ from harness.core.events import Called
 from harness.core.history import canonical
 from harness.core.scenario import Scenario
 from harness.runner import run
-from tests.scenarios.all_runs import all_runs
+from tests.scenarios.all_runs import is_of_the_seeds, on_wire, tiers
 
-RUNS = [msgspec.structs.replace(s, wire="openai-responses", dialect="") for s in all_runs()]
+RUNS = on_wire("openai-responses")
+QUICK = [s for s in RUNS if not s.variant]
 
-BASELINES = [s for s in RUNS if not s.variant]
+BASELINES = [s for s in RUNS if not s.variant and is_of_the_seeds(s) and not s.faults]
 """One run of each file, streamed and not: a wire knows nothing of worlds."""
 
 
-@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+@pytest.mark.parametrize("scenario", tiers(RUNS, QUICK))
 def test_reference_passes(scenario: Scenario) -> None:
     played = run(scenario, agent)
     assert [f"{f.code}: {f.message}" for f in played.verdict.findings] == []

@@ -100,7 +100,10 @@ def _rows(path: str) -> list[bytes]:
     return rows + delivered
 
 
-def _record(session: str, message: str, inbound: str) -> bytes:
+def _record(session: str, message: str | bytes, inbound: str) -> bytes:
+    """A row as a fact; one that a damaged file has left as bytes is that damage still."""
+    if isinstance(message, bytes):
+        return message + b"\n"
     fact = {"fact": "row", "session": session, "message": msgspec.Raw(message.encode())}
     return msgspec.json.encode({**fact, **({"inbound": inbound} if inbound else {})}) + b"\n"
 

@@ -1,0 +1,69 @@
+"""Pictures that are too large are replaced by a note; all others stay as they are."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.agent.images import EDGE_MAX_PIXELS, SIZE_MAX_BYTES, sendable
+from harness.core.messages import Opaque, Text
+
+
+def picture(data: str) -> Opaque:
+    source: Any = {"type": "base64", "media_type": "image/png", "data": data}
+    return Opaque("image", {"type": "image", "source": source})
+
+
+def coded(head: bytes) -> str:
+    return base64.b64encode(head + b"\0" * 30).decode()
+
+
+def png(width: int, height: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height)
+
+
+def gif(width: int, height: int) -> bytes:
+    return b"GIF89a" + struct.pack("<HH", width, height)
+
+
+def jpeg(width: int, height: int) -> bytes:
+    comment = b"\xff\xfe" + struct.pack(">H", 7) + b"hello"
+    return b"\xff\xd8" + comment + b"\xff\xc0\0\x11\x08" + struct.pack(">HH", height, width)
+
+
+@pytest.mark.parametrize("make", [png, gif, jpeg])
+@given(st.integers(1, 9000), st.integers(1, 9000))
+def test_an_edge_decides(make: Any, width: int, height: int) -> None:
+    block = picture(coded(make(width, height)))
+    fits = max(width, height) <= EDGE_MAX_PIXELS
+    assert (sendable(block) is block) == fits
+
+
+def test_bytes_decide_as_they_are_sent() -> None:
+    fits = picture("A" * SIZE_MAX_BYTES)
+    assert sendable(fits) is fits
+    note = sendable(picture("A" * (SIZE_MAX_BYTES + 4)))
+    assert isinstance(note, Text)
+    assert str(SIZE_MAX_BYTES + 4) in note.text
+
+
+@given(st.binary(max_size=60))
+def test_what_cannot_be_read_is_sent(data: bytes) -> None:
+    block = picture(base64.b64encode(b"BM" + data).decode())
+    assert sendable(block) is block
+
+
+@pytest.mark.parametrize("data", ["", "!", "iVBORw0KGgo=", "R0lGODlh", "/9j/", "A=A="])
+def test_a_head_that_is_cut_off_is_sent(data: str) -> None:
+    assert sendable(picture(data)) == picture(data)
+
+
+def test_other_blocks_and_pictures_by_address_stay() -> None:
+    source: Any = {"type": "url", "url": "https://example.org/map.png"}
+    for block in (Opaque("image", {"type": "image", "source": source}), Opaque("audio", {})):
+        assert sendable(block) is block

@@ -1,0 +1,42 @@
+"""Names that every provider takes: good ones stay, and no two are alike."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.agent.tool_names import LONGEST, told
+from harness.agent.toolbox import Toolbox
+from harness.core.brief import Tool
+from harness.core.messages import ToolUse
+
+NAMES = st.lists(st.text(alphabet="ab._- ö", max_size=80), unique=True, max_size=8)
+
+
+@given(NAMES)
+def test_each_is_taken_and_none_is_told_twice(names: list[str]) -> None:
+    made = told(names)
+    assert len(set(made)) == len(made) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+", name) and len(name) <= LONGEST for name in made)
+
+
+@given(NAMES)
+def test_good_names_stay(names: list[str]) -> None:
+    for name, new in zip(names, told(names), strict=True):
+        if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+            assert new == name
+
+
+def test_one_that_becomes_like_another_is_numbered() -> None:
+    assert told(["a.b", "a_b", "a b"]) == ["a_b_2", "a_b", "a_b_3"]
+    assert told(["x" * 70, "x" * 64]) == ["x" * 62 + "_2", "x" * 64]
+
+
+def test_a_tool_runs_by_the_name_that_was_told() -> None:
+    tools = [Tool(name, name, {}, lambda input, id, name=name: name) for name in ("a.b", "a_b")]
+    box = Toolbox(tools)
+    assert [spec.name for spec in box.specs] == ["a_b_2", "a_b"]
+    assert box.run(ToolUse("1", "a_b_2", {})).content == "a.b"
+    assert box.run(ToolUse("2", "a_b", {})).content == "a_b"

@@ -1,0 +1,60 @@
+"""Stories in which the world fails: streams break off, writes are refused, the agent is killed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.calls import StoreRequest
+from harness.core.messages import Message, ToolUse
+from tests.checks.histories import ALL_SEAMS, Story
+
+SENT = ("send 3 (90 bytes)", "close")
+
+
+class FailingWorld(Story):
+    """A story with verbs for what goes wrong."""
+
+    def breaks(self, text: str, *uses: ToolUse, steps: tuple[str, ...] = SENT) -> FailingWorld:
+        """The model answers, and the answer breaks off; an honest agent forgets what came."""
+        self.reply(text, *uses, complete=False, outcome="error", steps=steps)
+        self.live.pop()
+        return self
+
+    def result(self, text: str, *, flagged: bool) -> FailingWorld:
+        """The agent sends this as the result of the tool that ran last."""
+        own = self._results[-1]
+        self._results[-1] = msgspec.structs.replace(own, content=text, is_error=flagged)
+        return self
+
+    def write(
+        self, *messages: Message, fails: bool = True, steps: tuple[str, ...] = ()
+    ) -> FailingWorld:
+        """The agent writes rows through the seam, and says nothing of it to the store's reader."""
+        key = self._key("store")
+        rows = tuple(self.history.note(message, self.at_ms) for message in messages)
+        request = StoreRequest("append", rows=rows, store="sqlite")
+        self.history.called(**self._where(), key=key, seam="store", request=request)
+        outcome = "error" if fails else "ok"
+        self.history.answered(
+            **self._where(), key=key, seam="store", outcome=outcome, steps=steps, complete=not fails
+        )
+        return self
+
+    def restart(self) -> FailingWorld:
+        """The agent is killed and starts again."""
+        self.killed()
+        self.history.started(
+            run="story", scenario="story", world="simulate", seams=ALL_SEAMS, attempt=1
+        )
+        return self
+
+    def again(self, *uses: ToolUse) -> FailingWorld:
+        """The agent is about to run these calls, whoever asked for them."""
+        self._asked = list(uses)
+        return self
+
+    def effect(self, key: str = "") -> FailingWorld:
+        """The tool that ran last has changed the world."""
+        ran = self.history.trace.executions[-1].called.key
+        self.history.effect(**self._where(), key=ran, name="paid", idempotency_key=key)
+        return self

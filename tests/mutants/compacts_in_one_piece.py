@@ -1,0 +1,27 @@
+"""The request for a summary holds all that was too long before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.agent import build
+from harness.agent.compaction import Ask, Compacted, compact
+from harness.core.brief import Brief
+from harness.core.messages import Message
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="compaction",
+    statement="The compaction itself does not fit the window (incidents section 3)",
+    scenario="prompt-too-long",
+    killed_by="compaction_preserves.too_large",
+)
+
+
+def _whole(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
+    return compact(messages, budget_tokens * 1000, ask)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that sends everything to be summed up."""
+    build(brief, compaction=_whole).run()

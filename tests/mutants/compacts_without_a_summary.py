@@ -1,0 +1,30 @@
+"""The summary is empty, and the history is dropped all the same."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.core.brief import Brief
+from harness.core.messages import Message
+from tests.mutants import Mutant
+from tests.mutants.early import Early
+
+MUTANT = Mutant(
+    breaks="turn",
+    statement="An empty summary takes the place of a history that nobody had refused (seed 61)",
+    scenario="in-good-time/without-a-summary",
+    killed_by="compaction_preserves.failed",
+)
+
+
+class Dropping(Early):
+    """Drops first and looks afterwards."""
+
+    def shorten(self, summary: str) -> None:
+        """Keep the question and the last two messages, whatever the summary is."""
+        asked = [m for m in self.transcript.messages if m.role == "user" and m.text]
+        self.transcript.compact(Message("user", asked[-1].blocks), keep=2)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that takes nothing for a summary."""
+    build(brief, turn=Dropping).run()

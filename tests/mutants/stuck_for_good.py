@@ -1,0 +1,41 @@
+"""A turn that failed ends the conversation: every later message is answered with the failure."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent import outcome as ends
+from harness.agent.gateway import Gateway
+from harness.agent.outcome import Outcome
+from harness.agent.transcript import Transcript
+from harness.core.brief import Brief
+from harness.core.calls import Inbound
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="gateway",
+    statement='After "stuck in a loop" nothing works any more (OpenHands/OpenHands#5480)',
+    scenario="stuck-for-good+stream",
+    killed_by="session_heals.unasked",
+)
+
+
+class Stuck(Gateway):
+    """Remembers a failure for ever."""
+
+    stuck = False
+
+    def turn(self, inbound: Inbound, transcript: Transcript) -> None:
+        """Work on a message, unless one has failed before."""
+        if self.stuck:
+            return self.settle(inbound, transcript, ends.failed("The agent is stuck."))
+        return super().turn(inbound, transcript)
+
+    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+        """Note a failure, and answer."""
+        self.stuck |= outcome.status == "failed"
+        super().settle(inbound, transcript, outcome)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent whose state outlives its turn."""
+    build(brief, gateway=Stuck).run()
