@@ -7,7 +7,9 @@ an agent that never looks is told by the outcome that the scenario expects.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 import msgspec
 
@@ -16,6 +18,8 @@ from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.trace import Trace, Turn
 from harness.core.verdict import Finding
+
+_NUMBER = itemgetter(0)
 
 
 class _Stretch(msgspec.Struct, frozen=True):
@@ -67,8 +71,10 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         if turn.delivery is None or turn.redelivery or not turn.text.strip():
             continue
         text, opened = squeeze(turn.text), turn.delivery.n
-        requests = asked.get(turn.session, ())
-        first_n = next((n for n, newest in requests if n > opened and text in newest), 0)
+        requests = asked.get(turn.session, [])
+        start = bisect_right(requests, opened, key=_NUMBER)
+        later = (requests[place] for place in range(start, len(requests)))
+        first_n = next((n for n, newest in later if text in newest), 0)
         last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
         if first_n and last_n:
             yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)
