@@ -1,9 +1,9 @@
 """The in-process door for HTTP clients: one transport for httpx2 and httpx, sync and async.
 
 A request tells by its class which library it belongs to; the answer, its stream and its errors
-are made of the same one, so neither library is imported here. A plan that only sends is one
-`Response(content=...)`, as cheap as the library's own `MockTransport`; any other one becomes a
-stream that waits, breaks off or fails where the plan says so, with the library's own exceptions.
+are made of the same one, so neither library is imported here. A plan that only sends is one whole
+response, cheaper than that of the library's own `MockTransport`; any other one becomes a stream
+that waits, breaks off or fails where the plan says so, with the library's own exceptions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from harness.core.errors import HarnessError, RunStopped
 from harness.core.plans import Close, Plan, Raise, Step, Wait
 from harness.doors.door import Door
 from harness.doors.exchange import DISCONNECTED, NOT_HTTP, Exchange, at_once, exchange
+from harness.doors.response import whole
 
 _HEADERS = {name.encode(): name for name in HEADERS}
 _RESET = "[Errno 104] Connection reset by peer"
@@ -119,8 +120,7 @@ def _whole(plan: Plan, request: Any) -> Any | None:
     """The response to a plan that only sends; None for any other."""
     if (known := at_once(plan)) is None:
         return None
-    head, body = known
-    return library_of(request).Response(head.status, headers=head.headers, content=body)
+    return whole(library_of(request), *known)
 
 
 class _Carrier:
