@@ -25,10 +25,23 @@ def whole(library: ModuleType, head: Head, body: bytes) -> Any:
     if not body or not _FRAMED.isdisjoint(map(str.lower, headers)) or not _keeps_content(library):
         return library.Response(head.status, headers=headers, content=body)
     sized = {**headers, "Content-Length": str(len(body))}
-    response = library.Response(head.status, headers=sized, stream=library.ByteStream(body))
+    response = library.Response(
+        head.status,
+        headers=sized,
+        stream=library.ByteStream(body),
+        extensions=_status_line(library, head.status),
+    )
     response._content = body
     response.is_closed = response.is_stream_consumed = True
+    response.headers.encoding = "ascii"  # what it would find out; other text it has refused
     return response
+
+
+@cache
+def _status_line(library: ModuleType, status: int) -> dict[str, bytes]:
+    """What the library's transports say beside the headers."""
+    reason = library.codes.get_reason_phrase(status)
+    return {"http_version": b"HTTP/1.1", "reason_phrase": reason.encode("ascii")}
 
 
 @cache
