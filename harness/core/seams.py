@@ -129,7 +129,7 @@ def record_answer(
         return _record_value(history, call, plan, whole, turn, error, faults)
     reply = said if isinstance(said, Reply) else None
     statuses = [s.head.status for s in plan if isinstance(s, Send) and s.head is not None]
-    failed = isinstance(said, ApiError) or max(statuses, default=0) >= 400
+    failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
     history.answered(
         session=call.session, turn=call.turn, at_ms=call.at_ms, key=call.key, seam="model",
         script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,

@@ -7,9 +7,11 @@ for `keep`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
-from harness.core.messages import Message
+from harness.core.messages import Json, Message
 from harness.core.ports import Reading, Violation
 from harness.wires.anthropic.blocks import Malformed, message_from
 from harness.wires.anthropic.fields import Fields
@@ -43,8 +45,7 @@ class AnthropicReader:
     def read(self, body: bytes) -> Reading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
         try:
-            keep, raws = self._locate(body)
-            return self._take(body, keep, raws)
+            return self._take(body, *self._locate(body))
         except Malformed as error:
             return self._refused(*self._fields.said.violations, _malformed(error))
         except NotAnObject:
@@ -62,8 +63,8 @@ class AnthropicReader:
         self._messages: tuple[Message, ...] = ()
         self._fold.rewind(0)
 
-    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...]]:
-        """How many messages are the last request's, and the bytes of the others.
+    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...], Iterable[Json]]:
+        """How many messages are the last request's, the bytes of the others, and their values.
 
         Notes where all messages end, and the fields where those may have changed; what fails after
         this forgets everything.
@@ -71,18 +72,19 @@ class AnthropicReader:
         keep = shared(body, self._prefix, self._marks) if self._marks else -1
         if keep >= 0:
             start = self._marks[keep]
-            raws = between(body, start, self._tail, first=not keep)
-            if raws is not None:
-                self._marks[keep + 1 :] = ends(raws, start + 1 if keep else start)
-                return keep, raws
+            found = between(body, start, self._tail, first=not keep)
+            if found is not None:
+                self._marks[keep + 1 :] = ends(found[0], start + 1 if keep else start)
+                return keep, *found
         if keep > 0 and (rest := resume(body, self._marks[keep])) is not None:
             self._marks[keep + 1 :] = rest.marks[1:] if rest.marks else ()
-            return keep, self._noted({**self._head, **rest.rest}, rest)
+            raws = self._noted({**self._head, **rest.rest}, rest)
+            return keep, raws, map(_decode, raws)
         whole = split(body)
         self._marks, self._head = list(whole.marks or ()), whole.head
         raws = self._noted({**whole.head, **whole.rest}, whole)
         keep = _same(self._raws, raws)
-        return keep, raws[keep:]
+        return keep, raws[keep:], map(_decode, raws[keep:])
 
     def _noted(self, fields: dict[str, bytes], new: Layout) -> tuple[bytes, ...]:
         """The layout's messages, once its fields are taken in."""
@@ -91,8 +93,10 @@ class AnthropicReader:
             raise Malformed("messages", not new.bad, "a valid list")
         return new.messages
 
-    def _take(self, body: bytes, keep: int, raws: tuple[bytes, ...]) -> Reading:
-        added = _messages(keep, raws)
+    def _take(
+        self, body: bytes, keep: int, raws: tuple[bytes, ...], values: Iterable[Json]
+    ) -> Reading:
+        added = _messages(keep, values)
         self._fold.rewind(keep)
         self._fold.extend(added)
         messages = self._messages if keep == len(self._messages) else self._messages[:keep]
@@ -134,11 +138,11 @@ def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
 
 
-def _messages(keep: int, raws: tuple[bytes, ...]) -> tuple[Message, ...]:
+def _messages(keep: int, values: Iterable[Json]) -> tuple[Message, ...]:
     read: list[Message] = []
     try:
-        for raw in raws:
-            read.append(message_from(_decode(raw)))
+        for value in values:
+            read.append(message_from(value))
     except Malformed as error:
         path = f"messages.{keep + len(read)}{error.path}"
         raise Malformed(path, error.missing, error.wanted) from None
