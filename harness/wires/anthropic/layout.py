@@ -82,7 +82,7 @@ def resume(body: bytes, end: int) -> Layout | None:
 
 
 def between(
-    body: bytes, start: int, tail: bytes, *, first: bool
+    body: bytes, start: int, tail: memoryview, *, first: bool
 ) -> tuple[tuple[bytes, ...], list[Json]] | None:
     """The messages between `start` and a `tail` that follows a list, as bytes and as values.
 
@@ -108,11 +108,18 @@ def between(
     return (items, values) if exact else None
 
 
-def shared(body: bytes, prefix: bytes, marks: list[int]) -> int:
-    """How many messages of `prefix` the body begins with; -1 when not even the fields before."""
-    if body.startswith(prefix):
-        return len(marks) - 1
-    low, high = -1, len(marks) - 1
+def shared(body: bytes, prefix: memoryview, marks: list[int]) -> int:
+    """How many messages of `prefix` the body begins with; -1 when not even the fields before.
+
+    A loop that goes on, or asks again, changes the last message at most, so nearly always two
+    comparisons tell, and the bytes are gone through once.
+    """
+    count = len(marks) - 1
+    last = marks[-2] if count else 0
+    is_last_same = body.startswith(prefix[last:], last)
+    if body.startswith(prefix[:last]):
+        return count if is_last_same else count - 1
+    low, high = -1, count - 1
     while high - low > 1:
         middle = (low + high) // 2
         start = marks[low] if low >= 0 else 0

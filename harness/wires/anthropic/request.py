@@ -56,7 +56,7 @@ class AnthropicReader:
         return self._refused(found)
 
     def _forget(self) -> None:
-        self._prefix = self._tail = b""
+        self._prefix = self._tail = memoryview(b"")
         self._marks: list[int] = []
         self._raws: list[bytes] = []
         self._head: dict[str, bytes] = {}
@@ -102,8 +102,8 @@ class AnthropicReader:
         messages = self._messages if keep == len(self._messages) else self._messages[:keep]
         self._messages = messages + added if added else messages
         self._raws[keep:] = raws
-        end = self._marks[-1] if self._marks else 0
-        self._prefix, self._tail = body[:end], body[end:]
+        view, end = memoryview(body), self._marks[-1] if self._marks else 0
+        self._prefix, self._tail = view[:end], view[end:]
         return self._reading(keep, added)
 
     def _reading(self, keep: int, added: tuple[Message, ...]) -> Reading:
