@@ -119,9 +119,8 @@ class History:
     ) -> Called:
         """A call crossed a seam."""
         event = Called(
-            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
-            request=request, purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes,
-            tokens=tokens,
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam, request=request,
+            purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes, tokens=tokens,
         )  # fmt: skip
         self._append(event)
         self.past.see_called(key, seam, session, request, purpose)
@@ -129,12 +128,12 @@ class History:
 
     def answered(
         self,
-        *,
-        key: str,
-        seam: Seam,
         at_ms: int = 0,
         session: str = "",
         turn: int = 0,
+        *,
+        key: str,
+        seam: Seam,
         script_turn: int | None = None,
         steps: tuple[str, ...] = (),
         faults: tuple[str, ...] = (),
@@ -149,7 +148,7 @@ class History:
     ) -> Answered:
         """A call was answered."""
         event = Answered(
-            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam,
             script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
             stop=stop, usage=usage or {}, blocks=blocks, value=value, complete=complete,
             outcome=outcome,

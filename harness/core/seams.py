@@ -131,7 +131,7 @@ def record_answer(
     statuses = [s.head.status for s in plan if isinstance(s, Send) and s.head is not None]
     failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
     history.answered(
-        session=call.session, turn=call.turn, at_ms=call.at_ms, key=call.key, seam="model",
+        call.at_ms, call.session, call.turn, key=call.key, seam="model",
         script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
         status=statuses[0] if statuses else None,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
@@ -157,7 +157,7 @@ def _record_value(
         session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
         turn = history.past.turn(session) + (value.inbound.kind == "message")
     history.answered(
-        session=session, turn=turn, at_ms=call.at_ms, key=call.key, seam=call.seam,
+        call.at_ms, session, turn, key=call.key, seam=call.seam,
         script_turn=script_turn, faults=faults, error=error, steps=summary(plan), value=told,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
         complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,
