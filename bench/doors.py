@@ -29,12 +29,13 @@ from harness.clock import RealClock
 from harness.core.draws import Draws
 from harness.core.history import History
 from harness.core.plans import Head, Send
-from harness.core.scenario import Limits, Scenario, Turn
+from harness.core.scenario import FaultSpec, Limits, Scenario, Turn
 from harness.core.script import TurnScript
 from harness.core.transition import Transition
 from harness.doors.door import Door
 from harness.doors.loopback import Loopback
 from harness.doors.transport import Transport
+from harness.faults import arm
 from harness.wires.anthropic.wire import AnthropicWire
 
 IN_PROCESS_MOST, LOOPBACK_MOST = 1.15, 1.35
@@ -48,16 +49,17 @@ Call = Callable[[Messages], None]
 Requests = Callable[[int], Iterator[Messages]]
 
 
-def transition() -> Transition:
+def transition(*faults: FaultSpec) -> Transition:
     """A run whose script says one thing for ever."""
     scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
     script = TurnScript((TURN,), Draws(0))
-    return Transition(scenario, AnthropicWire(), script, History())
+    armed = tuple(map(arm, faults))
+    return Transition(scenario, AnthropicWire(), script, History(), faults=armed)
 
 
-def door() -> Door:
+def door(*faults: FaultSpec) -> Door:
     """A door to such a run."""
-    return Door(transition(), RealClock())
+    return Door(transition(*faults), RealClock())
 
 
 def canned(stream: bool) -> tuple[Head, bytes]:

@@ -106,7 +106,7 @@ def bend_all(
     for fault in faults:
         if fault.stage == stage:
             bent = fault.bend(call, history.past, draws, plan)
-            if bent != plan:
+            if bent is not plan and bent != plan:
                 changed.append(fault.spec.kind)
             plan = bent
     return plan, tuple(changed)

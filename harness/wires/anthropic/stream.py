@@ -18,8 +18,7 @@ _BLOCK = (
     b'data: {"type":"content_block_start","index":%d,"content_block":%b}\n\n'
 )
 _DELTA = (
-    b"event: content_block_delta\n"
-    b'data: {"type":"content_block_delta","index":%d,"delta":{"type":'
+    b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":'
 )
 _DELTA_END = b"}}\n\n"
 _STOP = b'event: content_block_stop\ndata: {"type":"content_block_stop","index":%d}\n\n'
