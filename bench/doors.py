@@ -3,18 +3,16 @@
 In process the yardstick is the SDK on a bare `MockTransport` that answers the very bytes that our
 wire writes; over loopback it is the SDK against the smallest server that a socket allows. Both
 sides of a ratio are measured in turn, call by call, and the median of these pairs' ratios is what
-counts: a machine that is busy for a while is busy for both.
+counts.
 """
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import socket
 import statistics
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -23,6 +21,7 @@ import anthropic
 import httpx2
 import msgspec
 
+from bench import pairs
 from bench.figure import Figure
 from bench.smallest_server import serve
 from harness.clock import RealClock
@@ -178,18 +177,9 @@ def compare(
     """The median over all calls of (our time / bare time), each round with fresh clients."""
     ratios, bares = [], []
     for _ in range(rounds):
-        calls = [*requests(CALLS)]
-        both = (bare(), ours())
-        gc.collect()
-        for turn, messages in enumerate(calls):
-            spent = [0.0, 0.0]
-            for which in (0, 1) if turn % 2 else (1, 0):
-                began = time.perf_counter()
-                both[which](messages)
-                spent[which] = time.perf_counter() - began
-            if turn:
-                ratios.append(spent[1] / spent[0])
-                bares.append(spent[0] * 1e6)
+        for bare_s, our_s in pairs.seconds(bare(), ours(), requests(CALLS)):
+            ratios.append(our_s / bare_s)
+            bares.append(bare_s * 1e6)
     beside = f"of {statistics.median(bares):6.0f} us"
     return Figure(name, statistics.median(ratios), most, beside=beside)
 

@@ -6,12 +6,11 @@ waits for a call that never comes. The figure is the median of the differences.
 
 from __future__ import annotations
 
-import gc
 import statistics
 import sys
-import time
 from collections.abc import Iterator
 
+from bench import pairs
 from bench.doors import CALLS, door, on_transport, same_length
 from bench.figure import Figure
 from harness.core.scenario import FaultSpec
@@ -29,17 +28,10 @@ def unarmed(kind: str, stream: bool, rounds: int) -> Figure:
     spec = FaultSpec(kind=kind, when=1 << 40)
     extra, bares = [], []
     for _ in range(REPEATS * rounds):
-        both = [on_transport(stream, Transport(door(*faults))) for faults in ((), (spec,))]
-        gc.collect()
-        for turn, messages in enumerate(same_length(1)(CALLS)):
-            spent = [0.0, 0.0]
-            for which in (0, 1) if turn % 2 else (1, 0):
-                began = time.perf_counter()
-                both[which](messages)
-                spent[which] = time.perf_counter() - began
-            if turn:
-                extra.append(1e6 * (spent[1] - spent[0]))
-                bares.append(1e6 * spent[0])
+        without, with_one = (on_transport(stream, Transport(door(*f))) for f in ((), (spec,)))
+        for bare_s, our_s in pairs.seconds(without, with_one, same_length(1)(CALLS)):
+            extra.append(1e6 * (our_s - bare_s))
+            bares.append(1e6 * bare_s)
     name = f"unarmed, {('plain', 'streamed')[stream]}, {kind}"
     beside = f"on {statistics.median(bares):6.0f} us"
     return Figure(name, statistics.median(extra), MOST_US, " us", beside)

@@ -52,6 +52,7 @@ class ModelSeam:
     ) -> None:
         self.scenario, self.wire, self.script, self.history = scenario, wire, script, history
         self.draws, self.faults = draws, faults
+        self._stages = {fault.stage for fault in faults}
         self._readers: dict[tuple[str, str], Reader] = {}
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
@@ -182,6 +183,8 @@ class ModelSeam:
         return plan, said, by_value + by_bytes, is_consumed(scripted, bent, plan)
 
     def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+        if stage not in self._stages:
+            return plan, ()
         return bend_all(self.faults, stage, call, self.history, self.draws, plan)
 
     def _value(
