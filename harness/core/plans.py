@@ -8,7 +8,7 @@ agent is one of them, so it can be recorded, drawn, shrunk and played again.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -128,6 +128,14 @@ Outcome = Literal["ok", "error", "timeout", "cancelled"]
 ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
 
 
+_SEND: frozenset[type[Step]] = frozenset({Send})
+
+
+def only_sends(plan: Plan) -> TypeGuard[tuple[Send, ...]]:
+    """Whether the plan sends bytes and does nothing else, as nearly every one does."""
+    return _SEND.issuperset(map(type, plan))
+
+
 def is_whole(plan: Plan) -> bool:
     """Whether everything the plan has to say leaves the door."""
     return ENDINGS.isdisjoint(map(type, plan))
@@ -168,9 +176,8 @@ def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
 
 def summary(plan: Plan) -> tuple[str, ...]:
     """The plan in words for the history: runs of sends are one line with their size."""
-    sizes = [len(step.data) for step in plan if isinstance(step, Send)]
-    if sizes and len(sizes) == len(plan):
-        return (_sent(sizes),)
+    if plan and only_sends(plan):
+        return (_sent([len(step.data) for step in plan]),)
     lines: list[str] = []
     for kind, run in groupby(plan, type):
         if kind is Send:

@@ -14,7 +14,6 @@ from harness.core.calls import Call, ToolRequest
 from harness.core.history import History
 from harness.core.messages import Json, Message
 from harness.core.plans import (
-    ENDINGS,
     Accepted,
     Answer,
     ApiError,
@@ -30,6 +29,7 @@ from harness.core.plans import (
     Step,
     ToolAnswer,
     Wait,
+    is_whole,
     summary,
 )
 from harness.core.scenario import Limits, Scenario, ToolTurn
@@ -121,10 +121,9 @@ def record_answer(
     `said` is what a model's answer says; `value` and `cut` (its terminal event is missing) are
     what the caller knows and the plan does not show.
     """
-    kinds = set(map(type, plan))
-    if Effect in kinds:
+    whole = is_whole(plan)
+    if Effect in map(type, plan):
         _record_effects(history, call, plan)
-    whole = ENDINGS.isdisjoint(kinds)
     if call.seam != "model":
         return _record_value(history, call, plan, whole, turn, error, faults)
     reply = said if isinstance(said, Reply) else None
