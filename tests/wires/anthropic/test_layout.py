@@ -40,6 +40,8 @@ def test_what_stands_between_is_what_the_whole_body_holds(
 
 
 @given(lists, lists, st.integers(0, 4), st.booleans())
+@example([b"1", b"2"], [b"3"], 1, True)
+@example([b"1", b"2", b"3", b"4"], [b"5"], 2, True)
 def test_as_many_messages_are_shared_as_both_bodies_begin_with(
     old: list[bytes], new: list[bytes], keep: int, same_head: bool
 ) -> None:
