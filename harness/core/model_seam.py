@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import msgspec
 
-from harness.core.arming import ArmedFault, Stage, bend_all
+from harness.core.arming import ArmedFault, bend_all
 from harness.core.calls import Call, ModelRequest, Purpose, Received
 from harness.core.draws import Draws
 from harness.core.history import History
@@ -52,7 +53,6 @@ class ModelSeam:
     ) -> None:
         self.scenario, self.wire, self.script, self.history = scenario, wire, script, history
         self.draws, self.faults = draws, faults
-        self._stages = {fault.stage for fault in faults}
         self._readers: dict[tuple[str, str], Reader] = {}
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
@@ -144,8 +144,8 @@ class ModelSeam:
         said: Reply | ApiError | Recorded | None = value
         by: tuple[str, ...] = ()
         plan: Plan
-        if self.faults and not error.startswith("limit."):
-            plan, said, by, consumed = self._bent(call, reading, value)
+        if self.faults and (due := self._due(call, error)):
+            plan, said, by, consumed = self._bent(due, call, reading, value)
             turn = turn if consumed else None
         else:
             plan = self.wire.write(value, reading, call.key, self.draws)
@@ -162,30 +162,28 @@ class ModelSeam:
             cut=cut,
         )
 
-    def _bent(
-        self, call: Call, reading: Reading, value: Reply | ApiError | Recorded
-    ) -> tuple[Plan, Reply | ApiError | Recorded | None, tuple[str, ...], bool]:
-        """The plan as faults bend it, what it says, which did, and if the script's turn is over.
+    def _due(self, call: Call, error: str) -> list[ArmedFault]:
+        """The faults that have a say in the call; a limit's answer is not bent."""
+        if error.startswith("limit."):
+            return []
+        past, draws = self.history.past, self.draws
+        return [fault for fault in self.faults if fault.is_due(call, past, draws)]
 
-        Most calls are not the one that a fault waits for: they go out as the wire wrote them.
-        """
+    def _bent(
+        self,
+        faults: Sequence[ArmedFault],
+        call: Call,
+        reading: Reading,
+        value: Reply | ApiError | Recorded,
+    ) -> tuple[Plan, Reply | ApiError | Recorded | None, tuple[str, ...], bool]:
+        """The plan as faults bend it, what it says, which did, and if the script's turn is over."""
         scripted: Plan = (Answer(value),)
-        bent, by_value = self._bend("value", call, scripted)
-        said: Reply | ApiError | Recorded | None = value
-        if by_value:
-            said, written = self._written(bent, reading, call.key)
-        else:
-            written = self.wire.write(value, reading, call.key, self.draws)
-        plan, by_bytes = self._bend("bytes", call, written)
-        if not (by_value or by_bytes):
-            return written, value, (), True
+        bend = partial(bend_all, faults, call=call, history=self.history, draws=self.draws)
+        bent, by_value = bend(stage="value", plan=scripted)
+        said, written = self._written(bent, reading, call.key)
+        plan, by_bytes = bend(stage="bytes", plan=written)
         plan = until_timeout(plan, call.timeout_ms)
         return plan, said, by_value + by_bytes, is_consumed(scripted, bent, plan)
-
-    def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
-        if stage not in self._stages:
-            return plan, ()
-        return bend_all(self.faults, stage, call, self.history, self.draws, plan)
 
     def _value(
         self, call: Call, reading: Reading
