@@ -56,6 +56,7 @@ class ModelSeam:
         self._readers: dict[tuple[str, str], Reader] = {}
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
+        self._headers: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
 
     def call(self, received: Received, session: str) -> tuple[Call, Reading]:
@@ -88,7 +89,7 @@ class ModelSeam:
         return call, reading
 
     def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
-        note, at_ms, headers = self.history.note, received.at_ms, received.headers
+        note, at_ms = self.history.note, received.at_ms
         return ModelRequest(
             model=reading.model,
             messages=tuple([note(message, at_ms) for message in reading.added]),
@@ -99,8 +100,14 @@ class ModelSeam:
             tools_offered=reading.tools_offered,
             max_tokens=reading.max_tokens,
             stream=reading.stream,
-            headers={k: headers[k] for k in _KEPT_HEADERS if k in headers},
+            headers=self._kept(received.headers),
         )
+
+    def _kept(self, headers: dict[str, str]) -> dict[str, str]:
+        """The headers that go on record: one dict for all calls in a row that bring the same."""
+        if headers != self._headers[0]:
+            self._headers = headers, {k: headers[k] for k in _KEPT_HEADERS if k in headers}
+        return self._headers[1]
 
     def _digest(self, slot: str, value: object, at_ms: int) -> str:
         """The digest of a system text or tool list, worked out once while it stays the same."""
