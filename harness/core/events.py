@@ -17,10 +17,12 @@ from harness.core.plans import Outcome
 SCHEMA_VERSION = 1
 
 
-class Event(
-    msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="event", omit_defaults=True
-):
-    """What every event has: its place, the time on the run's clock, whose turn it is."""
+class Event(msgspec.Struct, frozen=True, gc=False, tag_field="event", omit_defaults=True):
+    """What every event has: its place, the time on the run's clock, whose turn it is.
+
+    These four may be given by position. A call with more than 15 keywords is several times as
+    slow: Python puts them into a dict first.
+    """
 
     n: int
     at_ms: int = 0

@@ -123,9 +123,9 @@ class History:
     ) -> Called:
         """A call crossed a seam."""
         event = Called(
-            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
-            request=request, purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes,
-            tokens=tokens, parent=parent, malformed=malformed,
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam, request=request,
+            purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes, tokens=tokens,
+            parent=parent, malformed=malformed,
         )  # fmt: skip
         self._append(event)
         self.past.see_called(key, seam, session, request, purpose, at_ms)
@@ -133,12 +133,12 @@ class History:
 
     def answered(
         self,
-        *,
-        key: str,
-        seam: Seam,
         at_ms: int = 0,
         session: str = "",
         turn: int = 0,
+        *,
+        key: str,
+        seam: Seam,
         script_turn: int | None = None,
         steps: tuple[str, ...] = (),
         faults: tuple[str, ...] = (),
@@ -156,7 +156,7 @@ class History:
     ) -> Answered:
         """A call was answered."""
         event = Answered(
-            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam,
             script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
             stop=stop, usage=usage or {}, blocks=blocks, value=value, complete=complete,
             outcome=outcome, retry_after=retry_after, too_large=too_large, silent_ms=silent_ms,

@@ -16,7 +16,6 @@ from harness.core.history import History
 from harness.core.messages import Json, Message
 from harness.core.plan_words import summary
 from harness.core.plans import (
-    ENDINGS,
     Accepted,
     Answer,
     ApiError,
@@ -141,18 +140,17 @@ def record_answer(
     `said` is what a model's answer says; `value`, `cut` (its terminal event is missing) and
     `too_large` are what the caller knows and the plan does not show.
     """
-    kinds = set(map(type, plan))
+    whole, kinds = is_whole(plan), set(map(type, plan))
     if Effect in kinds:
         _record_effects(history, call, plan)
-    whole = ENDINGS.isdisjoint(kinds)
     if call.seam not in ("model", "provider"):
         return _record_value(history, call, plan, whole, turn, error, faults)
     reply = said if isinstance(said, Reply) else None
     heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
     statuses = [head.status for head in heads]
-    failed = isinstance(said, ApiError) or max(statuses, default=0) >= 400
+    failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
     history.answered(
-        session=call.session, turn=call.turn, at_ms=call.at_ms, key=call.key, seam=call.seam,
+        call.at_ms, call.session, call.turn, key=call.key, seam=call.seam,
         script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
         status=statuses[0] if statuses else None,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
@@ -187,7 +185,7 @@ def _record_value(
         session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
         turn = history.past.turn(session) + (value.inbound.kind == "message")
     history.answered(
-        session=session, turn=turn, at_ms=call.at_ms, key=call.key, seam=call.seam,
+        call.at_ms, session, turn, key=call.key, seam=call.seam,
         script_turn=script_turn, faults=faults, error=error, steps=summary(plan), value=told,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
         complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,
