@@ -6,7 +6,7 @@ the schema's version `v`.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 import msgspec
 
@@ -116,6 +116,14 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     retry_after: str = ""
     too_large: bool = False
     silent_ms: int = 0
+
+
+class Rare(TypedDict, total=False):
+    """The fields of an answer that nearly none has, made apart for speed: see `Event`."""
+
+    retry_after: str
+    too_large: bool
+    silent_ms: int
 
 
 class Effected(Event, frozen=True, kw_only=True, tag="effect"):

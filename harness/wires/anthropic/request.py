@@ -160,7 +160,7 @@ class AnthropicReader:
         found = said.violations + self._fold.finish(last, said)
         if self._bindings.flaws:
             found += judged(self._bindings, said.settings, said.model, active)
-        if "V18" in active:
+        if "thinking" in said.settings and "V18" in active:
             found += tuple(unthinking(self._messages, said.settings))
         if self._window_tokens is not None:
             found += window(size, said.max_tokens, self._window_tokens, self._fold.active)
@@ -193,11 +193,12 @@ def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
 
 
 def _messages(keep: int, values: Iterable[Json]) -> tuple[tuple[Message, ...], list[Notes | None]]:
-    read, noted = list[Message](), list[Notes | None]()
+    read: list[Message] = []
+    noted: list[Notes | None] = []
     try:
         for value in values:
             read.append(message_from(value))
-            noted.append(notes(value))
+            noted.append(notes(value) if type(value["content"]) is list else None)
     except Malformed as error:
         path = f"messages.{keep + len(read)}{error.path}"
         raise Malformed(path, error.missing, error.wanted) from None
