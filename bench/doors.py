@@ -3,18 +3,16 @@
 In process the yardstick is the SDK on a bare `MockTransport` that answers the very bytes that our
 wire writes; over loopback it is the SDK against the smallest server that a socket allows. Both
 sides of a ratio are measured in turn, call by call, and the median of these pairs' ratios is what
-counts: a machine that is busy for a while is busy for both.
+counts.
 """
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import socket
 import statistics
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -23,18 +21,20 @@ import anthropic
 import httpx2
 import msgspec
 
+from bench import pairs
 from bench.figure import Figure
 from bench.smallest_server import serve
 from harness.clock import RealClock
 from harness.core.draws import Draws
 from harness.core.history import History
 from harness.core.plans import Head, Send
-from harness.core.scenario import Limits, Scenario, Turn
+from harness.core.scenario import FaultSpec, Limits, Scenario, Turn
 from harness.core.script import TurnScript
 from harness.core.transition import Transition
 from harness.doors.door import Door
 from harness.doors.loopback import Loopback
 from harness.doors.transport import Transport
+from harness.faults import arm
 from harness.wires.anthropic.wire import AnthropicWire
 
 IN_PROCESS_MOST, LOOPBACK_MOST = 1.15, 1.35
@@ -48,16 +48,17 @@ Call = Callable[[Messages], None]
 Requests = Callable[[int], Iterator[Messages]]
 
 
-def transition() -> Transition:
+def transition(*faults: FaultSpec) -> Transition:
     """A run whose script says one thing for ever."""
     scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
     script = TurnScript((TURN,), Draws(0))
-    return Transition(scenario, AnthropicWire(), script, History())
+    armed = tuple(map(arm, faults))
+    return Transition(scenario, AnthropicWire(), script, History(), faults=armed)
 
 
-def door() -> Door:
+def door(*faults: FaultSpec) -> Door:
     """A door to such a run."""
-    return Door(transition(), RealClock())
+    return Door(transition(*faults), RealClock())
 
 
 def canned(stream: bool) -> tuple[Head, bytes]:
@@ -176,18 +177,9 @@ def compare(
     """The median over all calls of (our time / bare time), each round with fresh clients."""
     ratios, bares = [], []
     for _ in range(rounds):
-        calls = [*requests(CALLS)]
-        both = (bare(), ours())
-        gc.collect()
-        for turn, messages in enumerate(calls):
-            spent = [0.0, 0.0]
-            for which in (0, 1) if turn % 2 else (1, 0):
-                began = time.perf_counter()
-                both[which](messages)
-                spent[which] = time.perf_counter() - began
-            if turn:
-                ratios.append(spent[1] / spent[0])
-                bares.append(spent[0] * 1e6)
+        for bare_s, our_s in pairs.seconds(bare(), ours(), requests(CALLS)):
+            ratios.append(our_s / bare_s)
+            bares.append(bare_s * 1e6)
     beside = f"of {statistics.median(bares):6.0f} us"
     return Figure(name, statistics.median(ratios), most, beside=beside)
 

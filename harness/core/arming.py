@@ -74,9 +74,13 @@ class ArmedFault:
         """Whether the fault was owed and never fired."""
         return self.spec.must_fire and not self.fired
 
+    def is_due(self, call: Call, past: Past, draws: Draws) -> bool:
+        """Whether the fault has a say in this call; in all others it leaves the plan as it is."""
+        return self.fired < self._limit and self._hits(call, past, draws)
+
     def bend(self, call: Call, past: Past, draws: Draws, plan: Plan) -> Plan:
         """The plan as this fault leaves it."""
-        if self.fired >= self._limit or not self._hits(call, past, draws):
+        if not self.is_due(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
         moment = Moment(call, past, draws, firing, self._wire, self._refusals)
@@ -91,6 +95,9 @@ class ArmedFault:
         if not ordinal:
             return False
         match self._when:
+            case int(first):
+                repeats = self._limit > 1 or self.spec.on == POLL
+                return ordinal >= first if repeats else ordinal == first
             case tuple(numbers):
                 return ordinal in numbers
             case When(p=float(p)):
@@ -99,9 +106,6 @@ class ArmedFault:
                 return key in past.answered
             case When(after=int(number)):
                 return ordinal > number
-            case int(first):
-                repeats = self._limit > 1 or self.spec.on == POLL
-                return ordinal >= first if repeats else ordinal == first
         return False
 
     def _ordinal(self, call: Call, past: Past) -> int:
@@ -154,7 +158,7 @@ def bend_all(
     for fault in faults:
         if fault.stage == stage:
             bent = fault.bend(call, history.past, draws, plan)
-            if bent != plan:
+            if bent is not plan and bent != plan:
                 changed.append(fault.spec.kind)
             plan = bent
     return plan, tuple(changed)

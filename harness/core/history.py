@@ -22,6 +22,7 @@ from harness.core.events import (
     Ended,
     Killed,
     Noted,
+    Rare,
     Started,
     Stored,
     Valued,
@@ -123,9 +124,9 @@ class History:
     ) -> Called:
         """A call crossed a seam."""
         event = Called(
-            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
-            request=request, purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes,
-            tokens=tokens, parent=parent, malformed=malformed,
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam, request=request,
+            purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes, tokens=tokens,
+            parent=parent, malformed=malformed,
         )  # fmt: skip
         self._append(event)
         self.past.see_called(key, seam, session, request, purpose, at_ms)
@@ -133,12 +134,12 @@ class History:
 
     def answered(
         self,
-        *,
         key: str,
         seam: Seam,
         at_ms: int = 0,
         session: str = "",
         turn: int = 0,
+        *,
         script_turn: int | None = None,
         steps: tuple[str, ...] = (),
         faults: tuple[str, ...] = (),
@@ -150,17 +151,16 @@ class History:
         value: Json = None,
         complete: bool = True,
         outcome: Outcome = "ok",
-        retry_after: str = "",
-        too_large: bool = False,
-        silent_ms: int = 0,
+        rare: Rare | None = None,
     ) -> Answered:
-        """A call was answered."""
+        """A call was answered; `rare` are the fields that few answers have."""
         event = Answered(
-            n=len(self.events) + 1, at_ms=at_ms, session=session, turn=turn, key=key, seam=seam,
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam,
             script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
             stop=stop, usage=usage or {}, blocks=blocks, value=value, complete=complete,
-            outcome=outcome, retry_after=retry_after, too_large=too_large, silent_ms=silent_ms,
+            outcome=outcome,
         )  # fmt: skip
+        event = msgspec.structs.replace(event, **rare) if rare else event
         self._append(event)
         self.past.see_answered(event)
         return event

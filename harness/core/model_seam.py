@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import msgspec
 
-from harness.core.arming import ArmedFault, Stage, bend_all
+from harness.core.arming import ArmedFault, bend_all
 from harness.core.calls import Call, ModelRequest, Purpose, Received
 from harness.core.draws import Draws
 from harness.core.history import History
@@ -57,6 +58,7 @@ class ModelSeam:
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
         self._too_large = TooLarge(wire)
+        self._headers: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
 
     def call(self, received: Received, session: str) -> tuple[Call, Reading]:
@@ -90,7 +92,7 @@ class ModelSeam:
         return call, reading
 
     def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
-        note, at_ms, headers = self.history.note, received.at_ms, received.headers
+        note, at_ms = self.history.note, received.at_ms
         return ModelRequest(
             model=reading.model,
             messages=tuple([note(message, at_ms) for message in reading.added]),
@@ -101,8 +103,14 @@ class ModelSeam:
             tools_offered=reading.tools_offered,
             max_tokens=reading.max_tokens,
             stream=reading.stream,
-            headers={k: headers[k] for k in _KEPT_HEADERS if k in headers},
+            headers=self._kept(received.headers),
         )
+
+    def _kept(self, headers: dict[str, str]) -> dict[str, str]:
+        """The headers that go on record: one dict for all calls in a row that bring the same."""
+        if headers != self._headers[0]:
+            self._headers = headers, {k: headers[k] for k in _KEPT_HEADERS if k in headers}
+        return self._headers[1]
 
     def _digest(self, slot: str, value: object, at_ms: int) -> str:
         """The digest of a system text or tool list, worked out once while it stays the same."""
@@ -125,20 +133,14 @@ class ModelSeam:
         """Record the call."""
         retry = received.headers.get("x-stainless-retry-count", "0")
         self.history.called(
-            key=call.key,
-            seam="model",
-            request=call.request,
-            at_ms=call.at_ms,
-            session=call.session,
-            turn=call.turn,
-            purpose=call.purpose,
+            key=call.key, seam="model", request=call.request, at_ms=call.at_ms,
+            session=call.session, turn=call.turn, purpose=call.purpose,
             sdk_retry=int(retry) if retry.isdecimal() else 0,
             refused=tuple([v.rule for v in reading.violations]) if reading.violations else (),
-            bytes=len(received.body),
-            tokens=reading.tokens,
+            bytes=len(received.body), tokens=reading.tokens,
             parent=received.headers.get("x-harness-parent", "") if call.n == 1 else "",
             malformed=not reading.messages and is_malformed(received.body),
-        )
+        )  # fmt: skip
 
     def answer(self, call: Call, reading: Reading) -> Plan:
         """The plan for a call, recorded."""
@@ -148,51 +150,50 @@ class ModelSeam:
         said: Reply | ApiError | Recorded | None = value
         by: tuple[str, ...] = ()
         plan: Plan
-        if self.faults and not error.startswith("limit."):
-            plan, said, by, consumed = self._bent(call, reading, value)
+        if self.faults and (due := self._due(call, error)):
+            plan, said, by, consumed = self._bent(due, call, reading, value)
             turn = turn if consumed else None
         else:
             plan = self.wire.write(value, reading, call.key, self.draws)
         told, cut = self._parsed(said, plan) if isinstance(said, Recorded) else (said, False)
         return record_answer(
-            self.history,
-            call,
-            plan,
-            turn=turn,
-            said=told,
-            error=error,
-            faults=by,
+            self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
             value=value.message if error == MISS and isinstance(value, ApiError) else None,
-            cut=cut,
             too_large=self._too_large.is_said(told, plan, bent=bool(by)),
-        )
+        )  # fmt: skip
+
+    def _due(self, call: Call, error: str) -> list[ArmedFault]:
+        """The faults that have a say in the call; a limit's answer is not bent."""
+        if error.startswith("limit."):
+            return []
+        past, draws = self.history.past, self.draws
+        return [fault for fault in self.faults if fault.is_due(call, past, draws)]
 
     def _bent(
-        self, call: Call, reading: Reading, value: Reply | ApiError | Recorded
+        self,
+        faults: Sequence[ArmedFault],
+        call: Call,
+        reading: Reading,
+        value: Reply | ApiError | Recorded,
     ) -> tuple[Plan, Reply | ApiError | Recorded | None, tuple[str, ...], bool]:
         """The plan as faults bend it, what it says, which did, and if the script's turn is over."""
         scripted: Plan = (Answer(value),)
-        bent, by_value = self._bend_value(call, value)
+        bend = partial(bend_all, faults, call=call, history=self.history, draws=self.draws)
+        shown, by_value = bend(stage="value", plan=self._shown(faults, value))
+        bent = shown if by_value else scripted
         said, written = self._written(bent, reading, call.key)
-        plan, by_bytes = self._bend("bytes", call, written)
+        plan, by_bytes = bend(stage="bytes", plan=written)
         plan = until_timeout(plan, call.timeout_ms)
         said = heard(self.wire, said, plan) if by_bytes else said
         return plan, said, by_value + by_bytes, is_consumed(scripted, bent, plan)
 
-    def _bend_value(
-        self, call: Call, value: Reply | ApiError | Recorded
-    ) -> tuple[Plan, tuple[str, ...]]:
-        """The plan as value faults bend it. They are shown a recorded answer as what it says; as
-        long as none of them changes that, the recorded bytes are what is sent."""
-        shown: Reply | ApiError | Recorded | None = value
-        if isinstance(value, Recorded) and any(f.stage == "value" for f in self.faults):
-            shown, _ = self._parsed(value, (Send(value.body),))
-        scripted: Plan = (Answer(shown or value),)
-        bent, by = self._bend("value", call, scripted)
-        return (bent, by) if by else ((Answer(value),), by)
-
-    def _bend(self, stage: Stage, call: Call, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
-        return bend_all(self.faults, stage, call, self.history, self.draws, plan)
+    def _shown(self, faults: Sequence[ArmedFault], value: Reply | ApiError | Recorded) -> Plan:
+        """What value faults are shown: a recorded answer as what it says. As long as none of them
+        changes that, the recorded bytes are what is sent."""
+        if isinstance(value, Recorded) and any(f.stage == "value" for f in faults):
+            said, _ = self._parsed(value, (Send(value.body),))
+            return (Answer(said or value),)
+        return (Answer(value),)
 
     def _value(
         self, call: Call, reading: Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from harness.core.plans import Close, Effect, Jump, Kill, Plan, Raise, Send, Step, Wait
+from harness.core.plans import Close, Effect, Jump, Kill, Plan, Raise, Send, Step, Wait, only_sends
 
 LINES_MOST = 40
 """How many lines tell of a plan."""
@@ -16,23 +16,22 @@ def summary(plan: Plan) -> tuple[str, ...]:
 
     Of a plan with very many steps, as of a body byte by byte, the sums are told.
     """
-    sizes = [len(step.data) for step in plan if isinstance(step, Send)]
-    if sizes and len(sizes) == len(plan):
-        return (_sent(sizes),)
+    if plan and only_sends(plan):
+        return (_sent([len(step.data) for step in plan]),)
     lines: list[str] = []
     for kind, run in groupby(plan, type):
         if kind is Send:
             lines.append(_sent([len(step.data) for step in run if isinstance(step, Send)]))
         else:
             lines.extend(map(_words, run))
-    return tuple(lines) if len(lines) <= LINES_MOST else tuple(_summed(plan, sizes))
+    return tuple(lines) if len(lines) <= LINES_MOST else tuple(_summed(plan))
 
 
-def _summed(plan: Plan, sizes: list[int]) -> Iterator[str]:
+def _summed(plan: Plan) -> Iterator[str]:
     """All waits as one, all sends as one, and the other steps in their order."""
     if wait_ms := sum(step.ms for step in plan if isinstance(step, Wait)):
         yield _words(Wait(wait_ms))
-    if sizes:
+    if sizes := [len(step.data) for step in plan if isinstance(step, Send)]:
         yield _sent(sizes)
     yield from (_words(step) for step in plan if not isinstance(step, (Wait, Send)))
 

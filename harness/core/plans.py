@@ -7,7 +7,7 @@ agent is one of them, so it can be recorded, drawn, shrunk and played again.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -163,6 +163,14 @@ Plan: TypeAlias = tuple[Step, ...]
 Outcome = Literal["ok", "error", "timeout", "cancelled"]
 
 ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
+
+
+_SEND: frozenset[type[Step]] = frozenset({Send})
+
+
+def only_sends(plan: Plan) -> TypeGuard[tuple[Send, ...]]:
+    """Whether the plan sends bytes and does nothing else, as nearly every one does."""
+    return _SEND.issuperset(map(type, plan))
 
 
 def is_whole(plan: Plan) -> bool:

@@ -6,23 +6,24 @@ would say it; an agent that goes on calling all the same is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 import msgspec
 
 from harness.core.calls import Call, ToolRequest
+from harness.core.events import Rare
 from harness.core.history import History
 from harness.core.messages import Json, Message
 from harness.core.plan_words import summary
 from harness.core.plans import (
-    ENDINGS,
     Accepted,
     Answer,
     ApiError,
     Close,
     Delivered,
     Effect,
+    Head,
     Kill,
     Outcome,
     Plan,
@@ -141,18 +142,20 @@ def record_answer(
     `said` is what a model's answer says; `value`, `cut` (its terminal event is missing) and
     `too_large` are what the caller knows and the plan does not show.
     """
-    kinds = set(map(type, plan))
+    whole, kinds = is_whole(plan), set(map(type, plan))
     if Effect in kinds:
         _record_effects(history, call, plan)
-    whole = ENDINGS.isdisjoint(kinds)
     if call.seam not in ("model", "provider"):
         return _record_value(history, call, plan, whole, turn, error, faults)
     reply = said if isinstance(said, Reply) else None
     heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
     statuses = [head.status for head in heads]
-    failed = isinstance(said, ApiError) or max(statuses, default=0) >= 400
+    failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
+    rare: Rare | None = None
+    if too_large or Wait in kinds or (statuses and statuses[0] >= 400):
+        rare = _rare(plan, heads, too_large=too_large)
     history.answered(
-        session=call.session, turn=call.turn, at_ms=call.at_ms, key=call.key, seam=call.seam,
+        call.key, call.seam, call.at_ms, call.session, call.turn,
         script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
         status=statuses[0] if statuses else None,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
@@ -160,11 +163,18 @@ def record_answer(
         blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
         stop=reply.stop if reply else None,
         usage=reply.usage if reply else None,
-        retry_after=_retry_after(heads[0].headers) if statuses and statuses[0] >= 400 else "",
-        too_large=too_large,
-        silent_ms=silent_ms(plan) if Wait in kinds else 0,
+        rare=rare,
     )  # fmt: skip
     return plan
+
+
+def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool) -> Rare:
+    is_refused = bool(heads) and heads[0].status >= 400
+    return {
+        "retry_after": _retry_after(heads[0].headers) if is_refused else "",
+        "too_large": too_large,
+        "silent_ms": silent_ms(plan),
+    }
 
 
 def _retry_after(headers: Mapping[str, str]) -> str:
@@ -187,7 +197,7 @@ def _record_value(
         session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
         turn = history.past.turn(session) + (value.inbound.kind == "message")
     history.answered(
-        session=session, turn=turn, at_ms=call.at_ms, key=call.key, seam=call.seam,
+        call.key, call.seam, call.at_ms, session, turn,
         script_turn=script_turn, faults=faults, error=error, steps=summary(plan), value=told,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
         complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,

@@ -1,9 +1,9 @@
 """The in-process door for HTTP clients: one transport for httpx2 and httpx, sync and async.
 
 A request tells by its class which library it belongs to; the answer, its stream and its errors
-are made of the same one, so neither library is imported here. A plan that only sends is one
-`Response(content=...)`, as cheap as the library's own `MockTransport`; any other one becomes a
-stream that waits, breaks off or fails where the plan says so, with the library's own exceptions.
+are made of the same one, so neither library is imported here. A plan that only sends is one whole
+response, cheaper than that of the library's own `MockTransport`; any other one becomes a stream
+that waits, breaks off or fails where the plan says so, with the library's own exceptions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from harness.core.plans import Close, Plan, Raise, Step, Wait
 from harness.doors import unframed
 from harness.doors.door import Door
 from harness.doors.exchange import DISCONNECTED, Exchange, at_once, exchange
+from harness.doors.response import whole
 
 _HEADERS = {name.encode(): name for name in HEADERS}
+_LENGTHS = frozenset(map(len, _HEADERS))
+"""Most headers of a request have another length, and so need no look at their letters."""
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
@@ -68,7 +71,7 @@ class Transport:
         headers = {
             known: value.decode("latin-1")
             for name, value in request.headers.raw
-            if (known := _HEADERS.get(name.lower()))
+            if len(name) in _LENGTHS and (known := _HEADERS.get(name.lower()))
         }
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = None if read_s is None else int(read_s * 1000)
@@ -123,8 +126,7 @@ def _whole(plan: Plan, request: Any) -> Any | None:
     """The response to a plan that only sends; None for any other."""
     if (known := at_once(plan)) is None:
         return None
-    head, body = known
-    return library_of(request).Response(head.status, headers=head.headers, content=body)
+    return whole(library_of(request), *known)
 
 
 def _heard(plan: Plan) -> Exchange:

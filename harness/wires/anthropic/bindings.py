@@ -50,13 +50,10 @@ class Bindings:
         self._messages = messages
         if self._signed or len(self._chain) > 1:
             self._rewind(keep)
-        new = [
-            (n, m)
-            for n in range(keep, len(messages))
-            if messages[n].role == "assistant"
-            for m, block in enumerate(messages[n].blocks)
-            if type(block) is Thinking and is_ours(block.signature)
-        ]
+        new: list[tuple[int, int]] = []
+        for n in range(keep, len(messages)):
+            if messages[n].role == "assistant" and Thinking in map(type, messages[n].blocks):
+                new += [(n, m) for m in _ours(messages[n])]
         if said is not self._said and self._is_moved(said):
             self.flaws, new = [], self._signed + new
             self._signed = []
@@ -134,3 +131,9 @@ class Bindings:
                 digest = hashlib.blake2b(digest + said, digest_size=16).digest()
             self._chain.append(digest)
         return part([self._fields().hex(), self._chain[n].hex()])
+
+
+def _ours(message: Message) -> list[int]:
+    """Where the thinking stands that this wire has signed."""
+    thoughts = ((m, b) for m, b in enumerate(message.blocks) if isinstance(b, Thinking))
+    return [m for m, block in thoughts if is_ours(block.signature)]

@@ -6,7 +6,7 @@ of the dropped messages, so the work follows what changed, never the length of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 
 from harness.core.messages import Message
@@ -18,6 +18,7 @@ from harness.wires.anthropic.rules import rules_of
 from harness.wires.anthropic.validator import State, step
 
 _EMPTY = State()
+_NOTHING = repeat(None)
 
 
 class Fold:
@@ -38,14 +39,16 @@ class Fold:
                     del self._first[id_]
         self._state = self._states[-1] if self._states else _EMPTY
 
-    def extend(self, messages: Sequence[Message], noted: Sequence[Notes | None] = ()) -> None:
+    def extend(self, messages: Sequence[Message], noted: Iterable[Notes | None] = _NOTHING) -> None:
         """Take in the messages that follow, with what is noted of each, if that is known."""
-        for message, note in zip(messages, noted or repeat(None), strict=False):
-            index = len(self._states)
-            self._state = step(self._state, index, message, self._first, self.active, note)
-            self._states.append(self._state)
-            for id_ in self._state.ids:
+        states, state = self._states, self._state
+        for message, note in zip(messages, noted, strict=False):
+            index = len(states)
+            state = step(state, index, message, self._first, self.active, note)
+            states.append(state)
+            for id_ in state.ids:
                 self._first.setdefault(id_, index)
+        self._state = state
 
     def finish(self, last: Message | None, said: Said | None = None) -> tuple[Violation, ...]:
         """The violations of the list, if it ends here with the message `last`."""

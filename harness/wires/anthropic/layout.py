@@ -16,8 +16,11 @@ from collections.abc import Iterable
 
 import msgspec
 
+from harness.core.messages import Json
+
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+_VALUES = msgspec.json.Decoder(list[Json])
 _OPEN = b'{"messages":['
 
 
@@ -78,32 +81,45 @@ def resume(body: bytes, end: int) -> Layout | None:
     return Layout({}, layout.rest, layout.messages, marks)
 
 
-def between(body: bytes, start: int, tail: bytes, *, first: bool) -> tuple[bytes, ...] | None:
-    """The messages between `start` and a `tail` that follows a list, None when there is more.
+def between(
+    body: bytes, start: int, tail: memoryview, *, first: bool
+) -> tuple[tuple[bytes, ...], list[Json]] | None:
+    """The messages between `start` and a `tail` that follows a list, as bytes and as values.
 
-    `start` is where a message ends or, with `first`, where the list begins.
+    `start` is where a message ends or, with `first`, where the list begins. None when anything
+    else stands there. One new message, the usual case, is decoded only once.
     """
     stop = len(body) - len(tail)
     if stop < start or not body.endswith(tail):
         return None
     if stop == start:
-        return ()
+        return (), []
     if not first and not body.startswith(b",", start):
         return None
     raw = body[start if first else start + 1 : stop]
     try:
-        raw.decode()
+        values = _VALUES.decode(b"[%b]" % raw)
+        if len(values) == 1 and raw.startswith(b"{") and raw.endswith(b"}"):
+            return (raw,), values
         items = tuple(map(bytes, _ITEMS.decode(b"[%b]" % raw)))
     except (ValueError, RecursionError):
         return None
-    return items if items and len(raw) == sum(map(len, items)) + len(items) - 1 else None
+    exact = items and len(raw) == sum(map(len, items)) + len(items) - 1
+    return (items, values) if exact else None
 
 
-def shared(body: bytes, prefix: bytes, marks: list[int]) -> int:
-    """How many messages of `prefix` the body begins with; -1 when not even the fields before."""
-    if body.startswith(prefix):
-        return len(marks) - 1
-    low, high = -1, len(marks) - 1
+def shared(body: bytes, prefix: memoryview, marks: list[int]) -> int:
+    """How many messages of `prefix` the body begins with; -1 when not even the fields before.
+
+    A loop that goes on, or asks again, changes the last message at most, so nearly always two
+    comparisons tell, and the bytes are gone through once.
+    """
+    count = len(marks) - 1
+    last = marks[-2] if count else 0
+    is_last_same = body.startswith(prefix[last:], last)
+    if body.startswith(prefix[:last]):
+        return count if is_last_same else count - 1
+    low, high = -1, count - 1
     while high - low > 1:
         middle = (low + high) // 2
         start = marks[low] if low >= 0 else 0

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.messages import Block, Json, Thinking
+from harness.core.messages import Block, Json, Text, Thinking, ToolResult, ToolUse
 from harness.core.plans import Reply
 from harness.core.ports import Reading
 from harness.wires.anthropic import compaction
 from harness.wires.anthropic.bindings import Bindings
 from harness.wires.anthropic.thinking import dropped
 from harness.wires.anthropic.threads import Turn
+
+_PLAIN: frozenset[type[Block]] = frozenset({Text, ToolUse, ToolResult})
+"""Blocks that a provider never adds to; nearly every reply has no others."""
 
 
 class AnthropicReading(Reading, frozen=True, gc=False):
@@ -27,6 +30,8 @@ class AnthropicReading(Reading, frozen=True, gc=False):
 
     def complete(self, reply: Reply) -> Reply:
         """The reply as the provider gives it: with signatures, or as the summary asked for."""
+        if "compaction" not in self.settings and _PLAIN.issuperset(map(type, reply.blocks)):
+            return reply
         if self.settings.get("compaction") is not None:
             reply = compaction.summary_of(reply)
         if all(map(_is_whole, reply.blocks)):

@@ -7,9 +7,11 @@ for `keep`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
-from harness.core.messages import Message
+from harness.core.messages import Json, Message
 from harness.core.ports import Violation
 from harness.wires.anthropic.bindings import Bindings
 from harness.wires.anthropic.blocks import Malformed, message_from
@@ -56,8 +58,7 @@ class AnthropicReader:
 
     def _read(self, body: bytes) -> AnthropicReading:
         try:
-            keep, raws = self._locate(body)
-            return self._take(body, keep, raws)
+            return self._take(body, *self._locate(body))
         except Malformed as error:
             return self._refused(*self._fields.said.violations, _malformed(error))
         except NotAnObject:
@@ -100,7 +101,7 @@ class AnthropicReader:
         return msgspec.structs.replace(reading, turn=turn, violations=found, settings=settings)
 
     def _forget(self) -> None:
-        self._prefix = self._tail = b""
+        self._prefix = self._tail = memoryview(b"")
         self._marks: list[int] = []
         self._raws: list[bytes] = []
         self._head: dict[str, bytes] = {}
@@ -108,8 +109,8 @@ class AnthropicReader:
         self._fold.rewind(0)
         self._bindings.follow((), 0, self._fields.said)
 
-    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...]]:
-        """How many messages are the last request's, and the bytes of the others.
+    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...], Iterable[Json]]:
+        """How many messages are the last request's, the bytes of the others, and their values.
 
         Notes where all messages end, and the fields where those may have changed; what fails after
         this forgets everything.
@@ -117,18 +118,19 @@ class AnthropicReader:
         keep = shared(body, self._prefix, self._marks) if self._marks else -1
         if keep >= 0:
             start = self._marks[keep]
-            raws = between(body, start, self._tail, first=not keep)
-            if raws is not None:
-                self._marks[keep + 1 :] = ends(raws, start + 1 if keep else start)
-                return keep, raws
+            found = between(body, start, self._tail, first=not keep)
+            if found is not None:
+                self._marks[keep + 1 :] = ends(found[0], start + 1 if keep else start)
+                return keep, *found
         if keep > 0 and (rest := resume(body, self._marks[keep])) is not None:
             self._marks[keep + 1 :] = rest.marks[1:] if rest.marks else ()
-            return keep, self._noted({**self._head, **rest.rest}, rest)
+            raws = self._noted({**self._head, **rest.rest}, rest)
+            return keep, raws, map(_decode, raws)
         whole = split(body)
         self._marks, self._head = list(whole.marks or ()), whole.head
         raws = self._noted({**whole.head, **whole.rest}, whole)
         keep = _same(self._raws, raws)
-        return keep, raws[keep:]
+        return keep, raws[keep:], map(_decode, raws[keep:])
 
     def _noted(self, fields: dict[str, bytes], new: Layout) -> tuple[bytes, ...]:
         """The layout's messages, once its fields are taken in."""
@@ -137,16 +139,18 @@ class AnthropicReader:
             raise Malformed("messages", not new.bad, "a valid list")
         return new.messages
 
-    def _take(self, body: bytes, keep: int, raws: tuple[bytes, ...]) -> AnthropicReading:
-        added, noted = _messages(keep, raws)
+    def _take(
+        self, body: bytes, keep: int, raws: tuple[bytes, ...], values: Iterable[Json]
+    ) -> AnthropicReading:
+        added, noted = _messages(keep, values)
         self._fold.rewind(keep)
         self._fold.extend(added, noted)
         messages = self._messages if keep == len(self._messages) else self._messages[:keep]
         self._messages = messages + added if added else messages
         self._raws[keep:] = raws
         self._bindings.follow(self._messages, keep, self._fields.said)
-        end = self._marks[-1] if self._marks else 0
-        self._prefix, self._tail = body[:end], body[end:]
+        view, end = memoryview(body), self._marks[-1] if self._marks else 0
+        self._prefix, self._tail = view[:end], view[end:]
         return self._reading(keep, added)
 
     def _reading(self, keep: int, added: tuple[Message, ...]) -> AnthropicReading:
@@ -156,7 +160,7 @@ class AnthropicReader:
         found = said.violations + self._fold.finish(last, said)
         if self._bindings.flaws:
             found += judged(self._bindings, said.settings, said.model, active)
-        if "V18" in active:
+        if "thinking" in said.settings and "V18" in active:
             found += tuple(unthinking(self._messages, said.settings))
         if self._window_tokens is not None:
             found += window(size, said.max_tokens, self._window_tokens, self._fold.active)
@@ -188,13 +192,13 @@ def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
 
 
-def _messages(keep: int, raws: tuple[bytes, ...]) -> tuple[tuple[Message, ...], list[Notes | None]]:
-    read, noted = list[Message](), list[Notes | None]()
+def _messages(keep: int, values: Iterable[Json]) -> tuple[tuple[Message, ...], list[Notes | None]]:
+    read: list[Message] = []
+    noted: list[Notes | None] = []
     try:
-        for raw in raws:
-            value = _decode(raw)
+        for value in values:
             read.append(message_from(value))
-            noted.append(notes(value))
+            noted.append(notes(value) if type(value["content"]) is list else None)
     except Malformed as error:
         path = f"messages.{keep + len(read)}{error.path}"
         raise Malformed(path, error.missing, error.wanted) from None

@@ -21,9 +21,9 @@ _BLOCK = (
     b'data: {"type":"content_block_start","index":%d,"content_block":%b}\n\n'
 )
 _DELTA = (
-    b"event: content_block_delta\n"
-    b'data: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":%b}}\n\n'
+    b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":'
 )
+_DELTA_END = b"}}\n\n"
 _STOP = b'event: content_block_stop\ndata: {"type":"content_block_stop","index":%d}\n\n'
 _END = b'event: message_delta\ndata: {"type":"message_delta","delta":%b,"usage":%b}\n\n'
 _MESSAGE_STOP = b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
@@ -35,7 +35,8 @@ def events(message: dict[str, Json]) -> list[bytes]:
     for index, block in enumerate(message["content"]):
         begun, deltas = _parts(block)
         frames.append(_BLOCK % (index, encode(begun)))
-        frames += [_DELTA % (index, kind, name, encode(value)) for kind, name, value in deltas]
+        start = _DELTA % index
+        frames += [b"".join((start, name, encode(value), _DELTA_END)) for name, value in deltas]
         frames.append(_STOP % index)
     delta = {name: message[name] for name in _DELTA_NAMES if name in message}
     frames += [_END % (encode(delta), encode(message["usage"])), _MESSAGE_STOP]
@@ -55,14 +56,21 @@ def _begun(message: dict[str, Json]) -> dict[str, Json]:
 
 
 _DELTA_NAMES = ("stop_reason", "stop_sequence", "stop_details")
-_Delta = tuple[bytes, bytes, Json]
+_TEXT = b'"text_delta","text":'
+_CITATION = b'"citations_delta","citation":'
+_THINKING = b'"thinking_delta","thinking":'
+_SIGNATURE = b'"signature_delta","signature":'
+_INPUT = b'"input_json_delta","partial_json":'
+_Delta = tuple[bytes, Json]
+"""One of the beginnings above, and the value that follows it."""
 
 
 def _parts(block: dict[str, Json]) -> tuple[dict[str, Json], list[_Delta]]:
     """A block as it starts, and its deltas; a block without deltas is sent whole."""
+    kind, text = block.get("type"), block.get("text")
+    if kind == "text" and isinstance(text, str):
+        return _text(block, text)
     match block:
-        case {"type": "text", "text": str(text)}:
-            return _text(block, text)
         case {"type": "thinking", "thinking": str(text), "signature": str(signature)}:
             return {**block, "thinking": "", "signature": ""}, _thinking(text, signature)
         case {"type": "tool_use" | "server_tool_use" | "mcp_tool_use", "input": value}:
@@ -71,25 +79,24 @@ def _parts(block: dict[str, Json]) -> tuple[dict[str, Json], list[_Delta]]:
 
 
 def _text(block: dict[str, Json], text: str) -> tuple[dict[str, Json], list[_Delta]]:
-    begun, deltas = {**block, "text": ""}, _pieces(b"text_delta", b"text", text)
+    begun, deltas = {**block, "text": ""}, _pieces(_TEXT, text)
     citations = block.get("citations")
     if not isinstance(citations, list):
         return begun, deltas
-    cited = [(b"citations_delta", b"citation", citation) for citation in citations]
+    cited: list[_Delta] = [(_CITATION, citation) for citation in citations]
     return {**begun, "citations": []}, cited + deltas
 
 
 def _thinking(text: str, signature: str) -> list[_Delta]:
-    deltas = _pieces(b"thinking_delta", b"thinking", text)
-    return [*deltas, (b"signature_delta", b"signature", signature)] if signature else deltas
+    deltas = _pieces(_THINKING, text)
+    return [*deltas, (_SIGNATURE, signature)] if signature else deltas
 
 
 def _input(value: Json) -> list[_Delta]:
     text = input_text(value) if value != {} else ""
-    kind, name = b"input_json_delta", b"partial_json"
-    return _pieces(kind, name, text) or [(kind, name, "")]
+    return _pieces(_INPUT, text) or [(_INPUT, "")]
 
 
-def _pieces(kind: bytes, name: bytes, text: str) -> list[_Delta]:
+def _pieces(name: bytes, text: str) -> list[_Delta]:
     size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
-    return [(kind, name, text[at : at + size]) for at in range(0, len(text), size)]
+    return [(name, text[at : at + size]) for at in range(0, len(text), size)]
