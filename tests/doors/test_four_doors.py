@@ -66,7 +66,7 @@ def agent(brief: Any) -> None:
     http = client(brief)
     for inbound in brief.inbox():
         messages: list[dict[str, Any]] = [{"role": "user", "content": inbound.text}]
-        first = asked(http, messages, brief.options["stream"])
+        first = asked(brief, http, messages)
         for use in (block for block in first if block["type"] == "tool_use"):
             messages += [
                 {"role": "assistant", "content": first},
@@ -81,12 +81,13 @@ def agent(brief: Any) -> None:
                     ],
                 },
             ]
-            first = asked(http, messages, brief.options["stream"])
+            first = asked(brief, http, messages)
         text = "".join(block.get("text", "") for block in first)
         brief.send(text or "It failed.", in_reply_to=inbound.id)
 
 
-def asked(http: Any, messages: list[dict[str, Any]], stream: bool) -> list[dict[str, Any]]:
+def asked(brief: Any, http: Any, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    stream = brief.options["stream"]
     body = {"model": "m", "max_tokens": 99, "messages": messages, "stream": stream}
     tools = [{"name": "look", "input_schema": {"type": "object"}}]
     for _ in range(2):
@@ -95,7 +96,7 @@ def asked(http: Any, messages: list[dict[str, Any]], stream: bool) -> list[dict[
             answer.raise_for_status()
             return parsed(answer.text) if stream else answer.json()["content"]
         except FAILURES:
-            continue
+            brief.clock.sleep(0.15)
     return []
 
 

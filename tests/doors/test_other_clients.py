@@ -86,6 +86,7 @@ def played(post: Post, *, stream: bool = False, fault: FaultSpec | None = None) 
                     break
                 except Broken as error:
                     met.append(str(error))
+                    brief.clock.sleep(0.15)
             messages.append({"role": "assistant", "content": said})
             brief.send(said, in_reply_to=inbound.id)
 
