@@ -73,7 +73,7 @@ class Escalation:
         if stage == "compact":
             return _compact(transcript, budget, self._compaction, ask)
         most = REBUILD_TOKENS[len(self._taken)]
-        return _rebuild(transcript, min(budget, most), again=stage in self._taken)
+        return _rebuild(transcript, min(budget, most))
 
 
 def _compact(transcript: Transcript, budget: int, compaction: Compaction, ask: Ask) -> bool:
@@ -88,10 +88,8 @@ def _compact(transcript: Transcript, budget: int, compaction: Compaction, ask: A
     return True
 
 
-def _rebuild(transcript: Transcript, budget: int, again: bool) -> bool:
-    """Whether there is another request to try; a second rebuild must be smaller than before."""
-    before = transcript.wire()
+def _rebuild(transcript: Transcript, budget: int) -> bool:
+    """Whether what is left is smaller than what was refused, and so worth another request."""
+    before = estimate_tokens(transcript.wire())
     transcript.rebuild(budget)
-    after = transcript.wire()
-    smaller = estimate_tokens(after) < estimate_tokens(before)
-    return smaller if again else after != before
+    return estimate_tokens(transcript.wire()) < before

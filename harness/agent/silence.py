@@ -26,10 +26,10 @@ _Stream = TypeVar("_Stream")
 
 def impatient(client: Any) -> Any:
     """The SDK's client, which waits `SILENT_S` for bytes; a time-out in one number stays."""
-    kind = type(client.timeout)
-    if not hasattr(client.timeout, "read"):
+    usual: Any = getattr(client, "timeout", None)
+    if not hasattr(usual, "read"):
         return client
-    return client.with_options(timeout=kind(SILENT_S, connect=CONNECT_S))
+    return client.with_options(timeout=type(usual)(SILENT_S, connect=CONNECT_S))
 
 
 def watched(stream: _Stream) -> _Stream:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from itertools import islice
 
@@ -108,7 +108,7 @@ def content_of(value: Json) -> str | tuple[Text | Opaque, ...]:
         case str():
             return clean(clip(value, MAX_RESULT_CHARACTERS)) if value.strip() else NO_TEXT
         case list() | tuple():
-            return tuple(_part(part) for part in value) or NO_TEXT
+            return _bounded(map(_part, value)) or NO_TEXT
         case None:
             return NO_TEXT
         case Iterator():
@@ -126,6 +126,21 @@ def _gathered(pieces: Iterator[Json]) -> str:
         if left < 0:
             return "".join(texts)[: MAX_RESULT_CHARACTERS - len(ENDLESS)] + ENDLESS
     return "".join(texts)
+
+
+def _bounded(parts: Iterable[Text | Opaque]) -> tuple[Text | Opaque, ...]:
+    """The first parts, until their texts, and what is sent around each, are too much together."""
+    kept: list[Text | Opaque] = []
+    left = MAX_RESULT_CHARACTERS
+    for part in parts:
+        left -= _AROUND_A_PART + (len(part.text) if isinstance(part, Text) else 0)
+        if left < 0 and kept:
+            return (*kept, Text(ENDLESS.strip()))
+        kept.append(part)
+    return tuple(kept)
+
+
+_AROUND_A_PART = len('{"type":"text","text":""},')
 
 
 def _part(value: Json) -> Text | Opaque:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.request import WINDOW_RULES, settled_list, stands
+from harness.checks.request import is_uncounted, settled_list, stands
 from harness.checks.rows import squeeze
 from harness.core.exchanges import Ask, Exchange
 from harness.core.history import History
-from harness.core.messages import Json, canonical
+from harness.core.messages import Json, canonical, side
 from harness.core.ports import needs
 from harness.core.trace import Compaction, Turn
 from harness.core.verdict import Finding
+
+_PROMPT_RULE = "V23"
+"""The prompt alone is over the window. V24 counts the room for the reply, which an agent of a tiny
+window has not got however short its prompt is."""
 
 _BEGINNING = 40
 """So many characters of a message stand in the next request, even if an agent cuts it short."""
@@ -29,7 +33,7 @@ _KEPT = 0.8
 def compaction_preserves(history: History) -> Iterator[Finding]:
     """A compaction keeps what is under way, and one that fails changes nothing.
 
-    `too_large`: the request for a summary is itself over the window. Then, in the next main request
+    `too_large`: the prompt for a summary is over the window. Then, in the next main request
     of the turn: `open_call`: a call of the model that had no result yet is gone. `last_message`:
     the message that the turn answers is gone. `rules`: words of the system text are gone. `failed`:
     the summary was empty or never came, the request before was not refused, and what stood in it is
@@ -58,7 +62,7 @@ def _same_turn(turn: Turn, exchange: Exchange) -> bool:
 
 def _too_large(compaction: Compaction) -> Iterator[Finding]:
     for call in compaction.calls:
-        if WINDOW_RULES.intersection(call.called.refused):
+        if _PROMPT_RULE in call.called.refused:
             text = f"{call.called.key} asks for a summary and is itself too long"
             yield Finding("compaction_preserves.too_large", text, (call.n,))
 
@@ -99,10 +103,10 @@ def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
 
 def _rules(compaction: Compaction, after: Exchange, values: dict[str, Json]) -> Iterator[Finding]:
     before = compaction.before
-    if before is None or before.request.system == after.request.system:
+    if before is None:
         return
-    words = set(str(values.get(before.request.system, "")).split())
-    left = words & set(str(values.get(after.request.system, "")).split())
+    words = set(_system_text(before, values).split())
+    left = words & set(_system_text(after, values).split())
     if len(left) < _KEPT * len(words):
         text = f"{after.called.key}: {len(words) - len(left)} of {len(words)} words of the system "
         text += "text are gone after the compaction"
@@ -110,9 +114,17 @@ def _rules(compaction: Compaction, after: Exchange, values: dict[str, Json]) -> 
         yield Finding("compaction_preserves.rules", text, events)
 
 
+def _system_text(exchange: Exchange, values: dict[str, Json]) -> str:
+    """The rules of a request, which some wires put into its messages."""
+    pinned = (m.text for m in exchange.node.messages if side(m) == "system")
+    return "\n".join([str(values.get(exchange.request.system, "")), *pinned])
+
+
 def _failed(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
     before = compaction.before
     if before is None or not compaction.failed or not before.succeeded:
+        return
+    if is_uncounted(before):  # a wrapper's "too long", which is a refusal
         return
     if not stands(settled_list(before.node), after.node):
         text = f"the compaction at event {compaction.n} failed, and {after.called.key} begins "

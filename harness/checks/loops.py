@@ -89,8 +89,8 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
     no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
     kill, a failed answer of the model, a write that the store refused, and anything that repeats
-    excuse the stop. Source:
-    invariant 12.
+    excuse the stop, and so does a turn that has cost a million tokens or lasted four hours, for
+    then its budget may be spent. Source: invariant 12.
     """
     trace = history.trace
     if trace.world == "recording":

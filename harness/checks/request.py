@@ -75,11 +75,11 @@ def _is_gone_on_from(exchange: Exchange) -> bool:
     An error event in a stream has status 200 and no type in the history, so it may be one.
     """
     if exchange.succeeded:
-        return exchange.stop != "model_context_window_exceeded" and not _is_uncounted(exchange)
+        return exchange.stop != "model_context_window_exceeded" and not is_uncounted(exchange)
     return exchange.transient and exchange.status != 200
 
 
-def _is_uncounted(exchange: Exchange) -> bool:
+def is_uncounted(exchange: Exchange) -> bool:
     """Whether no token was counted, and so no model has said it but a wrapper around one."""
     usage = exchange.answered.usage if exchange.answered else {}
     return bool(usage) and not any(usage.values())

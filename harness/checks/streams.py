@@ -84,7 +84,9 @@ def _kept(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) ->
 
 def _rows(trace: Trace, session: str, after_n: int, until_n: int) -> Iterator[tuple[int, Message]]:
     """The rows that a session stored between two events."""
-    for event in trace.stored[bisect_left(trace.stored, after_n, key=lambda s: s.n) :]:
+    stored = trace.stored
+    for place in range(bisect_left(stored, after_n, key=lambda s: s.n), len(stored)):
+        event = stored[place]
         if event.n > until_n:
             return
         if event.session in ("", session):

@@ -194,6 +194,12 @@ def test_a_half_of_a_character_is_replaced() -> None:
     assert Stand(streamed, stream=True).query()[0].message == assistant("x\U0001f600y\ufffd")
 
 
+def test_arguments_with_half_a_character_are_kept_and_not_run() -> None:
+    given = call(0, "a", "read", '{"path": "\\ud55c \\ud83d"}')
+    (use,) = Stand(chunks(given, reason="tool_calls"), stream=True).query()[0].message.tool_uses
+    assert use.input == {"__unparsedToolInput": '{"path": "\\ud55c \\ud83d"}'}
+
+
 @pytest.mark.parametrize("done", [True, False])
 @pytest.mark.parametrize("deltas", [(), ({"content": "x"},), (call(0, "a", "read", '{"p":'),)])
 def test_a_stream_that_does_not_say_why_it_ends_is_broken(
@@ -331,6 +337,10 @@ ROWS: list[tuple[Message, list[dict[str, Any]]]] = [
             {"role": "tool", "tool_call_id": "d", "content": "2\n3"},
             {"role": "user", "content": "x"},
         ],
+    ),
+    (
+        Message("user", (ToolResult("c", "usage: read", is_error=True),)),
+        [{"role": "tool", "tool_call_id": "c", "content": "Error: usage: read"}],
     ),
     (
         Message("user", (ToolResult("c", (Opaque("image", {"type": "image"}),)),)),

@@ -88,11 +88,17 @@ def test_3_a_failed_compaction_leads_to_the_store(tmp_path: Path, summary: Any) 
     assert ran.store.load("main")[0].message == PAST[0]
 
 
-def test_4_without_a_past_there_is_no_compaction(tmp_path: Path) -> None:
+def test_4_without_a_past_nothing_can_be_left_out(tmp_path: Path) -> None:
     ran = stand(tmp_path, too_long(), text("fine"), past=[]).run()
+    assert ran.provider.purposes == ["main"]
+    assert ran.ending[:2] == ("error", "failed")
+
+
+def test_4_without_a_past_the_message_itself_is_shortened(tmp_path: Path) -> None:
+    ran = Stand(tmp_path, [too_long(), text("fine")], LONG * 99).run()
     assert ran.provider.purposes == ["main", "main"]
-    first, second = ran.provider.requests
-    assert first["messages"] != second["messages"]
+    first, second = (said(request) for request in ran.provider.requests)
+    assert len(second) < len(first)
     assert ran.ending == ("final", "ok", "fine")
 
 

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent.blocks import write_message
+from harness.agent.images import SIZE_MAX_BYTES
 from harness.agent.projection import NO_OUTCOME, NO_TEXT, project
 from harness.core.messages import (
     Block,
+    Json,
     Message,
     Opaque,
     Text,
@@ -151,3 +153,16 @@ def test_an_id_that_is_copied_again_and_again_does_not_grow() -> None:
         assert len(id_) <= 40
     ids = [call.id for message in project(rows) for call in message.tool_uses]
     assert len(set(ids)) == 30
+
+
+def test_a_picture_too_large_to_send_is_a_note_wherever_it_stands() -> None:
+    data = "A" * (SIZE_MAX_BYTES + 4)
+    source: Json = {"type": "base64", "media_type": "image/png", "data": data}
+    large = Opaque("image", {"type": "image", "source": source})
+    call = Message("assistant", (ToolUse("1", "look", {}),))
+    rows = [Message("user", (large,)), call, Message("user", (ToolResult("1", (large,)),))]
+    sent = project(rows)
+    assert [m.role for m in sent] == ["user", "assistant", "user"]
+    assert isinstance(sent[0].blocks[0], Text)
+    assert "too large" in sent[2].blocks[0].content[0].text  # type: ignore[union-attr]
+    assert rows[0].blocks == (large,)

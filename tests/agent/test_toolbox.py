@@ -94,3 +94,17 @@ def test_any_value_becomes_a_result_that_can_be_written(value: Any) -> None:
     result = run(value)
     assert canonical(result)
     assert result.content
+
+
+def test_many_small_parts_are_bounded_together_and_the_rest_is_told() -> None:
+    parts = content_of([f"line {n}" for n in range(10_000)])
+    assert isinstance(parts, tuple)
+    size = sum(len(canonical(part)) for part in parts)
+    assert MAX_RESULT_CHARACTERS / 2 < size <= MAX_RESULT_CHARACTERS + 100
+    assert parts[0] == Text("line 0")
+    assert "more to say" in parts[-1].text  # type: ignore[union-attr]
+
+
+def test_one_large_part_stays() -> None:
+    parts = content_of(["x" * MAX_RESULT_CHARACTERS])
+    assert parts == (Text("x" * MAX_RESULT_CHARACTERS),)

@@ -6,6 +6,7 @@ import msgspec
 
 from harness.core.calls import StoreRequest
 from harness.core.messages import Message, ToolUse
+from harness.core.plans import Outcome
 from tests.checks.histories import ALL_SEAMS, Story
 
 SENT = ("send 3 (90 bytes)", "close")
@@ -34,7 +35,7 @@ class FailingWorld(Story):
         rows = tuple(self.history.note(message, self.at_ms) for message in messages)
         request = StoreRequest("append", rows=rows, store="sqlite")
         self.history.called(**self._where(), key=key, seam="store", request=request)
-        outcome = "error" if fails else "ok"
+        outcome: Outcome = "error" if fails else "ok"
         self.history.answered(
             **self._where(), key=key, seam="store", outcome=outcome, steps=steps, complete=not fails
         )

@@ -15,8 +15,17 @@ from harness.core.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "bounded_spawn",
+    "bounded_wait",
+    "budget_ceiling",
+    "compaction_preserves",
     "backoff",
     "ends_with_user",
+    "error_visible",
+    "no_silent_loss",
+    "resume_bounded",
+    "session_heals",
+    "stream_error_handled",
     "nonblank_content",
     "request_fits",
     "retry_budget",

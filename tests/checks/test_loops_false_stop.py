@@ -145,3 +145,15 @@ def test_a_turn_that_paused_again_and_again_may_be_ended() -> None:
 def test_a_call_whose_arguments_are_no_object_asks_for_nothing_that_could_run() -> None:
     story = _poll(1).reply(use("poll", '{"a"')).final("stopped", status="failed")
     assert not list(no_false_stop(story.end()))
+
+
+def test_a_turn_whose_budget_may_be_spent_is_stopped_rightly() -> None:
+    def stopped(tokens: int = 0, said: int = 0, hours: int = 0) -> list[str]:
+        story = _poll(1).wait(hours * 3_600_000)
+        story.reply(use("poll"), tokens=tokens, usage={"output_tokens": said})
+        return codes(no_false_stop(story.final("stopped", status="failed").end()))
+
+    assert stopped(tokens=999_999) == ["no_false_stop.ended"]
+    assert stopped(tokens=600_000, said=400_000) == []
+    assert stopped(hours=3) == ["no_false_stop.ended"]
+    assert stopped(hours=4) == []

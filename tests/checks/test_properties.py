@@ -25,8 +25,8 @@ TOOL_STEPS = st.tuples(
 )
 STEPS = TOOL_STEPS | st.tuples(
     st.sampled_from(
-        ["say", "cut", "overflow", "529", "429", "half", "compact", "cancel", "kill", "gone", "again", "final",
-         "final", "draft"]
+        ["say", "cut", "overflow", "529", "429", "half", "compact", "cancel", "kill", "gone",
+         "again", "final", "final", "draft"]
     )
 )  # fmt: skip
 TURNS = st.lists(

@@ -7,7 +7,7 @@ import pytest
 from harness.checks.streams import stream_error_handled
 from harness.core.messages import assistant, user
 from tests.checks.failing_worlds import FailingWorld
-from tests.checks.histories import codes, use
+from tests.checks.histories import Story, codes, use
 
 WHOLE = "The ship leaves at nine in the morning."
 PART = "The ship leaves"
@@ -19,7 +19,7 @@ def _broken() -> FailingWorld:
     return world.breaks(WHOLE)
 
 
-def _asked_again(world: FailingWorld) -> list[str]:
+def _asked_again(world: Story) -> list[str]:
     return codes(stream_error_handled(world.reply(WHOLE).final().end()))
 
 
@@ -36,7 +36,7 @@ def test_telling_it_is_fine(kind: str) -> None:
 def test_a_part_is_not_run() -> None:
     world = FailingWorld()
     world.turn("Go.")
-    world.breaks("I will look.", use("list")).tool("x").result("x", flagged=False)
+    world.breaks("I will look.", use("list")).tool("x")
     (finding, *_) = stream_error_handled(world.end())
     assert finding.code == "stream_error_handled.executed"
     assert finding.events == (world.history.trace.exchanges[0].n, world.called)
@@ -132,3 +132,9 @@ def test_characters_are_not_lost_between_chunks() -> None:
 def test_replacement_characters_may_have_a_reason(said: str) -> None:
     world = FailingWorld().turn("Hello?").reply(said).final("half \ufffd")
     assert not list(stream_error_handled(world.end()))
+
+
+def test_a_recording_does_not_show_how_an_answer_ended() -> None:
+    world = FailingWorld(world="recording")
+    world.turn("When does it leave?")
+    assert not list(stream_error_handled(world.breaks(WHOLE, steps=()).say(PART).end()))

@@ -34,7 +34,7 @@ def test_a_hidden_failure_is_told_with_the_run_and_the_request() -> None:
     [
         ("(nothing)", True),
         ("card 4711 was not accepted", False),
-        ("Result: card 4711 was not ...", False),
+        ("Result: card 4711 was not accept...", False),
         ("Error: no", False),
         ("The request timed out.", False),
         ('{"ok": false}', False),

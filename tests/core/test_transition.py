@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.calls import Inbound, OutboxRequest, ToolRequest
+from harness.core.calls import Inbound, OutboxRequest, Received, ToolRequest
 from harness.core.events import Called
 from harness.core.history import encode
 from harness.core.plans import Accepted, Answer, Close, Delivered, Plan, Raise, Send, ToolAnswer
@@ -340,3 +340,12 @@ def test_a_look_is_taken_before_each_call() -> None:
     assert [at_ms for at_ms, _ in looks] == [5, 6]
     assert [count + 1 for _, count in looks] == called
     assert encode(run.history.events).count(b"\n") == len(run.history.events)
+
+
+@pytest.mark.parametrize(("escape", "malformed"), [(b"\\ud83d", True), (b"\\ud83d\\ude00", False)])
+def test_a_body_that_holds_half_a_character_is_told(escape: bytes, malformed: bool) -> None:
+    run = world.run()
+    body = world.body().replace(b'"m"', b'"m' + escape + b'"')
+    run.model(Received("/v1/messages", {"anthropic-version": "2023-06-01"}, body, 0))
+    (called,) = [e for e in run.history.events if isinstance(e, Called)]
+    assert called.malformed is malformed

@@ -12,8 +12,8 @@ from tests.mutants import Mutant
 
 MUTANT = Mutant(
     breaks="compaction",
-    statement="The compaction itself does not fit the window (incidents section 3)",
-    scenario="prompt-too-long",
+    statement="The compaction itself does not fit the window",
+    scenario="prompt-too-long/all-attempts-fail",
     killed_by="compaction_preserves.too_large",
 )
 

@@ -10,7 +10,7 @@ from tests.mutants.early import Early
 
 MUTANT = Mutant(
     breaks="turn",
-    statement="A cut by message count goes through a call and its result (pi #4570, OpenHands #6357)",
+    statement="A cut by message count goes through a call and its result (OpenHands #6357)",
     scenario="in-good-time",
     killed_by="compaction_preserves.open_call",
 )

@@ -20,10 +20,13 @@ MUTANT = Mutant(
     killed_by="limit",
 )
 
+SDK_S = 3 * 600.0
+"""Ten minutes for each of the SDK's three tries."""
+
 
 def _patient(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
     def wait(query: Query) -> Answer:
-        return ask(msgspec.structs.replace(query, timeout_s=None))
+        return ask(msgspec.structs.replace(query, timeout_s=SDK_S))
 
     return compact(messages, budget_tokens, wait)
 

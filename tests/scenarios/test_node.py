@@ -42,6 +42,23 @@ NAIVE_PASSES = (
     "repeated-errors/half-an-emoji",
 )
 
+BEYOND = {
+    "confirmation-lost": "it waits for the outbox without end, and repeats without a word",
+    "reply-twice-on-a-slow-turn/it-answers-too-late": "as for confirmation-lost",
+    "partial-and-whole-both-kept/nobody-knows": "as for confirmation-lost",
+    "last-batch-after-a-crash": "it sends the reply again when the message comes again",
+    "spends-after-the-stop": "over loopback no program can ask for a cancel in a turn",
+}
+"""What the careful agent does not survive, by scenario or variant, and why."""
+
+
+def _is_beyond(scenario: Scenario) -> bool:
+    run_name = scenario.run_name.partition("+")[0].partition("@")[0]
+    return scenario.name in BEYOND or run_name in BEYOND
+
+
+CAREFUL = [scenario for scenario in RUNS if not _is_beyond(scenario)]
+
 
 def _store(scenario: Scenario) -> str | None:
     """The file of the session `main`; other sessions have files of their own."""
@@ -49,7 +66,7 @@ def _store(scenario: Scenario) -> str | None:
     return "jsonl:session.jsonl" if sessions <= {"main"} else None
 
 
-@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+@pytest.mark.parametrize("scenario", CAREFUL, ids=lambda s: s.run_name)
 def test_careful_agent_passes(scenario: Scenario, node: str) -> None:
     verdict = run(scenario, resolve(f"{AGENT}?careful=true"), store=_store(scenario)).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []

@@ -114,6 +114,26 @@ def test_no_damage_keeps_a_store_from_being_opened_and_written(
 
 
 @KINDS
+def test_what_was_damaged_before_is_sent_as_it_is_at_the_next_opening(
+    tmp_path: Path, kind: str
+) -> None:
+    def torn(records: Sequence[bytes]) -> Plan:
+        return _sent([*records[:2], records[2][:-10] + b"\n", *records[3:]])
+
+    Opened(tmp_path, kind, torn).real.close()
+    seen: list[bytes] = []
+
+    def look(records: Sequence[bytes]) -> Plan:
+        seen.extend(records)
+        return _sent(records)
+
+    opened = Opened(tmp_path, kind, look)
+    assert [b"m2" in record and not record.endswith(b"}\n") for record in seen[:4]].count(True) == 1
+    assert _texts(opened.given) == ["m1", "to m1", "to m2"]
+    opened.real.close()
+
+
+@KINDS
 def test_what_is_no_record_is_carried_out_and_an_error_is_raised(tmp_path: Path, kind: str) -> None:
     opened = Opened(tmp_path, kind, lambda records: (Wait(5), *_sent(records)))
     assert Wait(5) in opened.carried

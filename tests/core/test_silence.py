@@ -1,0 +1,55 @@
+"""Silence is time in which nothing is said; what only keeps a connection open says nothing."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.plans import Close, Plan, Send, Wait
+from harness.core.silence import silent_ms
+
+PINGS = (
+    b'event: ping\ndata: {"type": "ping"}\n\n',
+    b'event: ping\r\ndata: {"type":"ping"}\r\n\r\n',
+    b": keep-alive\n\n",
+    b":\n",
+    b"\n\n",
+    b'event: ping\ndata: {"type": "ping"}\n\n: and so on\n\n',
+)
+WORDS = (
+    b'event: content_block_delta\ndata: {"delta": ": keep-alive"}\n\n',
+    b"{}",
+    b'data: {"type": "ping", "text": "a"}\n\n',
+    b": keep-alive\n\ndata: 1\n\n",
+    b"event: pingpong\ndata: 1\n\n",
+)
+
+
+@pytest.mark.parametrize("ping", PINGS)
+def test_pings_break_no_silence(ping: bytes) -> None:
+    assert silent_ms((Send(b"{}"), *(Wait(10), Send(ping)) * 5, Close())) == 50
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_words_do(word: bytes) -> None:
+    assert silent_ms((Send(b"{}"), *(Wait(10), Send(word)) * 5, Close())) == 10
+
+
+def test_many_comments_are_read_at_once() -> None:
+    assert silent_ms((Wait(1), Send(b": keep-alive\n\n" * 100_000 + b"x"), Wait(2))) == 2
+
+
+STEPS = st.one_of(
+    st.integers(0, 9).map(Wait), st.sampled_from(PINGS).map(Send), st.sampled_from(WORDS).map(Send)
+)
+
+
+@given(st.lists(STEPS).map(tuple))
+def test_it_is_the_longest_run_of_waits_between_words(plan: Plan) -> None:
+    spoken = [n for n, s in enumerate(plan) if isinstance(s, Send) and s.data in WORDS]
+    cuts = [-1, *spoken, len(plan)]
+    runs = [sum(s.ms for s in plan[a + 1 : b] if isinstance(s, Wait)) for a, b in pairwise(cuts)]
+    assert silent_ms(plan) == max(runs)
