@@ -37,7 +37,7 @@ from harness.doors.transport import Transport
 from harness.faults import arm
 from harness.wires.anthropic.wire import AnthropicWire
 
-IN_PROCESS_MOST, LOOPBACK_MOST = 1.15, 1.35
+IN_PROCESS_MOST, LOOPBACK_MOST = 1.10, 1.2
 SIZES = (1, 31, 299)
 ROUNDS, CALLS = 9, 30
 TEXT = "The quick brown fox jumps over the lazy dog. " * 4

@@ -17,6 +17,7 @@ from harness.core.history import History
 from harness.core.messages import Json, Message
 from harness.core.plan_words import summary
 from harness.core.plans import (
+    ENDINGS,
     Accepted,
     Answer,
     ApiError,
@@ -142,7 +143,8 @@ def record_answer(
     `said` is what a model's answer says; `value`, `cut` (its terminal event is missing) and
     `too_large` are what the caller knows and the plan does not show.
     """
-    whole, kinds = is_whole(plan), set(map(type, plan))
+    kinds = set(map(type, plan))
+    whole = ENDINGS.isdisjoint(kinds)
     if Effect in kinds:
         _record_effects(history, call, plan)
     if call.seam not in ("model", "provider"):

@@ -203,11 +203,10 @@ def _read(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
 
 def head_bytes(head: Head, **framing: str) -> bytes:
     """Status line and headers; `framing` (underscores for hyphens) comes last."""
-    reason = _REASONS.get(head.status, "Unknown")
-    lines = [f"HTTP/1.1 {head.status} {reason}"]
-    lines += [f"{name}: {value}" for name, value in head.headers.items()]
-    lines += [f"{name.replace('_', '-')}: {value}" for name, value in framing.items()]
-    return "\r\n".join([*lines, "", ""]).encode("utf-8")
+    status, reason = head.status, _REASONS.get(head.status, "Unknown")
+    lines = [f"{name}: {value}\r\n" for name, value in head.headers.items()]
+    lines += [f"{name.replace('_', '-')}: {value}\r\n" for name, value in framing.items()]
+    return f"HTTP/1.1 {status} {reason}\r\n{''.join(lines)}\r\n".encode()
 
 
 def whole_answer(head: Head, body: bytes, *, reusable: bool) -> bytes:

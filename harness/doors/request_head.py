@@ -3,22 +3,21 @@
 h11 reads whatever a client sends, with the care that this needs; that costs more than all else that
 the loopback door does for a call. Nearly every request is plain: a method, an absolute path,
 HTTP/1.1, headers of visible characters, one content length or none. What is plain is read here,
-with one pattern; anything else is left to h11, which says what is wrong with it. What this reads,
-h11 would read the same.
+line by line; anything else is left to h11, which says what is wrong with it. What this reads, h11
+would read the same.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
 HEAD_MOST_BYTES = 64 << 10
-_TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_PLAIN = re.compile(
-    rb"([A-Z]+) (/[!-~]*) HTTP/1\.1\r\n((?:%b:[ \t]*[!-~](?:[ -~]*[!-~])?\r\n)+)\r\n" % _TOKEN
-)
-_NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade", "connection"})
+_REQUEST = re.compile(rb"([A-Z]+) (/[!-~]*) HTTP/1\.1")
+_HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
+_NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade"})
 _KEEP_ALIVE = "keep-alive"
 
 
@@ -34,20 +33,40 @@ class PlainHead(msgspec.Struct, frozen=True):
 
 def plain_head(data: bytes) -> PlainHead | None:
     """The head that `data` begins with, None when it is not all there or not plain."""
-    found = _PLAIN.match(data)
-    if found is None or found.end() > HEAD_MOST_BYTES:
+    end = data.find(b"\r\n\r\n", 0, HEAD_MOST_BYTES)
+    first, *lines = data[: max(end, 0)].split(b"\r\n")
+    asked = _asked(first)
+    named = [found for found in map(_named, lines) if found is not None]
+    if asked is None or len(named) < len(lines):
         return None
-    method, target, block = found.groups()
-    lines = [line.partition(":") for line in block.decode("ascii").split("\r\n")[:-1]]
-    headers = {name.lower(): value.strip(" \t") for name, _, value in lines}
-    odd = _NOT_PLAIN & headers.keys()
-    if odd and (odd != {"connection"} or headers["connection"].lower() != _KEEP_ALIVE):
-        return None
+    headers = dict(named)
     length = headers.get("content-length", "0")
     if len(headers) < len(lines) or "host" not in headers or not _is_length(length):
         return None
-    path = target.partition(b"?")[0].decode("ascii")
-    return PlainHead(method.decode("ascii"), path, headers, int(length), found.end())
+    method, path = asked
+    return PlainHead(method, path, headers, int(length), end + 4)
+
+
+@lru_cache(maxsize=64)
+def _asked(line: bytes) -> tuple[str, str] | None:
+    """Method and path of a plain request line."""
+    found = _REQUEST.fullmatch(line)
+    if found is None:
+        return None
+    method, target = found.groups()
+    return method.decode("ascii"), target.partition(b"?")[0].decode("ascii")
+
+
+@lru_cache(maxsize=256)
+def _named(line: bytes) -> tuple[str, str] | None:
+    """Name and value of a plain header; a client sends nearly the same ones with each request."""
+    found = _HEADER.fullmatch(line)
+    if found is None:
+        return None
+    name, value = found[1].decode("ascii").lower(), found[2].decode("ascii")
+    if name in _NOT_PLAIN or (name == "connection" and value.lower() != _KEEP_ALIVE):
+        return None
+    return name, value
 
 
 def _is_length(text: str) -> bool:

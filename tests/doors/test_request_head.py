@@ -104,3 +104,14 @@ def test_an_sdk_request_is_plain() -> None:
 )
 def test_what_is_not_plain_is_left_to_h11(data: bytes) -> None:
     assert plain_head(data) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.text("abc", min_size=1)), min_size=2, max_size=4))
+def test_heads_that_share_lines_are_read_each_by_itself(sent: list[tuple[int, str]]) -> None:
+    for length, mark in sent:
+        lines = ["POST /x HTTP/1.1", "Host: h", f"Content-Length: {length}", f"X-Mark: {mark}"]
+        found = plain_head("\r\n".join([*lines, "", ""]).encode())
+        assert found is not None
+        assert found.length == length
+        assert found.headers == {"host": "h", "content-length": str(length), "x-mark": mark}
+        found.headers.clear()
