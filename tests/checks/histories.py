@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
-from harness.core.events import StoredRow
+from harness.core.events import Rare, StoredRow
 from harness.core.history import History
 from harness.core.messages import Message, ToolResult, ToolSpec, ToolUse, assistant, results, user
 from harness.core.plans import ToolAnswer
@@ -23,6 +23,8 @@ ALL_SEAMS = ("model", "tool", "inbox", "outbox", "store")
 LIST_FILES = {"type": "object", "properties": {"path": {"type": "string"}}}
 WRITE = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS = {"list": LIST_FILES, "write": WRITE, "poll": {"type": "object", "properties": {}}}
+
+RARE = tuple(Rare.__annotations__)
 
 
 def use(name: str, value: Any = None, id: str = "") -> ToolUse:
@@ -130,6 +132,7 @@ class Story:
         answer = {"outcome": "error" if failed else "ok", "complete": not failed, **answer}
         if not failed:
             answer |= {"blocks": self.history.note(said, self.at_ms), "stop": stop}
+        answer["rare"] = {name: answer.pop(name) for name in RARE if name in answer}
         self.history.answered(**self._where(), key=key, seam="model", status=status, **answer)
         if not failed and purpose == "main":
             self.live.append(said)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness.agent.patience import WAITS_S
 from harness.agent.transcript import RowTranscript
 from harness.core.messages import Message, ToolResult, assistant, results, user
 from harness.stores.sqlite import SqliteStore
@@ -143,14 +144,14 @@ def test_a_second_exit_point_is_caught() -> None:
 
 
 class Breaking(SqliteStore):
-    """A store whose nth append fails, once."""
+    """A store whose nth append fails, however often it is tried."""
 
     left = 1
 
     def append(self, *args: Any) -> str:
         """Store, or fail."""
         self.left -= 1
-        if self.left == 0:
+        if -len(WAITS_S) <= self.left <= 0:
             raise OSError(28, "No space left on device")
         return super().append(*args)
 

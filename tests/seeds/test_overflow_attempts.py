@@ -59,10 +59,19 @@ def test_without_a_compaction_the_second_attempt_is_the_store(tmp_path: Path, su
 
 @pytest.mark.seed(47)
 def test_without_a_past_there_is_no_compaction(tmp_path: Path) -> None:
-    ran = stand(tmp_path, too_long(), text("fine"), past=[]).run()
+    ran = Stand(tmp_path, [too_long(), text("fine")], LONG * 99).run()
     assert ran.provider.purposes == ["main", "main"]
-    assert ran.provider.requests[0]["messages"] != ran.provider.requests[1]["messages"]
+    first, second = (said(request) for request in ran.provider.requests)
+    assert len(second) < len(first)
     assert ends(ran) == FINE
+
+
+@pytest.mark.seed(47)
+def test_without_a_past_a_short_question_is_not_made_longer(tmp_path: Path) -> None:
+    """With nothing to leave out, another request would be the same one again."""
+    ran = stand(tmp_path, too_long(), text("fine"), past=[]).run()
+    assert ran.provider.purposes == ["main"]
+    assert ends(ran)[0][:2] == ("error", "failed")
 
 
 @pytest.mark.seed(48, kind="mutant")
@@ -75,10 +84,11 @@ def test_two_errors_mean_one_compaction_and_then_the_store(tmp_path: Path) -> No
 
 
 @pytest.mark.seed(49)
-@pytest.mark.parametrize("past", [PAST, []])
+@pytest.mark.parametrize("asked", ["and now?", LONG * 99])
 @pytest.mark.parametrize("summary", [text(SUMMARY), text(" ")])
-def test_three_errors_are_the_end(tmp_path: Path, past: Any, summary: Any) -> None:
-    ran = stand(tmp_path, too_long(), past=past, summary=summary).run()
+def test_three_errors_are_the_end(tmp_path: Path, asked: str, summary: Any) -> None:
+    past = PAST if asked == "and now?" else []
+    ran = stand(tmp_path, too_long(), past=past, summary=summary, asked=(asked,)).run()
     assert 2 <= ran.provider.purposes.count("main") <= 3
     [(kind, status, told)] = ends(ran)
     assert (kind, status) == ("error", "failed")
@@ -186,7 +196,7 @@ def test_text_of_an_answer_that_is_over_does_not_forbid_the_next_attempt(tmp_pat
 def test_tools_that_ran_are_not_run_again(tmp_path: Path, refusals: int) -> None:
     replies = [use("book", {"a": 1}), *[too_long()] * refusals, text("fine")]
     ran = stand(tmp_path, *replies)
-    ran.tool("book", "booked at seven")
+    ran.tool("book", "booked at seven" + ", in detail" * 20_000)
     ran.run()
     assert len(ran.calls) == 1
     assert "booked at seven" in str(ran.provider.requests[-1]["messages"])
