@@ -14,6 +14,7 @@ from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxReques
 from harness.core.history import History
 from harness.core.messages import user
 from harness.core.plans import ToolAnswer
+from tests.checks.histories import RARE
 
 
 class Sessions:
@@ -72,6 +73,7 @@ class Sessions:
         )  # fmt: skip
         usage = {"output_tokens": said} if said else None
         answer = {"status": 200, "usage": usage, **answer}
+        answer["rare"] = {name: answer.pop(name) for name in RARE if name in answer}
         self.history.answered(**where, key=key, seam="model", **answer)
         return self
 
