@@ -100,11 +100,12 @@ def _is_part(row: Message, said: str) -> bool:
 
 
 def _ended(turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Finding]:
-    """What the user is told when the model is not asked again."""
-    if after is not None or turn.interrupted_n or turn.limits:
+    """What the user is told before the model is asked again, if it is."""
+    if turn.interrupted_n or turn.limits:
         return
-    later = [s for s in turn.sendings if s.n > broken.n and _is_taken(s)]
-    if not later and turn.settled_by in _ORDERLY:
+    told = [s for s in turn.sendings if s.n > broken.n and _is_taken(s)]
+    later = [s for s in told if after is None or s.n < after.n]
+    if after is None and not later and turn.settled_by in _ORDERLY:
         text = f"{broken.called.key} broke off, was not asked again, and the user is told nothing"
         yield Finding(f"{_CODE}.silent", text, (broken.n, turn.settled_n))
     said = squeeze(broken.reply.text) if broken.reply else ""
