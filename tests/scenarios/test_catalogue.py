@@ -25,7 +25,8 @@ def files() -> Iterator[Path]:
     """The scenario files that are made after public incidents or combinations of faults."""
     for path in find_scenarios([ROOT]):
         sources = load_scenarios(path)[0].source
-        if not any(source.startswith(OF_SEEDS) for source in sources):
+        is_old = any(source.startswith(OF_SEEDS) for source in sources)
+        if path.parent.name in FOLDERS and not is_old:
             yield path
 
 
