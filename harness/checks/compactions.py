@@ -84,8 +84,9 @@ def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
 
 
 def _is_open(ask: Ask, n: int) -> bool:
-    """Whether a call was made before event `n` and had no result in a request then."""
-    return ask.exchange.n < n and not 0 < ask.sent_n < n
+    """Whether a whole answer made a call before event `n`, and no request had its result then."""
+    made = ask.exchange.succeeded and ask.exchange.n < n
+    return made and not 0 < ask.sent_n < n
 
 
 def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
@@ -124,7 +125,7 @@ def _failed(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
     before = compaction.before
     if before is None or not compaction.failed or not before.succeeded:
         return
-    if is_uncounted(before):  # a wrapper's "too long", which is a refusal
+    if is_uncounted(before) or before.too_large:  # refused, in a shape that is no error
         return
     if not stands(settled_list(before.node), after.node):
         text = f"the compaction at event {compaction.n} failed, and {after.called.key} begins "

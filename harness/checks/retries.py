@@ -31,7 +31,8 @@ def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iter
     `request`: the same request, asked by whatever layer (the SDK, the agent, what runs the agent),
     more than `attempts` times in a turn without a success. `turn`: more than `turn` attempts of a
     turn failed, whatever they asked; a restart does not begin anew. Not meant: asking the same
-    again after a success, and failures that are spread over turns. Three layers that try three
+    again after a success, a redirect that the HTTP client follows, and failures that are spread
+    over turns. Three layers that try three
     times each are twenty-seven requests, sent when the provider can take them least. An agent mends
     it by letting one layer retry, and by a budget for the turn. Source: invariant 14;
     BerriAI/litellm#2620.
@@ -66,7 +67,8 @@ def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
 def _asked(turn: Turn) -> Iterator[Exchange]:
     """The exchanges with the provider; a limit and a script's end are our own words."""
     for exchange in turn.exchanges:
-        if exchange.answered is None or not exchange.answered.error.startswith(_OURS):
+        ours = exchange.answered is not None and exchange.answered.error.startswith(_OURS)
+        if not ours and not 300 <= (exchange.status or 0) < 400:
             yield exchange
 
 
@@ -144,8 +146,11 @@ def _chains(turn: Turn, starts: list[int]) -> list[list[_Gap]]:
 
 
 def _asks_for_patience(exchange: Exchange) -> bool:
-    """Whether it failed for a time: by its status, or before there was one."""
-    return exchange.transient and (exchange.status is None or exchange.status >= 400)
+    """Whether it failed for a time: by its status, or before anything of an answer came."""
+    if exchange.status is None:
+        steps = exchange.answered.steps if exchange.answered else ()
+        return exchange.transient and not any(step.startswith("send") for step in steps)
+    return exchange.transient and exchange.status >= 400
 
 
 def _gap(failed: Exchange, again: Exchange) -> _Gap:

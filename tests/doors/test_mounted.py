@@ -125,7 +125,7 @@ def played(fault: FaultSpec, **options: Any) -> Run:
         FaultSpec(kind="http.status"),
         FaultSpec(kind="transport.reset_before_headers"),
         FaultSpec(kind="transport.latency", settings={"wait_s": 3}),
-        FaultSpec(kind="transport.headers_never_come", settings={"wait_s": 700}),
+        FaultSpec(kind="transport.headers_never_come", settings={"wait_s": 100}),
     ],
     ids=lambda fault: fault.kind,
 )

@@ -24,10 +24,16 @@ MET = [
 ]
 
 
+EXPLAINED = {"sse.response_incomplete": "stream_error_handled.stored"}
+"""The answer says itself that it is cut short, and the agent tells the user so. For the history the
+connection ended before the answer was whole, for most clients cannot read it."""
+
+
 @pytest.mark.parametrize("often", ["once", "forever"])
 @pytest.mark.parametrize(("kind", "wire"), MET)
 def test_the_reference_agent_survives(kind: str, wire: str, often: str) -> None:
     plain = kind == "sse.stream_to_a_plain_request"
     fields = {"wire": wire, "script": (TWO, ANSWER)} if kind == "sse.calls_all_at_index_0" else {}
     found = survive(kind, stream=not plain, often=often, fields={"wire": wire, **fields}, when=1)
-    assert found == []
+    explained = EXPLAINED.get(kind, "-")
+    assert [finding for finding in found if not finding.startswith(explained)] == []
