@@ -1,6 +1,6 @@
 """How long judging takes as a session grows: 100, 1,000 and 10,000 turns.
 
-The agent of this session keeps a window of 200 messages: when it is full, it says that it compacts,
+The agent keeps a window of 200 messages: when it is full, it says that it compacts,
 and goes on from a summary. All checks together read a history in time that is linear in its length,
 so ten times the turns take ten times as long; the figure is the time per turn as a ratio of that of
 the session before.

@@ -14,6 +14,7 @@ from tests.scenarios.all_runs import ROOT
 
 def _histories(folder: str, out: Path, hash_seed: str) -> tuple[dict[str, bytes], str]:
     command = [sys.executable, "-m", "harness", "run", folder, "--target", "reference", "--json"]
+    command += ["--wire", "anthropic", "-j", "2"]
     done = subprocess.run(
         [*command, "--out", str(out)],
         env={**os.environ, "PYTHONHASHSEED": hash_seed},

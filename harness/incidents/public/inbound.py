@@ -66,7 +66,7 @@ INCIDENTS = MappingProxyType(
         ),
         147: Incident(
             "NousResearch/hermes-agent#14762",
-            "queue mode ignored; subagents killed",
+            "queue mode ignored; sub-agents killed",
             "config only read in drain path",
             "message while busy",
             ("cancel_scope",),

@@ -112,7 +112,7 @@ INCIDENTS = MappingProxyType(
         35: Incident(
             "langchain-ai/deepagents#586; anomalyco/opencode#1295",
             "trailing whitespace 400",
-            "subagent text forwarded raw",
+            "text of a sub-agent forwarded raw",
             'final assistant "... "',
             ("ends_with_user",),
         ),

@@ -44,7 +44,7 @@ LONG = {"model.endless_new_calls", "model.varying_arguments", "model.huge_text"}
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "plain"])
-@pytest.mark.parametrize("often", ["once", "forever"])
+@pytest.mark.parametrize("often", ["once", pytest.param("forever", marks=pytest.mark.real)])
 @pytest.mark.parametrize(
     ("kind", "wire"), [(k, w) for k, w in MET if w == "anthropic" or k not in LONG]
 )

@@ -29,7 +29,7 @@ EXPLAINED = {"sse.response_incomplete": "stream_error_handled.stored"}
 connection ended before the answer was whole, for most clients cannot read it."""
 
 
-@pytest.mark.parametrize("often", ["once", "forever"])
+@pytest.mark.parametrize("often", ["once", pytest.param("forever", marks=pytest.mark.real)])
 @pytest.mark.parametrize(("kind", "wire"), MET)
 def test_the_reference_agent_survives(kind: str, wire: str, often: str) -> None:
     plain = kind == "sse.stream_to_a_plain_request"
