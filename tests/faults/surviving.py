@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import pytest
+from _pytest.mark import ParameterSet
 
 from harness.agent import agent
 from harness.core.scenario import (
@@ -62,3 +66,11 @@ def survive(
     struck = any(getattr(event, "faults", ()) for event in done.history.events)
     found = [f"{f.code}: {f.message}" for f in verdict.findings]
     return [*([] if struck else ["silent"]), *found, *map(str, verdict.doubts)]
+
+
+def tiers_of(knobs: Sequence[dict[str, Any]]) -> list[ParameterSet]:
+    """Knobs as parameters; all but the first, which is once, are of the slow tier."""
+    return [
+        pytest.param(k, marks=(pytest.mark.real,) if place else (), id=str(k or "once"))
+        for place, k in enumerate(knobs)
+    ]

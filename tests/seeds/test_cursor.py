@@ -113,7 +113,7 @@ def test_identity_comes_from_the_store_and_outlives_the_object(tmp_path: Path) -
 
     def forget(*args: Any, **kwargs: Any) -> None:
         send(*args, **kwargs)
-        gc.collect()
+        gc.collect(1)
 
     ran.send = forget  # type: ignore[method-assign]
     assert ran.run().sides == "ua" * 30

@@ -14,7 +14,7 @@ KINDS = [kind for kind in faults() if kind.startswith("clock.")]
 SILENT = {"clock.frozen": "the agent never waits, so the clock has nothing to hide"}
 
 
-@pytest.mark.parametrize("often", ["once", "forever"])
+@pytest.mark.parametrize("often", ["once", pytest.param("forever", marks=pytest.mark.real)])
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_reference_agent_survives(kind: str, stream: bool, often: Any) -> None:

@@ -72,7 +72,7 @@ def _told(kind: str, often: str) -> Run:
     return run(scenario, reference)
 
 
-@pytest.mark.parametrize("often", ["once", "forever"])
+@pytest.mark.parametrize("often", ["once", pytest.param("forever", marks=pytest.mark.real)])
 @pytest.mark.parametrize("kind", CONTEXT)
 def test_the_reference_agent_survives(kind: str, often: str) -> None:
     verdict = _told(kind, often).verdict

@@ -19,7 +19,7 @@ from harness.faults import faults
 from harness.faults.http import load
 from harness.runner import run
 from harness.wires import by_name
-from tests.faults.surviving import survive
+from tests.faults.surviving import survive, tiers_of
 
 KINDS = [kind for kind in faults() if kind.startswith("http.")]
 OF_REQUESTS = {
@@ -42,7 +42,7 @@ KNOBS: list[dict[str, Any]] = [{}, {"often": "forever"}, {"then": "escalate"}]
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-@pytest.mark.parametrize("knobs", KNOBS, ids=["once", "for ever", "escalating"])
+@pytest.mark.parametrize("knobs", tiers_of(KNOBS))
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_reference_agent_lives_through_it(
     kind: str, knobs: dict[str, Any], stream: bool

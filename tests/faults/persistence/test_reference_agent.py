@@ -70,7 +70,7 @@ def _scenario(fault: Fault, often: Any) -> Scenario:
 
 
 @pytest.mark.parametrize("store", ["sqlite", "jsonl"])
-@pytest.mark.parametrize("often", ["once", "forever"])
+@pytest.mark.parametrize("often", ["once", pytest.param("forever", marks=pytest.mark.real)])
 @pytest.mark.parametrize("fault", KINDS, ids=lambda fault: fault.kind)
 def test_the_reference_agent_survives(fault: Fault, often: str, store: str) -> None:
     name = fault.kind.partition(".")[2]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.faults import faults
-from tests.faults.surviving import survive
+from tests.faults.surviving import survive, tiers_of
 
 KINDS = [kind for kind in faults() if kind.startswith("transport.")]
 OF_STREAMS = {
@@ -27,7 +27,7 @@ KNOBS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-@pytest.mark.parametrize("knobs", KNOBS, ids=["once", "for ever", "escalating", "now and then"])
+@pytest.mark.parametrize("knobs", tiers_of(KNOBS))
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_reference_agent_lives_through_it(
     kind: str, knobs: dict[str, Any], stream: bool
