@@ -33,7 +33,7 @@ test: $(READY) ## the tests that need only Python
 	$(RUN) -m pytest -n auto -m "not real"
 
 test-real: $(READY) test-older-sdk ## the slow tests, with real parts: processes, Node, databases
-	$(RUN) -m pytest -m real
+	$(RUN) -m pytest -n auto -m real
 
 $(OLDER)/.ready: $(READY)
 	@test -x $(OLDER)/bin/python || $(PYTHON) -m venv $(OLDER)

@@ -37,7 +37,7 @@ _BLOCKS = frozenset({"text", "thinking", "tool_use"})
 def reason_against(scenario: Scenario) -> str:
     """Why a scenario says nothing on this wire, "" when it does."""
     for name, reason in OTHER_WIRE.items():
-        if scenario.run_name.removesuffix("+stream") == name:
+        if scenario.run_name.removesuffix("+stream").removesuffix(f"@{WIRE}") == name:
             return reason
     for spec in scenario.faults:
         wires = faults()[spec.kind].wires

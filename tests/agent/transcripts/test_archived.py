@@ -21,17 +21,18 @@ from harness.runner import run
 from harness.stores.rows import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.agent.stand import Stand, text, too_long, use
-from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, tiers
+from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named
 
 FAILING = "failing-store"  # its faults count the calls of the store, and the archive makes more
 RUNS = [
-    run for run in all_runs() if run.wire == "anthropic" and not run.stream and run.name != FAILING
+    run
+    for run in all_runs()
+    if is_of_the_seeds(run) and not run.stream and run.wire == "anthropic" and run.name != FAILING
 ]
-QUICK = [run for run in RUNS if is_of_the_seeds(run)]
 ARCHIVE = {"archive": True}
 
 
-@pytest.mark.parametrize("scenario", tiers(RUNS, QUICK))
+@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
 def test_every_scenario_passes_with_the_very_same_history(scenario: Scenario) -> None:
     done = run(scenario, agent, options=ARCHIVE)
     assert [f"{f.code}: {f.message}" for f in done.verdict.findings] == []
