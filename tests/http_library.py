@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import anthropic
+import pytest
 
 if issubclass(anthropic.DefaultHttpxClient, __import__("httpx").Client):
     import httpx as library
@@ -16,3 +17,10 @@ else:
     import httpx2 as library  # type: ignore[no-redef]
 
 http: Any = library
+
+IS_OLDER = int(anthropic.__version__.partition(".")[0]) < 2
+
+since_2 = pytest.mark.skipif(
+    IS_OLDER,
+    reason=f"threads, summaries, error codes came with anthropic 2; here is {anthropic.__version__}",
+)

@@ -8,6 +8,7 @@ from harness.agent import agent
 from harness.core.history import canonical
 from harness.core.scenario import Scenario
 from harness.runner import run
+from tests.http_library import IS_OLDER
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds, tiers
 
 RUNS = list(all_runs())
@@ -25,6 +26,8 @@ QUICK_IN_BOTH = [s for s in IN_BOTH_WORLDS if is_of_the_seeds(s) and not s.fault
 
 @pytest.mark.parametrize("scenario", tiers(RUNS, QUICK))
 def test_reference_passes(scenario: Scenario) -> None:
+    if IS_OLDER and scenario.run_name.startswith("overloaded/rate-limit"):
+        pytest.skip("the SDK of that generation comes back sooner than a long retry-after says")
     verdict = run(scenario, agent).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.doubts == ()

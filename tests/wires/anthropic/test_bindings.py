@@ -26,6 +26,7 @@ from harness.core.scenario import Turn
 from harness.wires.anthropic.blocks import message_to
 from harness.wires.anthropic.request import AnthropicReader
 from harness.wires.anthropic.rules import DEFAULT_DIALECT, DIALECTS
+from tests.http_library import since_2
 from tests.wires.anthropic.world import called, in_process, run
 
 BOUND = "claude-sonnet-5-5"
@@ -148,6 +149,7 @@ def test_signatures_of_others_are_not_judged(dialect: str) -> None:
     assert rules(messages, AnthropicReader(dialect, None)) == []
 
 
+@since_2
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_dropped_block_is_reported_in_the_answer(stream: bool) -> None:
     transition = run(Turn(think="Hm.", say="a"), Turn(say="b"))

@@ -17,6 +17,7 @@ from harness.wires.anthropic import compaction
 from harness.wires.anthropic.blocks import message_from
 from harness.wires.anthropic.fold import refuse
 from harness.wires.anthropic.rules import DEFAULT_DIALECT
+from tests.http_library import since_2
 from tests.wires.anthropic.strategies import texts
 from tests.wires.anthropic.test_threads import look
 from tests.wires.anthropic.world import called, in_process, run
@@ -26,6 +27,7 @@ GO: list[Any] = [{"role": "user", "content": "go"}]
 SUMMARIZE = {"type": "summarize"}
 
 
+@since_2
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("thread", [True, False])
 def test_the_runner_compacts_and_goes_on(stream: bool, thread: bool) -> None:
@@ -53,6 +55,7 @@ def test_the_runner_compacts_and_goes_on(stream: bool, thread: bool) -> None:
     assert last.reply.text == "Done."
 
 
+@since_2
 def test_a_summary_is_the_whole_answer() -> None:
     transition = run(Turn(say="sum", purpose="compact"))
     with in_process(transition) as client:
@@ -62,6 +65,7 @@ def test_a_summary_is_the_whole_answer() -> None:
     assert message.content[0].content == "sum"
 
 
+@since_2
 def test_a_script_may_say_the_block_itself() -> None:
     block = {"type": "compaction", "content": None}
     transition = run(Turn(blocks=(block,), stop="compaction", purpose="compact"))

@@ -13,12 +13,13 @@ from harness.wires.anthropic.headers import EVENT_STREAM, LIMITS, USED_UP
 from harness.wires.anthropic.reply import error_envelope
 from harness.wires.anthropic.response import parse
 from harness.wires.anthropic.rules import RULES, violation
-from tests.http_library import http
+from tests.http_library import http, since_2
 from tests.wires.anthropic.sdk import Mouth, joined, written
 
 HTML = b"<html><body><h1>413 Request Entity Too Large</h1></body></html>"
 
 
+@since_2
 @pytest.mark.parametrize("row", ERRORS, ids=lambda row: f"{row.status}-{row.code or row.type}")
 def test_the_sdk_meets_each_error_as_the_table_says(row: ErrorRow) -> None:
     mouth = Mouth()

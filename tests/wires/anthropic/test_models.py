@@ -8,6 +8,7 @@ import pytest
 from anthropic.types import ModelInfo, ModelParam
 
 from harness.wires.anthropic.models import OFFERED, info, listed, model
+from tests.http_library import since_2
 
 NAMES = typing.get_args(typing.get_args(ModelParam)[0])
 
@@ -31,6 +32,7 @@ def test_a_name_tells_line_and_version(name: str, line: str, version: tuple[int,
     assert (model(name).line, model(name).version) == (line, version)
 
 
+@since_2
 def test_every_numbered_name_of_the_sdk_is_known() -> None:
     unknown = [name for name in NAMES if not model(name).known]
     assert unknown == ["claude-mythos-preview"]

@@ -19,6 +19,7 @@ from harness.wires.anthropic.blocks import message_to
 from harness.wires.anthropic.reply import write
 from harness.wires.anthropic.request import AnthropicReader
 from harness.wires.anthropic.rules import DEFAULT_DIALECT
+from tests.http_library import since_2
 from tests.wires.anthropic.strategies import histories
 from tests.wires.anthropic.world import called, in_process, loopback, run
 
@@ -55,6 +56,7 @@ def play(client: Any, **settings: Any) -> str:
     return text
 
 
+@since_2
 @pytest.mark.parametrize("door", [in_process, loopback])
 def test_a_threaded_run_is_on_record_as_a_plain_one(door: Any) -> None:
     records = []
@@ -68,6 +70,7 @@ def test_a_threaded_run_is_on_record_as_a_plain_one(door: Any) -> None:
     assert [len(messages) for messages in records[0][0]] == [1, 3, 5]
 
 
+@since_2
 def test_a_threaded_turn_sends_only_what_is_new() -> None:
     transition = run(*TURNS)
     with in_process(transition) as client:
@@ -89,6 +92,7 @@ def test_streams_can_be_threaded() -> None:
     assert [len(messages) for messages in sent(transition)] == [1, 3, 5]
 
 
+@since_2
 def test_where_there_are_no_threads_the_runner_goes_on_without() -> None:
     transition = run(*TURNS, dialect="anthropic-2023")
     with in_process(transition) as client:
@@ -179,6 +183,7 @@ def test_a_thread_reads_as_the_whole_conversation(messages: list[Message]) -> No
     assert last.keep == len(seen) - 1 or not fresh
 
 
+@since_2
 def test_the_sdk_knows_the_errors_by_class() -> None:
     transition = run(Turn(say="a", times="forever"))
     with in_process(transition) as client:
