@@ -22,5 +22,5 @@ IS_OLDER = int(anthropic.__version__.partition(".")[0]) < 2
 
 since_2 = pytest.mark.skipif(
     IS_OLDER,
-    reason=f"threads, summaries, error codes came with anthropic 2; here is {anthropic.__version__}",
+    reason=f"threads and error codes came with anthropic 2; here is {anthropic.__version__}",
 )
