@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 import msgspec
 
+from harness.agent.asking import client_for, failures
 from harness.agent.blocks import read_block, write_message
 from harness.agent.failures import SYNTHETIC, ModelFailure, classify, classify_answer
 from harness.agent.guards.empty_input import UNPARSED
@@ -82,21 +83,9 @@ class AnthropicModel:
         Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
-        try:
-            return ask(self._messages(query), self._params(query), show)
-        except ModelFailure:
-            raise
-        except Exception as error:
-            kind = classify(error)
-            if kind is None:
-                raise
-            raise ModelFailure(kind, str(error) or type(error).__name__) from error
-
-    def _messages(self, query: Query) -> Any:
-        """The SDK's resource; with a time-out its own retries would wait that long each."""
-        if query.timeout_s is None:
-            return self._client.messages
-        return self._client.with_options(timeout=query.timeout_s, max_retries=0).messages
+        client = client_for(self._client, query.timeout_s)
+        with failures(classify):
+            return ask(client.messages, self._params(query), show)
 
     def _params(self, query: Query) -> dict[str, Any]:
         tools = [msgspec.to_builtins(tool) for tool in query.tools]

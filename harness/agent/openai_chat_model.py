@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from harness.agent.asking import client_for, failures, unbroken
 from harness.agent.failures import SYNTHETIC, FailureKind, ModelFailure, classify, classify_answer
 from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
@@ -48,22 +49,9 @@ class OpenAIChatModel:
         Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
-        try:
-            return ask(self._completions(query), self._params(query), show)
-        except ModelFailure:
-            raise
-        except Exception as error:
-            kind = _kind(error)
-            if kind is None:
-                raise
-            raise ModelFailure(kind, str(error) or type(error).__name__) from error
-
-    def _completions(self, query: Query) -> Any:
-        """The SDK's resource; with a time-out its own retries would wait that long each."""
-        if query.timeout_s is None:
-            return self._client.chat.completions
-        client = self._client.with_options(timeout=query.timeout_s, max_retries=0)
-        return client.chat.completions
+        client = client_for(self._client, query.timeout_s)
+        with failures(_kind):
+            return ask(client.chat.completions, self._params(query), show)
 
     def _params(self, query: Query) -> dict[str, Any]:
         rows = [row for message in query.messages for row in write_rows(message)]
@@ -96,7 +84,7 @@ class OpenAIChatModel:
     ) -> Answer:
         heard, stop = _Heard(), None
         options = {"stream": True, "stream_options": {"include_usage": True}}
-        for chunk in _chunks(watched(completions.create(**params, **options))):
+        for chunk in unbroken(watched(completions.create(**params, **options)), _kind):
             heard.take_envelope(chunk)
             for choice in chunk.choices or ():
                 said = heard.take(choice.delta)
@@ -106,19 +94,6 @@ class OpenAIChatModel:
         if stop is None:
             raise ModelFailure("broken_stream", "the answer ended before it was complete")
         return heard.answer(stop)
-
-
-def _chunks(stream: Any) -> Iterator[Any]:
-    """The chunks of a stream. A connection that fails by now fails in the middle of an answer.
-
-    Raises ModelFailure.
-    """
-    try:
-        yield from stream
-    except Exception as error:
-        if _kind(error) != "transient":
-            raise
-        raise ModelFailure("broken_stream", str(error) or type(error).__name__) from error
 
 
 class _Heard:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from harness.agent.asking import client_for, failures, unbroken
 from harness.agent.failures import SYNTHETIC, FailureKind, ModelFailure, classify, classify_answer
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
 from harness.agent.silence import impatient, watched
@@ -54,21 +55,9 @@ class OpenAIResponsesModel:
         Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
-        try:
-            return ask(self._responses(query), self._params(query), show)
-        except ModelFailure:
-            raise
-        except Exception as error:
-            kind = _kind(error)
-            if kind is None:
-                raise
-            raise ModelFailure(kind, str(error) or type(error).__name__) from error
-
-    def _responses(self, query: Query) -> Any:
-        """The SDK's resource; with a time-out its own retries would wait that long each."""
-        if query.timeout_s is None:
-            return self._client.responses
-        return self._client.with_options(timeout=query.timeout_s, max_retries=0).responses
+        client = client_for(self._client, query.timeout_s)
+        with failures(_kind):
+            return ask(client.responses, self._params(query), show)
 
     def _params(self, query: Query) -> dict[str, Any]:
         tools = [_tool(tool) for tool in query.tools]
@@ -94,7 +83,7 @@ class OpenAIResponsesModel:
         self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
     ) -> Answer:
         with responses.create(**params, stream=True) as stream:
-            for event in _events(watched(stream)):
+            for event in unbroken(watched(stream), _kind):
                 response = getattr(event, "response", None)
                 if getattr(response, "model", None) == SYNTHETIC:
                     show = None
@@ -105,19 +94,6 @@ class OpenAIResponsesModel:
                 if event.type in _TERMINAL:
                     return _answer(response)
         raise ModelFailure("broken_stream", "the answer ended before it was complete")
-
-
-def _events(stream: Any) -> Iterator[Any]:
-    """The events of a stream. A connection that fails by now fails in the middle of an answer.
-
-    Raises ModelFailure.
-    """
-    try:
-        yield from stream
-    except Exception as error:
-        if _kind(error) != "transient":
-            raise
-        raise ModelFailure("broken_stream", str(error) or type(error).__name__) from error
 
 
 def _answer(response: Any) -> Answer:
