@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from harness.cassettes.redact import MASK, mask, mask_value, spans
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import decode, encode
+from harness.wires.codec import decode, encode
 
 _Place: TypeAlias = tuple[dict[str, Json], str]
 """An object and the name under which it holds a piece of text."""

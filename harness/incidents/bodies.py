@@ -12,7 +12,7 @@ import zlib
 from typing import Any
 
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import encode
+from harness.wires.codec import encode
 
 MAX_BYTES = 256 * 1024 * 1024
 """The most that a compressed body may grow to."""

@@ -18,7 +18,7 @@ from harness.core.errors import InputError
 from harness.core.messages import Block, Json, Message, ToolResult
 from harness.incidents.transcripts import Recording, Transcript, encodable
 from harness.wires.anthropic.blocks import Malformed, message_from
-from harness.wires.anthropic.codec import decode
+from harness.wires.codec import decode
 
 _TYPES = ("user", "assistant")
 _OTHER_TYPES = (

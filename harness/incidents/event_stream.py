@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 
 from harness.incidents.bodies import Unreadable
-from harness.wires.anthropic.codec import decode
+from harness.wires.codec import decode
 
 _PRELUDE = struct.Struct(">III")
 _CRC = struct.Struct(">I")

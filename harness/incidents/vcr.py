@@ -30,7 +30,7 @@ from harness.incidents.shapes import (
 )
 from harness.incidents.shapes import fields as f
 from harness.incidents.transcripts import Asked, Recording, Refusal, Transcript, encodable
-from harness.wires.anthropic.codec import decode
+from harness.wires.codec import decode
 
 _SHAPES = {
     "anthropic": anthropic,

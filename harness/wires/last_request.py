@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.wires.anthropic.layout import ends, resume, split
+from harness.wires.layout import ends, resume, split
 
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.wires.anthropic.layout import NotAnObject
 from harness.wires.last_request import Found, LastRequest
+from harness.wires.layout import NotAnObject
 
 messages = st.lists(st.sampled_from(["a", "bb", {"c": [1]}, [2], None, 33]), max_size=6)
 fields = st.dictionaries(st.sampled_from(["m", "n", "\u00e9"]), st.integers(0, 9), max_size=2)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from harness.core.messages import Block, Json, Opaque, Text, ToolSpec
-from harness.wires.anthropic.codec import decode
+from harness.wires.codec import decode
 
 
 def text(value: Json) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from harness.core.messages import Json
 from harness.incidents.shapes import fields as f
-from harness.wires.anthropic.sse import events
+from harness.wires.sse import events
 
 
 def is_stream(body: bytes, content_type: str) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from harness.core.messages import Json
 from harness.core.plans import ApiError
 from harness.core.ports import Parsed
-from harness.wires.anthropic.codec import decode, input_from
 from harness.wires.anthropic.envelope import error_of, message_of, stop_of, usage_of
+from harness.wires.codec import decode, input_from
 
 
 class Assembly:

@@ -15,7 +15,7 @@ from harness.core.ports import Violation
 from harness.wires.anthropic.field_rules import together, tool_names
 from harness.wires.anthropic.notes import marks_in
 from harness.wires.anthropic.rules import violation
-from harness.wires.anthropic.tokens import size_bytes
+from harness.wires.tokens import size_bytes
 
 
 class Field(msgspec.Struct, frozen=True):

@@ -13,11 +13,11 @@ from harness.core.messages import Json
 from harness.core.plans import ApiError, Facts, Head, Recorded, Reply, Send
 from harness.core.ports import Reading
 from harness.wires.anthropic.blocks import block_to
-from harness.wires.anthropic.codec import encode
 from harness.wires.anthropic.headers import json_head, stream_head
 from harness.wires.anthropic.reading import AnthropicReading
 from harness.wires.anthropic.stream import events
-from harness.wires.anthropic.tokens import tokens
+from harness.wires.codec import encode
+from harness.wires.tokens import tokens
 
 
 def write(

@@ -18,7 +18,12 @@ from harness.wires.anthropic.blocks import Malformed, message_from
 from harness.wires.anthropic.ending import window
 from harness.wires.anthropic.fields import Fields
 from harness.wires.anthropic.fold import Fold
-from harness.wires.anthropic.layout import (
+from harness.wires.anthropic.notes import Notes, notes
+from harness.wires.anthropic.reading import AnthropicReading
+from harness.wires.anthropic.rules import violation
+from harness.wires.anthropic.thinking import judged, unthinking
+from harness.wires.anthropic.threads import CREATE_ONLY, UNSUPPORTED, Continued, Threads, Turn
+from harness.wires.layout import (
     Layout,
     NotAnObject,
     between,
@@ -27,13 +32,8 @@ from harness.wires.anthropic.layout import (
     shared,
     split,
 )
-from harness.wires.anthropic.notes import Notes, notes
-from harness.wires.anthropic.reading import AnthropicReading
-from harness.wires.anthropic.rules import violation
-from harness.wires.anthropic.thinking import judged, unthinking
-from harness.wires.anthropic.threads import CREATE_ONLY, UNSUPPORTED, Continued, Threads, Turn
-from harness.wires.anthropic.tokens import tokens
-from harness.wires.anthropic.unreadable import reason
+from harness.wires.tokens import tokens
+from harness.wires.unreadable import reason
 
 _decode = msgspec.json.Decoder().decode
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from harness.core.messages import Json
 from harness.core.ports import Parsed
-from harness.wires.anthropic import sse
+from harness.wires import sse
 from harness.wires.anthropic.assembly import Assembly
-from harness.wires.anthropic.codec import decode
 from harness.wires.anthropic.envelope import error_of, message_of, stop_of, usage_of
+from harness.wires.codec import decode
 
 
 def parse(body: bytes, content_type: str) -> Parsed:

@@ -13,9 +13,9 @@ import msgspec
 
 from harness.core.messages import Json
 from harness.core.ports import Violation
-from harness.wires.anthropic.codec import encode
-from harness.wires.anthropic.layout import NotAnObject, split
 from harness.wires.anthropic.rules import violation
+from harness.wires.codec import encode
+from harness.wires.layout import NotAnObject, split
 
 CREATE_ONLY = ("system", "tools")
 """Fields that a thread keeps from its first turn."""

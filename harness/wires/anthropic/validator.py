@@ -19,7 +19,7 @@ from harness.core.ports import Violation
 from harness.wires.anthropic.notes import Notes
 from harness.wires.anthropic.rules import violation
 from harness.wires.anthropic.tally import NOTHING, Tally, tallied
-from harness.wires.anthropic.tokens import size_bytes
+from harness.wires.tokens import size_bytes
 
 
 class State(msgspec.Struct, frozen=True, gc=False):

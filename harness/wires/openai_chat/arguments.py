@@ -12,7 +12,7 @@ import json
 import msgspec
 
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import encode
+from harness.wires.codec import encode
 
 _decode = msgspec.json.Decoder().decode
 

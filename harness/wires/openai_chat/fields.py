@@ -12,10 +12,10 @@ import msgspec
 
 from harness.core.messages import Json, ToolSpec
 from harness.core.ports import Violation
-from harness.wires.anthropic.tokens import size_bytes
 from harness.wires.openai_chat.json_types import type_name
 from harness.wires.openai_chat.rules import violation
 from harness.wires.openai_chat.tools import legacy_specs, specs, tool_violations
+from harness.wires.tokens import size_bytes
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):

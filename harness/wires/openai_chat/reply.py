@@ -12,8 +12,7 @@ from harness.core.draws import Draws
 from harness.core.messages import Block, Json, Message, Opaque, Text
 from harness.core.plans import ApiError, Head, Recorded, Reply, Send
 from harness.core.ports import Reading
-from harness.wires.anthropic.codec import encode
-from harness.wires.anthropic.tokens import tokens
+from harness.wires.codec import encode
 from harness.wires.openai_chat.blocks import is_field, message_to
 from harness.wires.openai_chat.calls import is_call
 from harness.wires.openai_chat.errors import envelope
@@ -21,6 +20,7 @@ from harness.wires.openai_chat.headers import json_head, stream_head
 from harness.wires.openai_chat.stops import finish_reason
 from harness.wires.openai_chat.stream import chunks
 from harness.wires.openai_chat.usage import usage_to
+from harness.wires.tokens import tokens
 
 CREATED_S = 1_767_225_600
 

@@ -10,7 +10,6 @@ import msgspec
 
 from harness.core.messages import Message
 from harness.core.ports import Reading, Violation
-from harness.wires.anthropic.tokens import tokens
 from harness.wires.last_request import Found, LastRequest
 from harness.wires.openai_chat.blocks import Malformed, message_from
 from harness.wires.openai_chat.fields import Fields
@@ -18,6 +17,7 @@ from harness.wires.openai_chat.fold import Fold
 from harness.wires.openai_chat.json_types import type_name
 from harness.wires.openai_chat.rules import violation
 from harness.wires.openai_chat.validator import window
+from harness.wires.tokens import tokens
 
 _decode = msgspec.json.Decoder().decode
 

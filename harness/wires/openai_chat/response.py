@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from harness.core.messages import Json, Message, Text
 from harness.core.ports import Parsed
-from harness.wires.anthropic import sse
-from harness.wires.anthropic.codec import decode
+from harness.wires import sse
+from harness.wires.codec import decode
 from harness.wires.openai_chat.arguments import arguments_to
 from harness.wires.openai_chat.assembly import Assembly
 from harness.wires.openai_chat.blocks import said

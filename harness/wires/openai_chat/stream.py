@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import encode
+from harness.wires.codec import encode
 
 PIECE_CHARACTERS = 64
 PIECES_MAX = 2000

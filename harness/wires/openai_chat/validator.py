@@ -13,11 +13,11 @@ import msgspec
 
 from harness.core.messages import Message, ToolUse
 from harness.core.ports import Violation
-from harness.wires.anthropic.tokens import size_bytes
 from harness.wires.openai_chat.blocks import RESULT_ROLES
 from harness.wires.openai_chat.calls import is_call
 from harness.wires.openai_chat.contents import content_violations
 from harness.wires.openai_chat.rules import violation
+from harness.wires.tokens import size_bytes
 
 _SYSTEM_ROLES = frozenset({"system", "developer"})
 _ROLES = frozenset({"user", "assistant", *_SYSTEM_ROLES, *RESULT_ROLES})

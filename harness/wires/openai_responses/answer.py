@@ -10,8 +10,8 @@ from __future__ import annotations
 from harness.core.messages import Block, Json, Message
 from harness.core.plans import ApiError
 from harness.core.ports import Parsed
-from harness.wires.anthropic import sse
-from harness.wires.anthropic.codec import decode
+from harness.wires import sse
+from harness.wires.codec import decode
 from harness.wires.openai_responses.assembly import Assembly
 from harness.wires.openai_responses.errors import error_of
 from harness.wires.openai_responses.items import Said, read

@@ -10,7 +10,7 @@ import json
 import math
 
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import encode
+from harness.wires.codec import encode
 
 
 def arguments_from(text: str) -> Json:

@@ -13,7 +13,6 @@ import msgspec
 
 from harness.core.messages import Json, ToolSpec
 from harness.core.ports import Violation
-from harness.wires.anthropic.tokens import size_bytes
 from harness.wires.openai_responses.rules import (
     LEAST_OUTPUT_TOKENS,
     NAME_CHARACTERS,
@@ -21,6 +20,7 @@ from harness.wires.openai_responses.rules import (
     violation,
 )
 from harness.wires.openai_responses.shape import wrong_type
+from harness.wires.tokens import size_bytes
 
 _NAME = re.compile(NAME_PATTERN)
 _TEXT, _FLAG = ("a string", str), ("a boolean", bool)

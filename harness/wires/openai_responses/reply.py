@@ -11,7 +11,7 @@ from harness.core.draws import Draws
 from harness.core.messages import Json
 from harness.core.plans import ApiError, Head, Recorded, Reply, Send
 from harness.core.ports import Reading
-from harness.wires.anthropic.codec import encode
+from harness.wires.codec import encode
 from harness.wires.openai_responses import answer
 from harness.wires.openai_responses.blocks import output
 from harness.wires.openai_responses.errors import envelope

@@ -10,8 +10,6 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.ports import Violation
-from harness.wires.anthropic.tokens import tokens
-from harness.wires.anthropic.unreadable import reason
 from harness.wires.openai_responses.fields import Fields
 from harness.wires.openai_responses.kept import Kept, Place, PlacedReading
 from harness.wires.openai_responses.layout import Layout, NotAnObject, added, split
@@ -19,6 +17,8 @@ from harness.wires.openai_responses.path import Node, Path
 from harness.wires.openai_responses.rules import rules_of, violation
 from harness.wires.openai_responses.shape import wrong_type
 from harness.wires.openai_responses.validator import finish, step
+from harness.wires.tokens import tokens
+from harness.wires.unreadable import reason
 
 _decode = msgspec.json.Decoder().decode
 

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from harness.core.messages import Block, Json, ToolSpec, ToolUse
 from harness.core.plans import Reply
 from harness.core.ports import Reading
-from harness.wires.anthropic.codec import encode
-from harness.wires.anthropic.tokens import tokens
+from harness.wires.codec import encode
 from harness.wires.openai_responses.text import is_refusal
+from harness.wires.tokens import tokens
 
 _REASONS = {"max_tokens": "max_output_tokens", "refusal": "content_filter"}
 _STOPS = {reason: stop for stop, reason in _REASONS.items()}

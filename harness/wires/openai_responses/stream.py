@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import encode
+from harness.wires.codec import encode
 
 PIECE_CHARACTERS = 64
 _Event = tuple[str, dict[str, Json]]

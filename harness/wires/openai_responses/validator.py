@@ -14,10 +14,10 @@ import msgspec
 
 from harness.core.messages import Json
 from harness.core.ports import Violation
-from harness.wires.anthropic.tokens import size_bytes
 from harness.wires.openai_responses.items import ANSWERS, RESULT, kind_of, read
 from harness.wires.openai_responses.rules import NOT_STORED, violation
 from harness.wires.openai_responses.shape import wrong
+from harness.wires.tokens import size_bytes
 
 _CALLS = {"function_call": RESULT, "custom_tool_call": "custom_tool_call_output"}
 """Calls to the client, and what answers each."""

@@ -7,12 +7,12 @@ import pytest
 
 from harness.core.messages import Text
 from harness.core.plans import ApiError, Recorded, Reply
-from harness.wires.anthropic.codec import encode
 from harness.wires.anthropic.errors import ERRORS, STATUS, ErrorRow
 from harness.wires.anthropic.headers import EVENT_STREAM, LIMITS, USED_UP
 from harness.wires.anthropic.reply import error_envelope
 from harness.wires.anthropic.response import parse
 from harness.wires.anthropic.rules import RULES, violation
+from harness.wires.codec import encode
 from tests.http_library import http, since_2
 from tests.wires.anthropic.sdk import Mouth, joined, written
 

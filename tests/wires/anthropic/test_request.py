@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from harness.core.messages import Message, ToolSpec, user
 from harness.core.ports import Reading
 from harness.wires.anthropic.blocks import message_to
-from harness.wires.anthropic.layout import Layout, split
 from harness.wires.anthropic.request import AnthropicReader
 from harness.wires.anthropic.rules import DEFAULT_DIALECT
+from harness.wires.layout import Layout, split
 from tests.wires.anthropic.strategies import histories, json_values, objects, words
 
 TOOLS = [{"name": "read", "description": "d", "input_schema": {"type": "object"}}, {"name": "x"}]
@@ -160,7 +160,7 @@ def test_only_what_is_new_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
         return split(body)
 
     monkeypatch.setattr("harness.wires.anthropic.request.split", counted)
-    monkeypatch.setattr("harness.wires.anthropic.layout.split", counted)
+    monkeypatch.setattr("harness.wires.layout.split", counted)
     reader = AnthropicReader(DEFAULT_DIALECT, None)
     messages = [user("x" * 1000)] * 50
     reader.read(_request(messages))

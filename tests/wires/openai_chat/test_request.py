@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.core.messages import Message, Text, ToolResult, ToolSpec, ToolUse, assistant, user
 from harness.core.ports import Reading
-from harness.wires.anthropic.layout import Layout, split
+from harness.wires.layout import Layout, split
 from harness.wires.openai_chat.blocks import message_to
 from harness.wires.openai_chat.request import OpenAIChatReader
 from harness.wires.openai_chat.rules import DEFAULT_DIALECT
@@ -156,7 +156,7 @@ def test_only_what_is_new_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
         return split(body)
 
     monkeypatch.setattr("harness.wires.last_request.split", counted)
-    monkeypatch.setattr("harness.wires.anthropic.layout.split", counted)
+    monkeypatch.setattr("harness.wires.layout.split", counted)
     reader = OpenAIChatReader(DEFAULT_DIALECT, None)
     messages = [user("x" * 1000)] * 50
     reader.read(_request(messages))

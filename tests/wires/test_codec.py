@@ -8,9 +8,9 @@ from harness.core.draws import Draws
 from harness.core.messages import ToolUse
 from harness.core.plans import Reply
 from harness.core.ports import Reading
-from harness.wires.anthropic.codec import input_from, input_text
 from harness.wires.anthropic.stream import PIECES_MAX, events
 from harness.wires.anthropic.wire import AnthropicWire
+from harness.wires.codec import input_from, input_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=9),

@@ -1,4 +1,4 @@
-"""JSON in and out, including what strict JSON cannot say.
+"""JSON in and out, for every wire, including what strict JSON cannot say.
 
 Half an emoji (a lone surrogate) is a real production value: models emit it, Python keeps it in a
 `str`, and strict encoders refuse it. Replies must be able to carry it, as an escape, so encoding

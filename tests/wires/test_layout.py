@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.wires.anthropic.layout import between, ends, shared, split
+from harness.wires.layout import between, ends, shared, split
 from tests.wires.anthropic.strategies import json_values, words
 
 HEAD, TAIL = b'{"model":"m","messages":[', b'],"max_tokens":5}'

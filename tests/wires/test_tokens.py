@@ -7,7 +7,7 @@ from hypothesis import given
 from harness.core.messages import Message, user
 from harness.wires.anthropic.fold import Fold
 from harness.wires.anthropic.rules import DEFAULT_DIALECT
-from harness.wires.anthropic.tokens import BYTES_PER_TOKEN, size_bytes, tokens
+from harness.wires.tokens import BYTES_PER_TOKEN, size_bytes, tokens
 from tests.wires.anthropic.strategies import histories
 
 

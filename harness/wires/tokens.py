@@ -8,7 +8,7 @@ the values, not from the request's bytes, and is cumulative: a message is measur
 from __future__ import annotations
 
 from harness.core.messages import Json
-from harness.wires.anthropic.codec import encode
+from harness.wires.codec import encode
 
 BYTES_PER_TOKEN = 4
 
