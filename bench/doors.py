@@ -35,6 +35,7 @@ from harness.doors.door import Door
 from harness.doors.loopback import Loopback
 from harness.doors.transport import Transport
 from harness.faults import arm
+from harness.runner.spool import Spool
 from harness.wires.anthropic.wire import AnthropicWire
 
 IN_PROCESS_MOST, LOOPBACK_MOST = 1.10, 1.2
@@ -53,7 +54,7 @@ def transition(*faults: FaultSpec) -> Transition:
     scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
     script = TurnScript((TURN,), Draws(0))
     armed = tuple(map(arm, faults))
-    return Transition(scenario, AnthropicWire(), script, History(), faults=armed)
+    return Transition(scenario, AnthropicWire(), script, History(log=Spool()), faults=armed)
 
 
 def door(*faults: FaultSpec) -> Door:

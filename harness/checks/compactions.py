@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from harness.checks.request import is_uncounted, settled_list, stands
 from harness.checks.rows import squeeze
+from harness.core.event_log import Named
 from harness.core.exchanges import Ask, Exchange
 from harness.core.history import History
 from harness.core.messages import Json, canonical, side
@@ -102,7 +103,7 @@ def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
         yield Finding("compaction_preserves.last_message", text, events)
 
 
-def _rules(compaction: Compaction, after: Exchange, values: dict[str, Json]) -> Iterator[Finding]:
+def _rules(compaction: Compaction, after: Exchange, values: Named[Json]) -> Iterator[Finding]:
     before = compaction.before
     if before is None:
         return
@@ -115,7 +116,7 @@ def _rules(compaction: Compaction, after: Exchange, values: dict[str, Json]) -> 
         yield Finding("compaction_preserves.rules", text, events)
 
 
-def _system_text(exchange: Exchange, values: dict[str, Json]) -> str:
+def _system_text(exchange: Exchange, values: Named[Json]) -> str:
     """The rules of a request, which some wires put into its messages."""
     pinned = (m.text for m in exchange.node.messages if side(m) == "system")
     return "\n".join([str(values.get(exchange.request.system, "")), *pinned])

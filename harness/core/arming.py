@@ -103,7 +103,7 @@ class ArmedFault:
             case When(p=float(p)):
                 return draws.random("fault", self.spec.kind, call.key).random() < p
             case When(after=str(key)):
-                return key in past.answered
+                return past.is_answered(key)
             case When(after=int(number)):
                 return ordinal > number
         return False

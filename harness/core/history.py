@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from harness.core.calls import Purpose, Request, Seam
+from harness.core.event_lines import decode_line, encode_event
+from harness.core.event_log import EventLog, InMemory
 from harness.core.events import (
     SCHEMA_VERSION,
     Answered,
@@ -27,7 +29,7 @@ from harness.core.events import (
     Stored,
     Valued,
 )
-from harness.core.messages import Json, Message, named, printable
+from harness.core.messages import Json, Message, named
 from harness.core.past import Past
 from harness.core.plans import Outcome
 from harness.core.trace import Trace
@@ -38,13 +40,14 @@ class History:
     """The events of one run, in order, with the values they name.
 
     `sink` is handed each event as it is made, for worlds in which the file must be written before
-    a step is carried out.
+    a step is carried out. `log` is where they are kept, in memory without it.
     """
 
-    def __init__(self, sink: Callable[[AnyEvent], None] | None = None) -> None:
-        self.events: list[AnyEvent] = []
-        self.messages: dict[str, Message] = {}
-        self.values: dict[str, Json] = {}
+    def __init__(
+        self, sink: Callable[[AnyEvent], None] | None = None, log: EventLog | None = None
+    ) -> None:
+        log = InMemory() if log is None else log
+        self.events, self.messages, self.values = log.events, log.messages, log.values
         self.past = Past()
         self._sink = sink
         self._append = self.events.append if sink is None else self._append_and_tell
@@ -191,20 +194,9 @@ class History:
         return event
 
 
-_encoder = msgspec.json.Encoder(order="deterministic")
-_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-
-
 def encode(events: Iterable[AnyEvent]) -> bytes:
     """Events as JSON Lines."""
-    return b"".join(_line(event) + b"\n" for event in events)
-
-
-def _line(event: AnyEvent) -> bytes:
-    try:
-        return _encoder.encode(event)
-    except UnicodeEncodeError:
-        return _encoder.encode(_decoder.decode(_encoder.encode(printable(event))))
+    return b"".join(encode_event(event) + b"\n" for event in events)
 
 
 def decode(lines: bytes) -> History:
@@ -216,21 +208,8 @@ def decode(lines: bytes) -> History:
     history = History()
     for number, line in enumerate(lines.split(b"\n"), start=1):
         if line.strip():
-            history.take(_decode_line(line, number))
+            history.take(decode_line(line, number))
     return history
-
-
-def _decode_line(line: bytes, number: int) -> AnyEvent:
-    try:
-        event = _decoder.decode(line)
-    except msgspec.ValidationError as error:
-        raise msgspec.ValidationError(f"line {number}: {error}") from None
-    except msgspec.DecodeError as error:
-        raise msgspec.DecodeError(f"line {number}: {error}") from None
-    if isinstance(event, Started) and event.v != SCHEMA_VERSION:
-        what = f"a history of version {event.v}; this loop-harness reads version {SCHEMA_VERSION}"
-        raise msgspec.ValidationError(f"line {number}: {what}: use the one that wrote it")
-    return event
 
 
 _UNSTABLE: Json = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}

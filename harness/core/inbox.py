@@ -86,5 +86,5 @@ def _is_due(entry: Entry, past: Past, now_ms: int, busy: bool) -> bool:
     if entry.ms is not None:
         return now_ms >= entry.ms
     if entry.after is not None:
-        return entry.after in past.answered
+        return past.is_answered(entry.after)
     return not busy if entry.idle else True

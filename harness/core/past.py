@@ -61,7 +61,6 @@ class Past:
         self.store_calls: Counter[str] = Counter()
         self.purpose_calls: Counter[str] = Counter()
         self.crossed: set[str] = set()
-        self.answered: set[str] = set()
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
         self.delivered: Counter[str] = Counter()
@@ -102,6 +101,21 @@ class Past:
         """The id of the inbound message that the session works on; "" when it is idle."""
         return self._open.get(session, "")
 
+    def is_answered(self, name: str) -> bool:
+        """Whether a call was answered, by its key or as the number of its seam (`model#3`).
+
+        Nothing is kept for it, however long the run: the calls of a seam are numbered, so one that
+        was made is answered unless it is still open.
+        """
+        lane, _, number = name.rpartition("#")
+        session, _, seam = lane.rpartition("/")
+        if not number.isdecimal() or int(number) < 1:
+            return False
+        alone = not session or seam == "inbox"
+        made = self.calls[seam] if alone else self.session_calls.get((session, seam), 0)
+        waiting = {name for key, (_, ordinal) in self._lanes.items() for name in (key, ordinal)}
+        return int(number) <= made and name not in waiting
+
     def see_called(
         self,
         key: str,
@@ -138,9 +152,7 @@ class Past:
     def see_answered(self, answered: AnsweredLike) -> None:
         """Count an answer; it names a script turn when that turn's value left the door whole."""
         seam = answered.seam
-        lane, ordinal = self._lanes.pop(answered.key, (seam, ""))
-        self.answered.add(answered.key)
-        self.answered.add(ordinal)
+        lane, _ = self._lanes.pop(answered.key, (seam, ""))
         if seam == "inbox" and answered.value:
             self._see_delivered(answered.value)
         if answered.error.startswith("limit."):

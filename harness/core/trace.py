@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.core.calls import Inbound, Seam, StoreRequest
+from harness.core.event_log import Events, Named
 from harness.core.events import Answered, AnyEvent, Ended, Started, Stored, StoredRow
 from harness.core.exchanges import Ask, Exchange, Execution, Sending
 from harness.core.messages import Json, Message
@@ -118,10 +119,10 @@ class Trace(msgspec.Struct, eq=False):
     compactions: list[Compaction] = msgspec.field(default_factory=list)
     answers: list[Answered] = msgspec.field(default_factory=list)
     turns: dict[tuple[str, int], Turn] = msgspec.field(default_factory=dict)
-    messages: dict[str, Message] = msgspec.field(default_factory=dict)
+    messages: Named[Message] = msgspec.field(default_factory=dict)
     schemas: dict[str, dict[str, dict[str, Json]]] = msgspec.field(default_factory=dict)
     malformed: set[str] = msgspec.field(default_factory=set)
-    events: list[AnyEvent] = msgspec.field(default_factory=list)
+    events: Events = msgspec.field(default_factory=list[AnyEvent])
 
     @property
     def world(self) -> str:

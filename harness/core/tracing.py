@@ -8,8 +8,6 @@ main request that follows.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import msgspec
 
 from harness.core.asked import Asked
@@ -21,6 +19,7 @@ from harness.core.calls import (
     StoreRequest,
     ToolRequest,
 )
+from harness.core.event_log import EventLog
 from harness.core.events import (
     Answered,
     AnyEvent,
@@ -38,21 +37,7 @@ from harness.core.messages import Json, Message
 from harness.core.trace import Compaction, Delivery, Trace, Turn
 
 
-class Events(Protocol):
-    """What a trace is read from: a history."""
-
-    @property
-    def events(self) -> list[AnyEvent]:
-        """The events, in order."""
-        ...
-
-    @property
-    def messages(self) -> dict[str, Message]:
-        """The messages by digest."""
-        ...
-
-
-def trace(history: Events) -> Trace:
+def trace(history: EventLog) -> Trace:
     """The trace of a history."""
     reader = _Reader(history)
     for event in history.events:
@@ -63,7 +48,7 @@ def trace(history: Events) -> Trace:
 class _Reader:
     """One pass: the trace so far, and what is still open."""
 
-    def __init__(self, history: Events) -> None:
+    def __init__(self, history: EventLog) -> None:
         self.trace = Trace(messages=history.messages, events=history.events)
         self._root = root()
         self._nodes: dict[str, Node] = {}

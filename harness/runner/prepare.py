@@ -26,6 +26,7 @@ from harness.core.scenario import CassetteScript, Scenario
 from harness.core.script import TurnScript
 from harness.core.transition import Transition
 from harness.runner.session import beside
+from harness.runner.spool import Spool
 from harness.targets import TargetSpec
 
 _OF_VALUES = {
@@ -63,7 +64,7 @@ def transition_for(
         scenario,
         wire,
         script or script_of(scenario),
-        History(sink),
+        History(sink, Spool()),
         faults=armed,
     )
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
-from harness.core.history import History, encode
+from harness.core.event_lines import encode_event
+from harness.core.events import AnyEvent
+from harness.core.history import History
 from harness.core.scenario import Scenario
 from harness.core.verdict import Verdict
 
@@ -25,22 +28,26 @@ def folder_for(out: Path, scenario: Scenario) -> Path:
 
 def write_history(folder: Path, history: History) -> Path:
     """`history.jsonl`, whole."""
-    return _write(folder / "history.jsonl", encode(history.events))
+    return _write(folder / "history.jsonl", map(_line, history.events))
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """`verdict.json`, whole."""
     return _write(
-        folder / "verdict.json", msgspec.json.format(msgspec.json.encode(verdict)) + b"\n"
+        folder / "verdict.json", [msgspec.json.format(msgspec.json.encode(verdict)), b"\n"]
     )
 
 
-def _write(path: Path, data: bytes) -> Path:
+def _line(event: AnyEvent) -> bytes:
+    return encode_event(event) + b"\n"
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(parts)
         os.replace(name, path)
     except BaseException:
         os.unlink(name)

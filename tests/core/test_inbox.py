@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import inbox
+from harness.core.calls import ModelRequest
 from harness.core.errors import InputError
+from harness.core.history import History
 from harness.core.past import Past
 from harness.core.scenario import InboxItem
 
@@ -48,8 +50,10 @@ def test_an_id_comes_again_as_often_as_the_file_says() -> None:
     ],
 )
 def test_when_a_message_is_due(when: object, busy: bool, now_ms: int, is_due: bool) -> None:
-    past = Past()
-    past.answered |= {"model#1", "s/model#1"}
+    history = History()
+    history.called(key="s/model#1", seam="model", session="s", request=ModelRequest("m", ()))
+    history.answered(key="s/model#1", seam="model")
+    past = history.past
     made = inbox.entries([InboxItem(when=when)])  # type: ignore[arg-type]
     assert (inbox.due(made, past, now_ms, busy) is not None) == is_due
 

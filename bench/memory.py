@@ -1,0 +1,52 @@
+"""What a long run leaves in memory: its history is on disk, so a call more costs nothing.
+
+A raw HTTP client talks to the door in process, for the run's length is what is asked and not the
+SDK's speed. The first calls fill what is kept at hand; growth is measured from there on.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+import sys
+from collections.abc import Iterator
+
+import httpx2
+import msgspec
+
+from bench.doors import conversation, door
+from bench.figure import Figure
+from harness.doors.transport import Transport
+
+WARM, CALLS = 10_000, 100_000
+MOST_BYTES = 100
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    """Bytes for each call after the first ones; `rounds` is for those that measure time."""
+    with httpx2.Client(transport=Transport(door())) as client:
+        _ask(client, range(WARM))
+        before = _peak_bytes()
+        _ask(client, range(WARM, CALLS))
+        grown = _peak_bytes() - before
+    name = f"memory: a call of {CALLS:,}, in process"
+    yield Figure(name, grown / (CALLS - WARM), MOST_BYTES, " B", "nothing")
+
+
+def _ask(client: httpx2.Client, numbers: range) -> None:
+    for number in numbers:
+        body = {"model": "m", "max_tokens": 1000, "messages": conversation(1, last=number)}
+        answer = client.post("http://model/v1/messages", content=msgspec.json.encode(body))
+        assert answer.status_code == 200, answer.text
+
+
+def _peak_bytes() -> int:
+    """The most memory that the process has had."""
+    gc.collect()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+if __name__ == "__main__":
+    for figure in figures(1):
+        print(figure)

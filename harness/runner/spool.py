@@ -1,0 +1,178 @@
+"""A log whose older part is on disk, so that a run of any length needs the same memory.
+
+The newest events stay at hand, for doors look back a little; what is older goes into a database
+that has no name and vanishes with the run. A short run never touches the disk. Events come back as
+equal values, as they would from a history file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from operator import eq
+from typing import Any, Generic, TypeVar, cast, overload
+
+from harness.core.event_lines import decode_event, encode_event
+from harness.core.events import AnyEvent, Noted, Valued
+from harness.core.messages import Json, Message
+
+AT_HAND_MAX = 20_000
+"""How many events may be at hand; the older half of them moves out together."""
+
+_Value = TypeVar("_Value")
+
+_TABLES = """
+    pragma journal_mode = off;
+    pragma synchronous = off;
+    create table events (place integer primary key, line blob not null);
+    create table named (digest text primary key, place integer not null) without rowid;
+"""
+
+
+class Spool:
+    """The events of one run and the values they name: an `EventLog`."""
+
+    def __init__(self, at_hand_max: int = AT_HAND_MAX) -> None:
+        self._disk: sqlite3.Connection | None = None
+        self.messages: SpooledNames[Message] = SpooledNames(self)
+        self.values: SpooledNames[Json] = SpooledNames(self)
+        self.events = SpooledEvents(self, at_hand_max)
+
+    def keep(self, first: int, events: list[AnyEvent]) -> None:
+        """Move events to the disk, the first of which stands at the place `first`."""
+        disk = self._disk or self._opened()
+        lines = [(place, encode_event(event)) for place, event in enumerate(events, first)]
+        named = [(first + i, e) for i, e in enumerate(events) if isinstance(e, (Noted, Valued))]
+        with disk:
+            disk.executemany("insert into events values (?, ?)", lines)
+            disk.executemany(
+                "insert or ignore into named values (?, ?)", [(e.digest, i) for i, e in named]
+            )
+        for _, event in named:
+            names = self.messages if isinstance(event, Noted) else self.values
+            names.forget(event.digest)
+
+    def event(self, place: int) -> AnyEvent:
+        """The event at a place that is on disk."""
+        return decode_event(self._rows("select line from events where place = ?", place)[0][0])
+
+    def between(self, first: int, end: int) -> Iterator[AnyEvent]:
+        """The events on disk from one place on, up to another."""
+        for start in range(first, end, 1000):
+            span = start, min(start + 1000, end)
+            sql = "select line from events where place >= ? and place < ? order by place"
+            for (line,) in self._rows(sql, *span):
+                yield decode_event(line)
+
+    def place_of(self, digest: str) -> int | None:
+        """The place of the event that brought a value, when it is on disk."""
+        rows = self._rows("select place from named where digest = ?", digest)
+        return rows[0][0] if rows else None
+
+    def _rows(self, sql: str, *arguments: object) -> list[Any]:
+        return self._disk.execute(sql, arguments).fetchall() if self._disk else []
+
+    def _opened(self) -> sqlite3.Connection:
+        self._disk = sqlite3.connect("", check_same_thread=False, cached_statements=8)
+        self._disk.executescript(_TABLES)
+        return self._disk
+
+
+class SpooledEvents:
+    """The events in their order, the newest of them at hand."""
+
+    def __init__(self, spool: Spool, at_hand_max: int) -> None:
+        self._spool, self._max = spool, at_hand_max
+        self._first, self._at_hand = 0, cast(list[AnyEvent], [])
+
+    def append(self, event: AnyEvent) -> None:
+        """Add an event at the end."""
+        self._at_hand.append(event)
+        if len(self._at_hand) > self._max:
+            self._move_out(len(self._at_hand) // 2)
+
+    def _move_out(self, count: int) -> None:
+        self._spool.keep(self._first, self._at_hand[:count])
+        del self._at_hand[:count]
+        self._first += count
+
+    def __len__(self) -> int:
+        return self._first + len(self._at_hand)
+
+    def __iter__(self) -> Iterator[AnyEvent]:
+        place = 0
+        while place < len(self):
+            if place >= self._first:
+                yield self._at_hand[place - self._first]
+                place += 1
+                continue
+            for event in self._spool.between(place, self._first):
+                yield event
+                place += 1
+
+    def __reversed__(self) -> Iterator[AnyEvent]:
+        for place in reversed(range(len(self))):
+            yield self[place]
+
+    @overload
+    def __getitem__(self, index: int, /) -> AnyEvent: ...
+
+    @overload
+    def __getitem__(self, index: slice, /) -> list[AnyEvent]: ...
+
+    def __getitem__(self, index: int | slice, /) -> AnyEvent | list[AnyEvent]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
+        place = range(len(self))[index]
+        if place >= self._first:
+            return self._at_hand[place - self._first]
+        return self._spool.event(place)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SpooledEvents | list):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+class SpooledNames(Generic[_Value]):
+    """Values by their digest: at hand as long as their event is."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        self._at_hand: dict[str, _Value] = {}
+
+    def forget(self, digest: str) -> None:
+        """The event that brought the value is on disk now."""
+        self._at_hand.pop(digest, None)
+
+    def __contains__(self, digest: object, /) -> bool:
+        return digest in self._at_hand or self._spool.place_of(str(digest)) is not None
+
+    def __getitem__(self, digest: str, /) -> _Value:
+        if digest in self._at_hand:
+            return self._at_hand[digest]
+        place = self._spool.place_of(digest)
+        if place is None:
+            raise KeyError(digest)
+        return cast(_Value, cast(Noted | Valued, self._spool.event(place)).value)
+
+    def __setitem__(self, digest: str, value: _Value, /) -> None:
+        self._at_hand[digest] = value
+
+    @overload
+    def get(self, digest: str, /) -> _Value | None: ...
+
+    @overload
+    def get(self, digest: str, default: _Value, /) -> _Value: ...
+
+    def get(self, digest: str, default: _Value | None = None, /) -> _Value | None:
+        """The value of a digest, else the default."""
+        try:
+            return self[digest]
+        except KeyError:
+            return default
