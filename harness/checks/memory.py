@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from harness.checks.outcome import claimed
 from harness.checks.request import WINDOW_RULES
-from harness.checks.rows import same_text, squeeze
+from harness.checks.rows import says, squeeze
 from harness.core.exchanges import Ask, Exchange, Execution
 from harness.core.history import History
 from harness.core.message_tree import Node
@@ -56,7 +56,7 @@ def _reply(before: Turn, turn: Turn) -> Iterator[Finding]:
     if not told or claimed(told[-1]) != "completed":
         return
     first = turn.main[0]
-    if not _says(first.node, told[-1].request.text):
+    if not says(first.node, told[-1].request.text):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
 
@@ -76,15 +76,6 @@ def _past(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
 def _told(node: Node) -> set[str]:
     """What the assistant says in a list."""
     return {m.text for m in node.messages if m.role == "assistant" and m.text.strip()}
-
-
-def _says(node: Node | None, text: str) -> bool:
-    """Whether the assistant says `text` in a list; the end is looked at first."""
-    while node is not None and node.depth:
-        if node.side == "assistant" and same_text(node.message.text, text):
-            return True
-        node = node.parent
-    return False
 
 
 def _results(turn: Turn, until: int) -> Iterator[Finding]:

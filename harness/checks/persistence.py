@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.checks.reloaded import forgotten
 from harness.checks.rewritten import doubled, replaced
 from harness.checks.rows import finished_turns, inbound_rows, is_user_text, reply_rows
 from harness.core.history import History
@@ -19,11 +20,13 @@ def reload_equivalence(history: History) -> Iterator[Finding]:
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
     that was delivered. `order`: the reply stands before it. `blank`: a message without text is
     stored, which no later request can carry. `duplicate`: a row again. `gone`, `changed`: rows
-    vanish or say something else without a compaction; an answer may grow. Source: invariant 27.
+    vanish or say something else without a compaction; an answer may grow. `forgotten`: the first
+    request after a start lacks what was said last, though the store holds it. Source: invariant 27.
     """
     trace = history.trace
     yield from replaced(trace)
     yield from doubled(trace)
+    yield from forgotten(trace)
     for turn in finished_turns(trace):
         yield from _lost(trace, turn)
     yield from _blanks(trace)

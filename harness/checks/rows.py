@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.core.events import StoredRow
+from harness.core.message_tree import Node
 from harness.core.messages import Message, side
 from harness.core.trace import Trace, Turn
 
@@ -87,3 +88,12 @@ def squeeze(text: str) -> str:
 
 
 _HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")
+
+
+def says(node: Node | None, text: str) -> bool:
+    """Whether the assistant says `text` in a list of messages; the end is looked at first."""
+    while node is not None and node.depth:
+        if node.side == "assistant" and same_text(node.message.text, text):
+            return True
+        node = node.parent
+    return False

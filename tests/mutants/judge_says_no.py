@@ -40,7 +40,7 @@ def agent(brief: Brief) -> None:
     def is_loop(why: str) -> bool:
         question = {"role": "user", "content": f"Is this a loop? Answer YES or NO. {why}"}
         answer = client.messages.create(
-            model="claude-sonnet-4-5",
+            model="claude-haiku-4-5",
             max_tokens=5,
             messages=[question],
             extra_headers={"x-harness-purpose": "aux"},

@@ -1,0 +1,31 @@
+"""Each sub-agent has a budget of its own, and the turn pays for none of them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from harness.agent import build
+from harness.agent.loop import Loop
+from harness.agent.policy import Policy
+from harness.agent.spending import PaidModel, open_account
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="turn",
+    statement="Sub-agents each kept to their budget, and cost six times the message's (87, 90)",
+    scenario="children-spend-the-budget",
+    killed_by="budget_ceiling.tokens",
+)
+
+
+def own_account(brief: Brief, transcript: Any, paid: PaidModel, *parts: Any, **more: Any) -> Loop:
+    """A loop whose model is paid from an account that was opened for it alone."""
+    account = open_account(Policy(), brief.clock.now_ms)
+    return Loop(transcript, PaidModel(paid._model, account), *parts, **more)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent whose family does not share."""
+    build(brief, turn=partial(own_account, brief), spawns=True).run()

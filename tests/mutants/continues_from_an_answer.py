@@ -1,0 +1,36 @@
+"""A history that ends with an answer is taken for a turn that was cut off."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.loop import Loop
+from harness.agent.model import Answer
+from harness.agent.outcome import Outcome
+from harness.core.brief import Brief
+from harness.core.messages import user
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="turn",
+    statement="A plugin said 'continue' thirty times, for the last word was the assistant's (98)",
+    scenario="continue-from-where",
+    killed_by="expect.calls",
+)
+
+
+class Restless(Loop):
+    """Goes on once it has an answer."""
+
+    def finish(self, answer: Answer) -> Outcome | None:
+        """Take the answer for half of one, thirty times."""
+        self.counts["continued"] += 1
+        if self.counts["continued"] > 30:
+            return super().finish(answer)
+        self.transcript.append(answer.message)
+        self.transcript.append(user("continue from previous state"))
+        return None
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that never rests."""
+    build(brief, turn=Restless).run()

@@ -1,0 +1,49 @@
+"""The stream is taken to be over as soon as it names a reason for its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from harness.agent import build
+from harness.agent.assembly import is_on
+from harness.agent.model import MAX_TOKENS, MODEL, Answer
+from harness.agent.openai_chat_model import OpenAIChatModel
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="model",
+    statement="A client stopped at the first finish reason, and lost the call behind it (row 120)",
+    scenario="end-told-too-early@openai-chat+stream",
+    killed_by="no_false_stop.ended",
+)
+
+
+class Hasty:
+    """The SDK's resource, whose streams end with the first reason for an end."""
+
+    def __init__(self, completions: Any) -> None:
+        self._completions = completions
+
+    def create(self, **params: Any) -> Iterator[Any]:
+        """The chunks up to that reason."""
+        for chunk in self._completions.create(**params):
+            yield chunk
+            if any(choice.finish_reason for choice in chunk.choices or ()):
+                return
+
+
+class HastyModel(OpenAIChatModel):
+    """Reads no further than it must."""
+
+    def _streamed(
+        self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
+    ) -> Answer:
+        return super()._streamed(Hasty(completions), params, show)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that leaves before the end."""
+    model = HastyModel(brief.openai(), is_on(brief, "stream"), MODEL, MAX_TOKENS)
+    build(brief, model=model).run()

@@ -1,0 +1,30 @@
+"""The client of a tool tries again when no answer comes, whatever the tool does to the world."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.toolbox import Toolbox
+from harness.core.brief import Brief
+from harness.core.messages import ToolResult, ToolUse
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="tools",
+    statement="The answer of the mail server was lost, and the mail went out twice (incident 158)",
+    scenario="two-emails",
+    killed_by="effect_once.effect",
+)
+
+
+class Eager(Toolbox):
+    """Runs a call once more when it fails."""
+
+    def run(self, call: ToolUse) -> ToolResult:
+        """The result of the second try, if there is one."""
+        result = super().run(call)
+        return super().run(call) if result.is_error else result
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent with such tools."""
+    build(brief, tools=Eager(brief.tools)).run()
