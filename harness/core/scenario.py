@@ -170,7 +170,7 @@ class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """What is stored before the first message: messages, or a file in a format."""
 
     messages: tuple[SeedMessage, ...] = ()
-    format: Literal["jsonl", "claude_code"] | None = None
+    format: Literal["jsonl", "claude_code", "hermes"] | None = None
     file: str | None = None
 
 

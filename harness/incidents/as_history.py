@@ -1,10 +1,11 @@
 """A transcript as a history, so that the checks that judge live runs judge recordings too.
 
 Every message of the assistant was the answer to a model call, whose request was all that stands
-before it; an exchange has the last request for certain, and the calls before it are read off its
-messages. A tool call is recorded as it was asked for, and answered where its result stands; a
-result without a call, or a second one, is an answer all the same, for it was seen. Nobody recorded
-the user's inbox, so there is none: the world is `recording`, the seams are those that can be seen.
+before it, from the last new beginning of its context on; an exchange has the last request for
+certain, and the calls before it are read off its messages. A tool call is recorded as it was asked
+for, and answered where its result stands; a result without a call, or a second one, is an answer
+all the same, for it was seen. Nobody recorded the user's inbox, so there is none: the world is
+`recording`, the seams are those that can be seen.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def as_history(transcript: Transcript, dialect: str | None = None) -> History:
     `dialect`: rules of the wire by which each request is judged into `called.refused`; None
     judges none. Raises InputError for a dialect that the wire has not got.
     """
-    return _Writer(transcript, dialect).write()
+    return _Writer(transcript.spoken, dialect).write()
 
 
 class _Writer:
@@ -39,10 +40,12 @@ class _Writer:
     def __init__(self, transcript: Transcript, dialect: str | None) -> None:
         self.transcript, self.history = transcript, History()
         self.pairing: Pairing = pair(transcript)
-        self._fold = Fold(dialect) if dialect and transcript.wire == "anthropic" else None
+        self._dialect = dialect if dialect and transcript.wire == "anthropic" else ""
+        self._fold = Fold(self._dialect) if self._dialect else None
         self._names: list[str] = []
         self._system = self._tools = self._after = ""
-        self._sent = 0
+        self._new: list[int] = []
+        self._shown = 0
         self._calls = 0
         self._next_call = self._next_result = 0
         self._keys: dict[int, str] = {}
@@ -60,14 +63,14 @@ class _Writer:
         self._tools = self.history.value([msgspec.to_builtins(tool) for tool in transcript.tools])
         for index, message in enumerate(transcript.messages):
             if side(message) == "assistant":
-                self._model_call(index)
+                self._model_call()
                 self._model_answer(index, message)
             if side(message) != "system":
                 self._tool_calls(message)
                 self._tool_results(message)
-            self._take(message)
+            self._take(index, message)
         if transcript.exchange and not transcript.answered:
-            self._model_call(len(transcript.messages))
+            self._model_call()
             self._model_error()
         self.history.ended(how="recorded")
         return self.history
@@ -76,23 +79,37 @@ class _Writer:
         used = self.pairing.calls or self.pairing.results or self.transcript.tools
         return ("model", "tool") if used else ("model",)
 
-    def _take(self, message: Message) -> None:
-        """The message is part of every later request."""
+    def _take(self, index: int, message: Message) -> None:
+        """The message is part of every later request, up to a new beginning."""
         self._names.append(self.history.note(message))
-        if self._fold is not None:
-            self._fold.extend([message])
+        if index in self.transcript.restarts:
+            self._begin_anew(index, self.transcript.restarts[index])
+        else:
+            self._show(index)
 
-    def _model_call(self, index: int) -> None:
-        """The call whose request is the messages before `index`."""
+    def _begin_anew(self, index: int, kept: int) -> None:
+        """The context is the message `index` from now on, and those from `kept` on before it."""
+        self._after, self._shown, self._new = "", 0, []
+        self._fold = Fold(self._dialect) if self._dialect else None
+        for shown in (index, *range(kept, index)):
+            self._show(shown)
+
+    def _show(self, index: int) -> None:
+        self._new.append(index)
+        if self._fold is not None:
+            self._fold.extend([self.transcript.messages[index]])
+
+    def _model_call(self) -> None:
+        """The call whose request is the context."""
         self._calls += 1
         key = f"{SESSION}/model#{self._calls}"
-        last = self.transcript.messages[index - 1] if index else None
+        last = self.transcript.messages[self._new[-1]] if self._new else None
         refused = () if self._fold is None else tuple(v.rule for v in self._fold.finish(last))
         request = ModelRequest(
             model=self.transcript.model,
-            messages=tuple(self._names[self._sent : index]),
+            messages=tuple(self._names[index] for index in self._new),
             after=self._after,
-            keep=self._sent if self._after else 0,
+            keep=self._shown,
             system=self._system,
             tools=self._tools,
             tools_offered=bool(self.transcript.tools),
@@ -103,7 +120,7 @@ class _Writer:
         self.history.called(
             session=SESSION, key=key, seam="model", request=request, refused=refused
         )
-        self._after, self._sent = key, index
+        self._after, self._shown, self._new = key, self._shown + len(self._new), []
 
     def _model_answer(self, index: int, message: Message) -> None:
         last = index == len(self.transcript.messages) - 1

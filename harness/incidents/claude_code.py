@@ -1,26 +1,24 @@
 """Claude Code session logs: JSON Lines, several transcripts in one file.
 
-A transcript is what shares (sessionId, isSidechain, agentId), in file order. A message of the
-assistant is logged block by block, on lines that share `message.id`, and other lines may stand
-between them: a parallel batch reads call, result, call, result. The API saw one message with the
-calls and one with the results, so that is what is read. Lines of other types, and those that are
-`isMeta`, are the program's own and are passed over.
+A transcript is what shares (sessionId, isSidechain, agentId), in file order, which is the order in
+which it happened: links to parents branch where a user went back, and may lead round in a circle,
+so they are noted and not followed. Lines of other types, and those that are `isMeta`, are the
+program's own and are passed over. A user's line with `isCompactSummary` stands for all before it.
+There are more types than anybody knows, and new ones every week.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
 from harness.core.errors import InputError
-from harness.core.messages import Block, Json, Message, ToolResult
+from harness.core.messages import Message
+from harness.incidents import links
+from harness.incidents.drafts import ROLES, Drafts, said_on
+from harness.incidents.lines import Entry, Kept, Notes, entries, first_objects, split
 from harness.incidents.transcripts import Recording, Transcript, encodable
-from harness.wires.anthropic.blocks import Malformed, message_from
-from harness.wires.codec import decode
 
-_TYPES = ("user", "assistant")
 _OTHER_TYPES = (
     "summary",
     "system",
@@ -28,20 +26,14 @@ _OTHER_TYPES = (
     "queue-operation",
     "file-history-snapshot",
     "attachment",
+    "last-prompt",
+    "api-request",
+    "cost-state",
 )
+"""Types that come without a session's id, or came so once."""
 
-
-class _Draft:
-    """A message as its lines come in."""
-
-    def __init__(self, role: str) -> None:
-        self.role = role
-        self.blocks: list[Block] = []
-        self.stop = ""
-
-    @property
-    def only_results(self) -> bool:
-        return self.role == "user" and all(isinstance(b, ToolResult) for b in self.blocks)
+_NOT_OURS = frozenset({"event", "payload", "parentId"})
+"""What entries of other formats have and these have not."""
 
 
 class _Session:
@@ -49,120 +41,107 @@ class _Session:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.model = ""
-        self.drafts: list[_Draft] = []
-        self._by_id: dict[str, _Draft] = {}
+        self.drafts = Drafts()
+        self.summaries: list[int] = []
 
-    def take(self, message: Message, value: dict[str, Json]) -> None:
+    def take(self, message: Message, entry: Entry) -> None:
         """Take in the message of a line."""
-        draft = self._draft(message, value.get("id"))
-        draft.blocks.extend(message.blocks)
-        if isinstance(value.get("stop_reason"), str):
-            draft.stop = value["stop_reason"]
-        if isinstance(value.get("model"), str) and not self.model:
-            self.model = value["model"]
-
-    def _draft(self, message: Message, id_: Json) -> _Draft:
-        """The message that a line belongs to: that of its id, the results before it, a new one."""
-        known = self._by_id.get(id_) if isinstance(id_, str) and id_ else None
-        if message.role == "assistant" and known is not None:
-            return known
-        last = self.drafts[-1] if self.drafts else None
-        results = message.role == "user" and message.blocks and not message.text
-        if last is not None and results and last.only_results and _all_results(message):
-            return last
-        draft = _Draft(message.role)
-        self.drafts.append(draft)
-        if message.role == "assistant" and isinstance(id_, str):
-            self._by_id[id_] = draft
-        return draft
+        value = entry.value
+        if value.get("isCompactSummary") is True:
+            self.summaries.append(len(self.drafts.found))
+        self.drafts.take(message, value["message"], str(entry.number))
 
     def transcript(self) -> Transcript:
         """What came in."""
+        found = self.drafts.found
         return Transcript(
             name=self.name,
-            messages=encodable(tuple(Message(d.role, tuple(d.blocks)) for d in self.drafts)),
+            messages=encodable(tuple(draft.message for draft in found)),
             wire="anthropic",
-            model=self.model,
-            stops={n: draft.stop for n, draft in enumerate(self.drafts) if draft.stop},
-            answered=bool(self.drafts) and self.drafts[-1].role == "assistant",
+            model=self.drafts.model,
+            stops={n: draft.stop for n, draft in enumerate(found) if draft.stop},
+            restarts={n: n for n in self.summaries},
+            answered=bool(found) and found[-1].role == "assistant",
         )
 
 
-def _all_results(message: Message) -> bool:
-    return all(isinstance(block, ToolResult) for block in message.blocks)
-
-
 def looks_like(data: bytes) -> bool:
-    """Whether one of the first lines is an entry of a session log."""
-    for line in data.split(b"\n", 20)[:20]:
-        value = _value(line)
-        if isinstance(value, dict) and value.get("type") in (*_TYPES, *_OTHER_TYPES):
-            return "event" not in value
+    """Whether one of the first lines is an entry of a session log, and none is another's."""
+    for value in first_objects(data):
+        if value.get("type") in (*ROLES, *_OTHER_TYPES) or {"type", "sessionId"} <= value.keys():
+            return not _NOT_OURS & value.keys()
     return False
 
 
 def read(data: bytes) -> Recording:
+    """A session log; see `read_lines`."""
+    return read_lines(split(data))
+
+
+def read_lines(lines: Iterable[bytes]) -> Recording:
     """A session log; raises InputError when no line of it holds a message.
 
     A line that is torn or malformed is passed over and stands in the notes.
     """
-    sessions: dict[tuple[str, bool, str], _Session] = {}
-    notes: list[str] = []
-    for number, entry in _entries(data, notes):
-        message = _message(entry, number, notes)
+    sessions: dict[tuple[bool, str, str], _Session] = {}
+    notes, kept, names = Notes(), Kept(), _Names()
+    for entry in entries(lines, notes):
+        message = _message(entry, notes)
         if message is not None:
-            key = _key(entry)
-            sessions.setdefault(key, _Session(_name(*key))).take(message, entry["message"])
+            kept.add(entry)
+            names.add(entry, notes)
+            key = _key(entry.value)
+            sessions.setdefault(key, _Session(_name(*key))).take(message, entry)
+    names.note_circles(notes)
     if not sessions:
-        why = f"; {notes[0]}" if notes else ""
+        why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"no line holds a message of user or assistant{why}", "line 1")
+    in_order = sorted(sessions, key=lambda key: key[0])
     return Recording(
-        "claude_code", tuple(s.transcript() for s in sessions.values()), notes=tuple(notes)
+        "claude_code", tuple(sessions[k].transcript() for k in in_order), notes=notes.told()
     )
 
 
-def _entries(data: bytes, notes: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    lines = data.split(b"\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        value = _value(line)
-        if isinstance(value, dict):
-            yield number, value
-        elif value is None and number == len(lines):
-            notes.append(f"line {number}: the last line is torn, passed over")
+class _Names:
+    """The names of the entries, and what is odd about them."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, int] = {}
+        self._parents: dict[str, str] = {}
+
+    def add(self, entry: Entry, notes: Notes) -> None:
+        """Take in an entry."""
+        name, parent = entry.value.get("uuid"), entry.value.get("parentUuid")
+        if not isinstance(name, str) or not name:
+            return
+        if name in self._lines:
+            notes.add(entry.number, f"its uuid is that of line {self._lines[name]}")
         else:
-            notes.append(f"line {number}: no JSON object, passed over")
+            self._lines[name] = entry.number
+            self._parents[name] = parent if isinstance(parent, str) else ""
+
+    def note_circles(self, notes: Notes) -> None:
+        """Note where parents lead round in a circle."""
+        for name in links.in_circles(self._parents):
+            notes.add(self._lines[name], "its parents lead back to it")
 
 
-def _value(line: bytes) -> Json:
-    """The value of a line; None when it is no JSON."""
-    try:
-        return decode(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _message(entry: dict[str, Any], number: int, notes: list[str]) -> Message | None:
+def _message(entry: Entry, notes: Notes) -> Message | None:
     """The message of a line; None for a line that has none, with a note when it should have."""
-    if entry.get("type") not in _TYPES or entry.get("isMeta") is True:
+    value = entry.value
+    if value.get("type") not in ROLES or value.get("isMeta") is True:
         return None
-    try:
-        message = message_from(entry.get("message"))
-    except Malformed as error:
-        at = f"message{'' if error.path[:1] in ('', '.') else '.'}{error.path}"
-        what = "is missing" if error.missing else f"should be {error.wanted}"
-        notes.append(f"line {number}: {at} {what}, passed over")
-        return None
-    return message if message.role in _TYPES else msgspec.structs.replace(message, role="user")
+    message, why = said_on(value.get("message"))
+    if message is None:
+        notes.add(entry.number, f"{why}, passed over")
+    return message
 
 
-def _key(entry: dict[str, Any]) -> tuple[str, bool, str]:
+def _key(entry: dict[str, Any]) -> tuple[bool, str, str]:
     session, agent = entry.get("sessionId"), entry.get("agentId")
-    return str(session or ""), entry.get("isSidechain") is True, str(agent or "")
+    return entry.get("isSidechain") is True, str(session or ""), str(agent or "")
 
 
-def _name(session: str, sidechain: bool, agent: str) -> str:
+def _name(sidechain: bool, session: str, agent: str) -> str:
     parts = (session, "sidechain" if sidechain else "", f"agent {agent}" if agent else "")
     return ", ".join(filter(None, parts)) or "session"

@@ -24,12 +24,12 @@ def counts(transcript: Transcript) -> dict[str, Any]:
     empty = [call.use for call in found.calls if _is_empty(call.use)]
     required = {tool.name for tool in transcript.tools if tool.required}
     return {
-        "messages": len(said),
+        "messages": len(said) if transcript.roles else 0,
         "tool_calls": len(found.calls),
         "server_tool_calls": transcript.server_tool_calls,
         "tool_results": len(found.results),
         **_pairing(found, last=len(said) - 1, stateful=transcript.stateful),
-        "alternation": alternation(said),
+        "alternation": alternation(said) if transcript.roles else 0,
         "same_call_runs": _rows(runs.same_call_runs(calls)),
         "same_fail_runs": _rows(runs.same_fail_runs(results)),
         "same_fail_runs_explicit": _rows(runs.same_fail_runs_explicit(results)),

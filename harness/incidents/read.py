@@ -5,22 +5,45 @@ The format is told by the content, never by a file's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from harness.core import history
 from harness.core.errors import InputError, nearest
-from harness.incidents import claude_code, vcr
+from harness.incidents import (
+    atif,
+    autogpt,
+    chat_json,
+    chat_lines,
+    claude_code,
+    codex,
+    documents,
+    har,
+    hermes,
+    intercode,
+    mini_swe_agent,
+    moatless,
+    otel,
+    pi,
+    swe_agent,
+    vcr,
+)
 from harness.incidents.transcripts import Recording
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A format: what it is, how its bytes are told, and its reader."""
+    """A format: what it is, how its bytes are told, and its reader.
+
+    `read_lines` is the reader of a format of JSON Lines, which needs no more than a line at a time;
+    such a format is told by its first lines.
+    """
 
     title: str
     looks_like: Callable[[bytes], bool]
     read: Callable[[bytes], Recording]
+    read_lines: Callable[[Iterable[bytes]], Recording] | None = None
 
 
 def is_history(data: bytes) -> bool:
@@ -46,12 +69,32 @@ def read_history(data: bytes) -> Recording:
 
 FORMATS: dict[str, Format] = {
     "history": Format("history of loop-harness", is_history, read_history),
-    "claude_code": Format("Claude Code session log", claude_code.looks_like, claude_code.read),
+    "claude_code": Format(
+        "Claude Code session log", claude_code.looks_like, claude_code.read, claude_code.read_lines
+    ),
+    "codex": Format("Codex rollout", codex.looks_like, codex.read, codex.read_lines),
+    "hermes": Format("hermes state.db", hermes.looks_like, hermes.read),
+    "pi": Format("pi session", pi.looks_like, pi.read, pi.read_lines),
+    "otel": Format("OpenTelemetry spans", otel.looks_like, otel.read),
     "vcr": Format("VCR cassette", vcr.looks_like, vcr.read),
+    "har": Format("HTTP Archive", har.looks_like, har.read),
+    "atif": Format("Agent Trajectory Interchange Format", atif.looks_like, atif.read),
+    "swe_agent": Format("SWE-agent trajectory", swe_agent.looks_like, swe_agent.read),
+    "mini_swe_agent": Format(
+        "mini-swe-agent trajectory", mini_swe_agent.looks_like, mini_swe_agent.read
+    ),
+    "moatless": Format("moatless tree", moatless.looks_like, moatless.read),
+    "intercode": Format("InterCode results", intercode.looks_like, intercode.read),
+    "autogpt": Format("AutoGPT history or state", autogpt.looks_like, autogpt.read),
+    "chat_lines": Format(
+        "chat messages as JSON Lines", chat_lines.looks_like, chat_lines.read, chat_lines.read_lines
+    ),
+    "chat_json": Format("chat messages as JSON", chat_json.looks_like, chat_json.read),
 }
-"""The formats, in the order in which they are tried."""
+"""The formats, in the order in which they are tried: chats, which fit most, come last."""
 
 _HEAD_BYTES = 8192
+_UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
 def format_of(data: bytes) -> str:
@@ -59,8 +102,20 @@ def format_of(data: bytes) -> str:
     for name, kind in FORMATS.items():
         if kind.looks_like(data):
             return name
+    if documents.is_json(data) and not documents.is_lines(data):
+        documents.load(data)
     tried = ", ".join(f"{name} ({kind.title})" for name, kind in FORMATS.items())
     raise InputError(f"format not recognised; tried {tried}", "line 1")
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """The bytes without a mark of their encoding; UTF-16, which some shells write, as UTF-8."""
+    if not data.startswith(_UTF16):
+        return data.removeprefix(BOM_UTF8)
+    try:
+        return data.decode("utf-16").encode("utf-8", "replace")
+    except UnicodeDecodeError as error:
+        raise InputError(f"begins as UTF-16 and is none: {error.reason}", "line 1") from None
 
 
 def _check_text(data: bytes) -> None:
@@ -76,15 +131,47 @@ def _line(data: bytes, at: int) -> str:
     return f"line {number}"
 
 
+def line_format(head: bytes, format: str = "auto") -> str:
+    """The name of the format when it is read a line at a time; empty for any other.
+
+    `head` holds the first line at least. Raises InputError for an unknown name, and a head that is
+    empty or binary.
+    """
+    _check_name(format)
+    if head.startswith(_UTF16):
+        return ""
+    _check_text(head)
+    asked = FORMATS if format == "auto" else {format: FORMATS[format]}
+    told = (n for n, kind in asked.items() if format != "auto" or kind.looks_like(head))
+    name = next(told, "")
+    return name if name and FORMATS[name].read_lines else ""
+
+
+def read_lines(lines: Iterable[bytes], name: str, format: str) -> Recording:
+    """A recording from its lines; raises InputError that names `name` and the line."""
+    kind = FORMATS[format]
+    try:
+        return kind.read_lines(lines) if kind.read_lines else kind.read(b"".join(lines))
+    except InputError as error:
+        raise InputError(error.what, f"{name}: {error.place}") from None
+
+
+def _check_name(format: str) -> None:
+    if format != "auto" and format not in FORMATS:
+        raise InputError(f"no format is named {format!r}; {nearest(format, FORMATS)}", "--format")
+
+
 def read(data: bytes, name: str = "", format: str = "auto") -> Recording:
     """A recording; raises InputError that names `name` and the place in it.
 
     `format` is a name of FORMATS or `auto`.
     """
-    if format != "auto" and format not in FORMATS:
-        raise InputError(f"no format is named {format!r}; {nearest(format, FORMATS)}", "--format")
+    _check_name(format)
     try:
+        data = _as_utf8(data)
         _check_text(data)
         return FORMATS[format_of(data) if format == "auto" else format].read(data)
     except InputError as error:
         raise InputError(error.what, ": ".join(filter(None, (name, error.place)))) from None
+    except RecursionError:
+        raise InputError("nested too deeply", name) from None

@@ -13,7 +13,7 @@ from collections import Counter
 import msgspec
 
 from harness.core.history import History
-from harness.core.messages import Message, Opaque, ToolSpec, side
+from harness.core.messages import Message, Opaque, ToolSpec, side, user
 from harness.core.plans import ApiError
 
 SERVER_CALLS = frozenset(
@@ -51,9 +51,13 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """One list of messages, with what the recording says around it.
 
     `stops` gives the stop reason of the assistant messages that have one, by their index.
+    `restarts` gives the messages with which the context began anew, and for each the first message
+    before it that was kept, which is itself when none was. `roles`: who spoke is recorded; a list
+    of tool spans only says what was called.
     `exchange`: the messages are one request, followed by its answer when `answered`; else they are
     a log, in which every assistant message was an answer. `complete` and `error` are those of the
-    last answer; `name` is unique in a recording.
+    last answer; `name` is unique in a recording. `task`: what the user asked for, where a recording
+    keeps it beside its steps; it is no message of the list, and stands before all of them.
     """
 
     name: str
@@ -63,6 +67,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
     stops: dict[int, str] = {}
+    restarts: dict[int, int] = {}
+    roles: bool = True
     exchange: bool = False
     answered: bool = False
     complete: bool = True
@@ -71,11 +77,34 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     stateful: bool = False
     stream: bool = False
     max_tokens: int | None = None
+    task: str = ""
 
     @property
     def said(self) -> tuple[Message, ...]:
         """The messages without those of system and developer."""
         return tuple(m for m in self.messages if side(m) != "system")
+
+    @property
+    def spoken(self) -> Transcript:
+        """The transcript with its task as the first message."""
+        if not self.task:
+            return self
+        return msgspec.structs.replace(
+            self,
+            messages=(*encodable((user(self.task),)), *self.messages),
+            stops={index + 1: stop for index, stop in self.stops.items()},
+            restarts={index + 1: kept + 1 for index, kept in self.restarts.items()},
+            task="",
+        )
+
+    @property
+    def context(self) -> tuple[Message, ...]:
+        """The messages that the model would be shown next: those since the last new beginning."""
+        if not self.restarts:
+            return self.messages
+        begin = max(self.restarts)
+        kept = self.messages[self.restarts[begin] : begin]
+        return (self.messages[begin], *kept, *self.messages[begin + 1 :])
 
     @property
     def server_tool_calls(self) -> int:

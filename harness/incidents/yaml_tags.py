@@ -28,10 +28,10 @@ _WEIGHT = 5_000_000
 class _Open:
     """A list or mapping whose end has not come."""
 
-    __slots__ = ("anchor", "is_mapping", "items", "weight")
+    __slots__ = ("anchor", "is_mapping", "items", "mark", "weight")
 
-    def __init__(self, anchor: str | None, is_mapping: bool) -> None:
-        self.anchor, self.is_mapping = anchor, is_mapping
+    def __init__(self, anchor: str | None, is_mapping: bool, mark: Any = None) -> None:
+        self.anchor, self.is_mapping, self.mark = anchor, is_mapping, mark
         self.items: list[Json] = []
         self.weight = 1
 
@@ -39,7 +39,12 @@ class _Open:
         if not self.is_mapping:
             return self.items
         pairs = zip(self.items[::2], self.items[1::2], strict=True)
-        return {_key(key): value for key, value in pairs}
+        made = {_key(key): value for key, value in pairs}
+        if 2 * len(made) < len(self.items):
+            names = [_key(key) for key in self.items[::2]]
+            twice = next(name for n, name in enumerate(names) if name in names[:n])
+            raise InputError(f"the key {twice[:80]!r} stands twice", _place(self.mark))
+        return made
 
 
 def _key(key: Json) -> str:
@@ -59,7 +64,8 @@ class _Document:
     def begin(self, event: yaml.CollectionStartEvent) -> None:
         if len(self.stack) > _DEPTH:
             raise InputError(f"nests more than {_DEPTH} levels deep", _place(event.start_mark))
-        self.stack.append(_Open(event.anchor, isinstance(event, yaml.MappingStartEvent)))
+        is_mapping = isinstance(event, yaml.MappingStartEvent)
+        self.stack.append(_Open(event.anchor, is_mapping, event.start_mark))
 
     def end(self, event: yaml.CollectionEndEvent) -> None:
         done = self.stack.pop()
@@ -108,7 +114,7 @@ def parse(data: bytes) -> Json:
     except yaml.MarkedYAMLError as error:
         what = error.problem or error.context or "not well formed"
         raise InputError(f"no YAML: {what}", _place(error.problem_mark)) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeError) as error:
         raise InputError(f"no YAML: {' '.join(str(error).split())}", "line 1") from None
     return document.stack[0].items[0] if document.stack[0].items else None
 

@@ -35,6 +35,11 @@ _IMPLICIT = "implicit"
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+def is_no_text(text: str) -> bool:
+    """Whether an unquoted text is read as something else: a number, true, false or null."""
+    return any(form.match(text) for form, _ in _SCALARS)
+
+
 class _Nodes(_Parser):  # type: ignore[misc]
     """A parser whose nodes tell a tag that stands in the file from one that does not."""
 

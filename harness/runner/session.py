@@ -22,6 +22,7 @@ from harness.core.scenario import Scenario, SeedMessage
 from harness.core.script import block_from
 from harness.core.transition import Transition
 from harness.doors.door import Door
+from harness.runner.session_file import READ
 from harness.stores.open import (
     OpenStore,
     drop_scratch,
@@ -45,10 +46,9 @@ def seed_messages(scenario: Scenario) -> list[Message]:
     path = beside(scenario, session.file)
     place = f"{scenario.name}: session {path}"
     try:
-        data = path.read_bytes()
+        return READ[session.format or "jsonl"](path, place)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", place) from None
-    return _from_file(data, session.format or "jsonl", place)
 
 
 def beside(scenario: Scenario, name: str) -> Path:
@@ -62,26 +62,6 @@ def _message(message: SeedMessage) -> Message:
         blocks: tuple[Block, ...] = (Text(message.content),) if message.content else ()
         return Message(message.role, blocks)
     return Message(message.role, tuple(block_from(dict(b)) for b in message.content))
-
-
-def _from_file(data: bytes, form: str, place: str) -> list[Message]:
-    if form == "jsonl":
-        return [_line(line, f"{place}:{n}") for n, line in _lines(data)]
-    from harness.incidents.read import read
-
-    recording = read(data, place, form)
-    return list(recording.transcripts[0].messages) if recording.transcripts else []
-
-
-def _lines(data: bytes) -> list[tuple[int, bytes]]:
-    return [(n, line) for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-
-
-def _line(line: bytes, place: str) -> Message:
-    try:
-        return msgspec.json.decode(line, type=Message)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise InputError(f"no message: {error}", place) from None
 
 
 def lay_seed(folder: Path, messages: Sequence[Message]) -> None:
@@ -203,7 +183,24 @@ def _jsonl(path: Path) -> Any:
     return MessageLines(path)
 
 
-READERS: dict[str, Callable[[Path], Any]] = {"sqlite": _sqlite, "jsonl": _jsonl}
+def _claude_code_store(path: Path) -> Any:
+    from harness.stores.claude_code import ClaudeCodeStore
+
+    return ClaudeCodeStore(path)
+
+
+def _hermes_store(path: Path) -> Any:
+    from harness.stores.hermes import HermesStore
+
+    return HermesStore(path)
+
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    "sqlite": _sqlite,
+    "jsonl": _jsonl,
+    "claude_code": _claude_code_store,
+    "hermes": _hermes_store,
+}
 
 
 def open_reader(spec: str, folder: Path) -> Store:

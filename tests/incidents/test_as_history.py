@@ -52,6 +52,29 @@ def _history(*messages: Message, **more: Any) -> History:
     return as_history(Transcript(name="t", messages=messages, **more))
 
 
+def test_after_a_new_beginning_a_request_holds_what_is_shown_from_then_on() -> None:
+    more = (user("what was"), user("on"), assistant("yes"), user("and"), assistant("no"))
+    messages = (*TURN, *more)
+    begun = [more[0], *TURN[2:], more[1]]
+    kept = _history(*messages, restarts={4: 2}, wire="anthropic")
+    assert _requests(kept)[2:] == [begun, [*begun, *more[2:4]]]
+    none = _history(*messages, restarts={4: 4}, wire="anthropic")
+    assert _requests(none)[2:] == [list(more[:2]), list(more[:4])]
+
+
+def test_a_new_beginning_is_judged_without_what_was_before_it() -> None:
+    open_call = (user("go"), assistant(ToolUse("1", "f", {})), user("sum"), assistant("ok"))
+    whole = as_history(Transcript(name="t", messages=open_call, wire="anthropic"), "anthropic-2026")
+    begun = Transcript(name="t", messages=open_call, wire="anthropic", restarts={2: 2})
+    assert _refused(whole) == [(), ("V4",)]
+    assert _refused(as_history(begun, "anthropic-2026")) == [(), ()]
+
+
+def _refused(history: History) -> list[tuple[str, ...]]:
+    calls = (e for e in history.events if isinstance(e, Called) and e.seam == "model")
+    return [call.refused for call in calls]
+
+
 def test_each_answer_of_the_model_is_a_call_with_what_stands_before_it() -> None:
     history = _history(*TURN, wire="anthropic", stops={1: "tool_use", 3: "end_turn"})
     assert _requests(history) == [list(TURN[:1]), list(TURN[:3])]

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.checks.request import role_alternation
 from harness.core.errors import InputError
 from harness.core.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from harness.incidents import claude_code
+from harness.incidents.as_history import as_history
 from harness.incidents.counts import counts
 
 
@@ -124,6 +126,58 @@ def test_unknown_blocks_and_stop_reasons_are_kept() -> None:
     (found,) = claude_code.read(_log(_line("user", "go"), line)).transcripts
     assert found.messages[1].blocks == (Opaque("server_tool_use", server),)
     assert (found.stops, found.model, found.server_tool_calls) == ({1: "end_turn"}, "claude-x", 1)
+
+
+def test_a_compaction_begins_the_context_anew() -> None:
+    boundary = {"type": "system", "subtype": "compact_boundary", "sessionId": "s"}
+    summary = _line("user", "what was", isCompactSummary=True, isVisibleInTranscriptOnly=True)
+    data = _log(_line("user", "go"), _use("a"), _result("a"), boundary, summary, _use("b", "m2"))
+    (found,) = claude_code.read(data).transcripts
+    assert found.restarts == {3: 3}
+    assert [message.text for message in found.context] == ["what was", ""]
+    assert counts(found)["messages"] == 5, "the whole log is counted"
+    codes = [finding.code for finding in role_alternation(as_history(found))]
+    assert codes == [], "no request held the result and the summary"
+
+
+def test_a_model_that_is_the_program_itself_is_none() -> None:
+    failed = _line("assistant", [{"type": "text", "text": "API Error"}], "m1")
+    failed["message"]["model"] = "<synthetic>"
+    good = _line("assistant", [{"type": "text", "text": "hi"}], "m2")
+    good["message"]["model"] = "claude-x"
+    assert claude_code.read(_log(failed, good)).transcripts[0].model == "claude-x"
+
+
+def test_types_that_nobody_knows_yet_begin_a_log_too() -> None:
+    assert claude_code.looks_like(_log({"type": "hologram", "sessionId": "s"}))
+    assert not claude_code.looks_like(_log({"type": "hologram"}, {"sessionId": "s"}))
+
+
+def test_sub_agents_stand_behind_the_main_talk() -> None:
+    data = _log(_line("user", "1", isSidechain=True), _line("user", "2"))
+    assert [t.name for t in claude_code.read(data).transcripts] == ["s", "s, sidechain"]
+
+
+def test_circles_of_parents_and_doubled_uuids_are_noted_and_read_all_the_same() -> None:
+    data = _log(
+        _line("user", "1", uuid="a", parentUuid="b"),
+        _line("assistant", [{"type": "text", "text": "2"}], "m", uuid="b", parentUuid="a"),
+        _line("user", "3", uuid="a", parentUuid=None),
+        _line("user", "4", uuid="c", parentUuid="gone"),
+        _line("user", "5", uuid="", parentUuid=7),
+    )
+    recording = claude_code.read(data)
+    assert recording.notes == (
+        "line 3: its uuid is that of line 1",
+        "line 1: its parents lead back to it",
+    )
+    assert len(recording.transcripts[0].messages) == 5
+
+
+def test_a_log_is_read_from_lines_that_are_handed_in_one_by_one() -> None:
+    data = _log(_line("user", "go"), _use("a"), _result("a"))
+    lines = (line + b"\n" for line in data.split(b"\n") if line)
+    assert claude_code.read_lines(lines) == claude_code.read(data)
 
 
 _TEXT = st.text(min_size=1, alphabet=st.characters(exclude_categories=["Cs"]))

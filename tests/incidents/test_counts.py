@@ -230,3 +230,10 @@ def test_every_call_and_result_is_counted_once(messages: list[Message]) -> None:
     assert 0 <= open_calls <= found["tool_calls"]
     assert found["tool_calls"] - open_calls <= answers
     assert found["late_results"] + found["orphan_results"] <= found["tool_results"]
+
+
+def test_where_nobody_says_who_spoke_roles_are_not_counted() -> None:
+    messages = (assistant(ToolUse("1", "f", {})), results(ToolResult("1", "ok")))
+    found = counts(Transcript(name="t", messages=messages, roles=False))
+    assert (found["messages"], found["alternation"]) == (0, 0)
+    assert (found["tool_calls"], found["tool_results"], found["pending_calls"]) == (1, 1, 0)

@@ -25,6 +25,7 @@ from harness.incidents.llm_paths import refusal, shape_of
         ("/v1beta/models/gemini:generateContent", "gemini"),
         ("/v1beta/models/gemini:streamGenerateContent", "gemini"),
         ("/model/m/converse", "bedrock-converse"),
+        ("/model/m/converse-stream", "bedrock-converse"),
         ("/v1/messages/count_tokens", ""),
         ("/v1/messages/batches", ""),
         ("/v1/threads/t/messages", ""),
@@ -38,6 +39,25 @@ def test_shapes(path: str, shape: str) -> None:
     assert shape_of(path) == shape
 
 
-def test_a_refusal_has_no_ids_in_it() -> None:
-    assert refusal("/v1/jobs/ftjob-q9CUUUsHJemG/cancel") == "not an LLM path: /v1/jobs/ID/cancel"
-    assert refusal("") == "not an LLM path: /"
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("", "no LLM traffic: POST /"),
+        ("/v1/embeddings", "no LLM traffic: POST /v1/embeddings"),
+        ("/v1/jobs/ftjob-q9CUUUsHJemG/cancel", "no LLM traffic: POST /v1/jobs/ID/cancel"),
+        ("/v1/vector_stores/REDACTED_UUID", "no LLM traffic: POST /v1/vector_stores/ID"),
+        ("/v1/complete", "a text completion, which has no messages: POST /v1/complete"),
+        ("/v1/completions", "a text completion, which has no messages: POST /v1/completions"),
+        ("/v1/messages/batches", "a batch, whose answers come elsewhere: POST "),
+        ("/v1/responses/compact", "a compaction, whose answer is no message of a model: POST "),
+        ("/v1/messages/count_tokens", "a count of tokens, no model answers: POST "),
+        ("/v1/responses/input_tokens", "a count of tokens, no model answers: POST "),
+        ("/v1beta/models/g:countTokens", "a count of tokens, no model answers: POST "),
+    ],
+)
+def test_a_refusal_says_what_it_is_without_ids(path: str, reason: str) -> None:
+    assert refusal(path) == (reason + path if reason.endswith("POST ") else reason)
+
+
+def test_a_refusal_names_the_method() -> None:
+    assert refusal("/v1/models", "GET") == "no LLM traffic: GET /v1/models"

@@ -15,6 +15,7 @@ from harness.incidents.as_history import as_history
 from harness.incidents.counts import counts
 from harness.incidents.read import FORMATS, format_of, read
 from harness.incidents.transcripts import Transcript
+from tests.incidents import documents
 from tests.incidents.cassettes import DIALECTS
 
 LOG = b"".join(
@@ -30,7 +31,7 @@ LOG = b"".join(
     )
 )
 OURS = encode(as_history(Transcript(name="t", messages=(user("a"), assistant("b")))).events)
-SAMPLES = [LOG, OURS, *DIALECTS.values()]
+SAMPLES = [LOG, OURS, *DIALECTS.values(), *(data for _, data in documents.SAMPLES.values())]
 
 
 @pytest.mark.parametrize("name", list(DIALECTS))
@@ -55,8 +56,8 @@ def test_logs_and_histories_are_told() -> None:
         (b"a\nb\0c", "f.x: line 2: binary data: byte 3 is zero"),
         (
             b"\x89PNG\r\n",
-            "f.x: line 1: format not recognised; tried history (history of loop-harness), "
-            "claude_code (Claude Code session log), vcr (VCR cassette)",
+            "f.x: line 1: format not recognised; tried "
+            + ", ".join(f"{name} ({kind.title})" for name, kind in FORMATS.items()),
         ),
         (b'{"interactions": [', "f.x: line 1: no JSON: Expecting value"),
         (

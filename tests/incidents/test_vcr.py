@@ -92,9 +92,19 @@ def test_other_posts_are_refused_and_other_methods_are_none_of_ours() -> None:
     recording = vcr.read(cassette(vcrpy(method="GET"), *posts))
     assert recording.transcripts == ()
     assert recording.refused == {
-        "not an LLM path: /v1/embeddings": 2,
-        "not an LLM path: /v1/files": 1,
+        "no LLM traffic: POST /v1/embeddings": 2,
+        "no LLM traffic: POST /v1/files": 1,
     }
+
+
+def test_a_file_without_a_post_says_what_it_holds() -> None:
+    data = cassette(vcrpy(method="GET", url="http://h/v1/models"), vcrpy(method="HEAD"))
+    refused = vcr.read(data).refused
+    assert refused == {
+        "no LLM traffic: GET /v1/models": 1,
+        "no LLM traffic: HEAD /v1/messages": 1,
+    }
+    assert vcr.read(b"interactions: []\n").refused == {"no HTTP exchange is recorded": 1}
 
 
 def test_an_error_is_an_answer_without_a_message() -> None:
@@ -136,5 +146,5 @@ def test_odd_interactions_are_refused_one_by_one() -> None:
     assert [r.reason for r in recording.refusals] == [
         "no request",
         "no request",
-        "not an LLM path: /",
+        "no LLM traffic: POST /",
     ]

@@ -17,7 +17,9 @@ from harness.core.messages import (
 )
 from harness.core.plans import ApiError
 from harness.core.ports import Parsed
+from harness.incidents.event_stream import named_events
 from harness.incidents.shapes import fields as f
+from harness.incidents.shapes.converse_stream import assembled
 from harness.incidents.transcripts import Asked
 
 
@@ -70,11 +72,15 @@ def _part(part: dict[str, Json]) -> Text | Opaque:
 
 
 def answer(body: bytes, content_type: str) -> Parsed:
-    """An answer as a message; an error is an object with a message."""
-    value = f.mapping(f.parse(body))
+    """An answer as a message; an error is an object with a message. Raises Unreadable for a torn
+    binary stream."""
+    streamed = "amazon.eventstream" in content_type
+    value = assembled(named_events(body)) if streamed else f.mapping(f.parse(body))
     said = f.mapping(value.get("output")).get("message")
     if isinstance(said, dict):
-        return Parsed(_message({"role": "assistant", **said}), f.text(value.get("stopReason")))
+        stop = f.text(value.get("stopReason")) or None
+        complete = stop is not None or not streamed
+        return Parsed(_message({"role": "assistant", **said}), stop, complete=complete)
     text = f.text(value.get("message")) or f.text(value.get("Message"))
     error = ApiError(0, f.text(value.get("__type")), text) if text else None
     return Parsed(None, complete=False, error=error)

@@ -81,6 +81,11 @@ def json_text(value: Json) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
+def as_text(value: Json) -> str:
+    """A value as text: a text is itself, anything else its JSON."""
+    return value if isinstance(value, str) else json_text(value)
+
+
 def tool(value: dict[str, Json], schema: str = "parameters") -> ToolSpec:
     """A declared tool whose input schema stands under the name `schema`."""
     described = text(value.get("description"))

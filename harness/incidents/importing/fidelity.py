@@ -1,0 +1,80 @@
+"""Fidelity: what a recording lacked when it became a scenario, and how that was filled.
+
+An imported scenario that hides its gaps is worse than none: whoever reads its verdict must know
+which results were recorded and which are placeholders. So each gap is noted where it is filled, as
+a count and a sentence, and the report stands at the head of the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """One way in which a scenario is not its recording, in a sentence about one such place.
+
+    `filled`: something that was never recorded stands there.
+    """
+
+    says: str
+    filled: bool = False
+
+
+ACTIONS = Gap("a command that is no object is called with one that holds it as `action`")
+ADJACENT = Gap("an assistant message that follows another one is one with it")
+ASKED_TWICE = Gap("a user message without an answer is one with the message after it")
+BESIDE_RESULTS = Gap("a text beside tool results is left out: an inbox has none in mid-turn")
+EARLIER = Gap("a message from before stands in the session to begin with")
+FAILURES = Gap("a failure of the model is a fault; who stops early never meets it")
+IMAGES = Gap("an image or another attachment is named by a line of text", filled=True)
+INFERRED_SCHEMAS = Gap("a tool is not declared: its schema is inferred from its calls")
+NO_LAST_WORD = Gap("a turn ends without an answer: one sentence stands for it", filled=True)
+NO_QUESTION = Gap("nobody asks anything: one sentence stands for the user's message", filled=True)
+NOT_TEXT = Gap("a block that only its own provider knows is left out")
+ORPHANS = Gap("a result that answers no open call is left out: --at keeps it in the session")
+OTHERS = Gap("another transcript of the file is not part of it: see --transcript")
+SUMMARY = Gap("what makes the conversation shorter gets a sentence as its summary", filled=True)
+SYSTEM = Gap("the system's texts are left out: the agent under test has its own")
+THOUGHTS = Gap("a redacted or empty thought is left out")
+WIRE = Gap("the provider's API is none that the fake model speaks: played as anthropic")
+
+
+class Fidelity(msgspec.Struct, frozen=True):
+    """How near a scenario is to its recording; `results` are the tool results that it needs."""
+
+    results: int = 0
+    missing: int = 0
+    gaps: tuple[tuple[Gap, int], ...] = ()
+
+    @property
+    def replayable(self) -> str:
+        """`yes`, or `yes, with placeholders`."""
+        filled = self.missing or any(gap.filled for gap, _ in self.gaps)
+        return "yes, with placeholders" if filled else "yes"
+
+    def lines(self) -> Iterator[str]:
+        """The report: the results that are missing and the conclusion, then each gap."""
+        missing = f"{self.missing} of {self.results} tool results missing"
+        yield f"{missing}; replayable: {self.replayable}"
+        for gap, n in self.gaps:
+            yield f"{gap.says} x{n}" if n > 1 else gap.says
+
+
+class Account:
+    """The gaps as they are met."""
+
+    def __init__(self) -> None:
+        self._gaps: Counter[Gap] = Counter()
+        self.results = self.missing = 0
+
+    def note(self, gap: Gap, n: int = 1) -> None:
+        """A gap was met, `n` times."""
+        self._gaps[gap] += n
+
+    def closed(self) -> Fidelity:
+        """The report over all that was noted."""
+        gaps = tuple((gap, n) for gap, n in self._gaps.items() if n)
+        return Fidelity(self.results, self.missing, gaps)

@@ -1,0 +1,96 @@
+"""Claude Code's own session log as a store: read while the agent writes it.
+
+A row is a message, known by the `uuid` of its first line. The log grows at its end, so only what
+was added is read; a file that was replaced, or became shorter, is read anew. An answer grows block
+by block, and its row with it. The results of a batch come one by one, and are told once all of
+them are there. What sub-agents say (`isSidechain`), and the program's own lines, are no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+
+from harness.core.events import StoredRow
+from harness.core.messages import Message, digest
+from harness.incidents.drafts import ROLES, Draft, Drafts, said_on
+from harness.incidents.lines import Entry, Notes, entries, split
+
+
+class ClaudeCodeStore:
+    """`core.ports.Store` over a session file, or over all of a folder, which may not be there yet.
+
+    A folder's rows are named by their file too, and stand in the order of the files' names.
+    """
+
+    name = "claude_code"
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._path = Path(path)
+        self._logs: dict[Path, _Log] = {}
+
+    def read(self) -> Sequence[tuple[StoredRow, Message]]:
+        """Every row in order. A line that is no entry is left out, and so is a torn last one."""
+        if not self._path.is_dir():
+            return list(self._rows(self._path, ""))
+        files = sorted(self._path.rglob("*.jsonl"))
+        return [row for file in files for row in self._rows(file, f"{file.stem}/")]
+
+    def _rows(self, file: Path, prefix: str) -> Iterator[tuple[StoredRow, Message]]:
+        log = self._logs.setdefault(file, _Log(file))
+        log.refresh()
+        for draft in log.told():
+            yield StoredRow(prefix + draft.id, digest(draft.message)), draft.message
+
+    def close(self) -> None:
+        """Nothing is held open between looks."""
+
+
+class _Log:
+    """A file, as far as it was read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._forget()
+
+    def _forget(self) -> None:
+        self._inode = self._read_bytes = self._lines = 0
+        self._drafts = Drafts()
+
+    def refresh(self) -> None:
+        """Take in the whole lines that were added since the last look."""
+        if not self._path.exists():
+            self._forget()
+            return
+        with open(self._path, "rb") as file:
+            inode, size_bytes = self._path.stat().st_ino, file.seek(0, 2)
+            if inode != self._inode or size_bytes < self._read_bytes:
+                self._forget()
+            file.seek(self._read_bytes)
+            added = file.read()
+        whole = added[: added.rfind(b"\n") + 1]
+        for entry in entries(split(whole), Notes()):
+            self._take(entry)
+        self._inode, self._read_bytes = inode, self._read_bytes + len(whole)
+        self._lines += whole.count(b"\n")
+
+    def _take(self, entry: Entry) -> None:
+        value = entry.value
+        hidden = value.get("isMeta") is True or value.get("isSidechain") is True
+        if value.get("type") not in ROLES or hidden:
+            return
+        message, _ = said_on(value.get("message"))
+        if message is not None:
+            name = value.get("uuid")
+            number = str(self._lines + entry.number)
+            self._drafts.take(message, value["message"], name if isinstance(name, str) else number)
+
+    def told(self) -> list[Draft]:
+        """The messages, but for results of a batch that is not yet answered."""
+        found = self._drafts.found
+        if len(found) > 1 and found[-1].only_results:
+            asked = {use.id for use in found[-2].message.tool_uses}
+            given = {result.id for result in found[-1].message.tool_results}
+            return found if asked <= given else found[:-1]
+        return found

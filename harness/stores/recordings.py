@@ -1,0 +1,35 @@
+"""Recordings in files, whatever holds them: text is read by `load`, a database by its own store.
+
+A database is no recording by its bytes alone, for the last of what was written may stand in a log
+beside it; so it is told by its first bytes and opened by its name.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from harness.incidents import hermes
+from harness.incidents.transcripts import Recording
+from harness.load.recording_file import read_recording
+from harness.stores.hermes import read_database
+
+
+def read_file(path: Path, kind: str = "auto") -> Recording:
+    """The recording in a file; `kind` is a name of `incidents.read.FORMATS` or `auto`.
+
+    Raises InputError, naming the file, for one that cannot be read.
+    """
+    if kind == "hermes" or (kind == "auto" and _is_database(path)):
+        return read_database(path)
+    return read_recording(path, kind)
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return regular and hermes.looks_like(file.read(len(hermes.MAGIC)))
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""An incident that was recorded becomes a scenario that can be played."""
