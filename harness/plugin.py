@@ -1,12 +1,16 @@
-"""The pytest plugin: the fixture `play`, and two options.
+"""The pytest plugin: the fixtures `play` and `cassette`, and three options.
 
 `play` runs scenarios in the simulated world and fails the test with the block of the report when
-the verdict is not pass. Everything but pytest is imported when a test first plays.
+the verdict is not pass. `cassette` gives a test a model that answers as it was recorded, or records
+it. Everything but pytest is imported when a test first plays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,10 +24,16 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--harness-seed` and `--harness-out`."""
+    """`--harness-seed`, `--harness-out` and `--harness-record`."""
     group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
+    group.addoption(
+        "--harness-record",
+        choices=("none", "once", "all"),
+        default="none",
+        help="Which cassettes to record from the real model: none, those that are not there, all.",
+    )
 
 
 @pytest.fixture
@@ -34,6 +44,13 @@ def play(request: pytest.FixtureRequest) -> Play:
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     return Play(folders, seed, Path(out) if out else None)
+
+
+@pytest.fixture
+def cassette(request: pytest.FixtureRequest) -> Cassettes:
+    """A model that plays a cassette or records it: see `Cassettes`."""
+    mode: str = request.config.getoption("--harness-record")
+    return Cassettes(request.path.parent, request.node.name, request.node.nodeid, mode)
 
 
 class Runs(Sequence["Run"]):
@@ -168,3 +185,60 @@ def _report(runs: Sequence[Run], scenario: str | Path | Scenario, wanted: frozen
     if wanted:
         blocks.append(f"expected exactly: {', '.join(sorted(wanted))}")
     return "\n\n".join([*blocks, totals(summaries)])
+
+
+class Cassettes:
+    """What the fixture `cassette` gives: call it for a model that plays or records a cassette."""
+
+    def __init__(self, folder: Path, test: str, nodeid: str, mode: str) -> None:
+        self._folder, self._test, self._nodeid, self._mode = folder, test, nodeid, mode
+
+    def __call__(
+        self, name: str | Path = "", *, upstream: str = "", allow: Sequence[str] = ()
+    ) -> AbstractContextManager[str]:
+        """In the block, the URL of a model: `with cassette("refund") as url`.
+
+        A name is a file below `cassettes` beside the test, `.yaml` if it has no suffix; without
+        one it is the test's. In the block the environment names the URL, so `Anthropic()` and
+        `OpenAI()` find it by themselves. The test fails when something else is asked than was
+        recorded, when less is, and when there is no cassette and --harness-record does not ask for
+        one. `upstream` is the model's API for recording, `allow` digests of what is no secret.
+        """
+        given = Path(name or "".join(c if c.isalnum() or c in "-_." else "-" for c in self._test))
+        named = given if given.suffix else given.with_name(f"{given.name}.yaml")
+        path = self._folder / "cassettes" / named
+        records = self._mode == "all" or (self._mode == "once" and not path.exists())
+        if not records and not path.exists():
+            pytest.fail(f"no cassette {path}; record it: {self._command('once')}", pytrace=False)
+        return self._model(path, records, upstream, allow)
+
+    @contextmanager
+    def _model(
+        self, path: Path, records: bool, upstream: str, allow: Sequence[str]
+    ) -> Iterator[str]:
+        from harness.cassettes.scan import secrets_of
+        from harness.core.errors import InputError
+        from harness.doors.upstream import providers
+        from harness.runner.cassette_model import NotAsRecorded, environment, playing, recording_to
+
+        real: Mapping[str, str] = os.environ
+        try:
+            opened = (
+                recording_to(
+                    path, providers(real, upstream), secrets=secrets_of(real), allowed=allow
+                )
+                if records
+                else playing(path)
+            )
+            with opened as url, pytest.MonkeyPatch.context() as patch:
+                for variable, value in environment(url).items():
+                    patch.setenv(variable, value)
+                yield url
+        except NotAsRecorded as error:
+            again = f"record it anew: {self._command('all')}"
+            pytest.fail(f"{path} is not what was asked\n{error}\n{again}", pytrace=False)
+        except InputError as error:
+            pytest.fail(f"error: {error}", pytrace=False)
+
+    def _command(self, mode: str) -> str:
+        return f"pytest {shlex.quote(self._nodeid)} --harness-record={mode}"

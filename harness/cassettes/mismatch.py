@@ -1,24 +1,27 @@
 """Why no recorded exchange answers a request, in one line.
 
-The nearest exchange is one that is still to be played, with the longest beginning in common; what
-is said of it is the first place in which it differs, as a path into the request. Only a miss pays
-for this.
+The nearest exchanges are two that are still to be played, with the longest beginning in common;
+what is said of each is the first place in which it differs, as a path into the request, and both
+values. Only a miss pays for this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import nlargest
+from itertools import groupby
 
 import msgspec
 
 from harness.cassettes.index import Entry
-from harness.cassettes.key import Head
+from harness.cassettes.key import Head, lasting_head, lasting_message, name_head
 from harness.core.message_tree import Node
-from harness.core.messages import Json, canonical
+from harness.core.messages import Json, canonical, side
 from harness.core.past import Past
 
 _NO_MATCH = "loop-harness: no recorded exchange matches this request"
 _SHOWN_MAX = 60
+_RUNS_MAX = 10
 _ABSENT = object()
 
 
@@ -27,28 +30,60 @@ def explain(
 ) -> str:
     """Why nothing answers the request of this head and place; `played` are its equals."""
     if played:
-        numbers = ", ".join(f"#{entries[turn].number}" for turn in played)
-        return f"{_NO_MATCH} any more; its answers have been played: {numbers}"
+        return f"{_NO_MATCH} any more; its answers have been played: {_runs(entries, played)}"
     open_turns = [turn for turn in range(len(entries)) if not past.plays["model", turn]]
     if not open_turns:
         return f"{_NO_MATCH}; all {len(entries)} have been played"
-    path = set(node.tail())
-    nearest = entries[max(open_turns, key=lambda turn: _shared(entries[turn].node, path))]
-    return f"{_NO_MATCH}; nearest is #{nearest.number}: {difference(nearest, head, node)}"
+    nearest, *others = _nearest(entries, open_turns, head, node)
+    said = [f"nearest is #{nearest.number}: {difference(nearest, head, node)}"]
+    said += [f"then #{other.number}: {difference(other, head, node)}" for other in others]
+    return "; ".join([_NO_MATCH, *said, _so_far(entries, past)])
 
 
-def _shared(node: Node | None, path: set[Node]) -> int:
-    """How many messages a recorded request shares with the beginning of a live one."""
-    while node is not None and node not in path:
+def _nearest(entries: Sequence[Entry], turns: Sequence[int], head: Head, node: Node) -> list[Entry]:
+    """The two that share most with a request: messages from the first on, settings, length."""
+    shared = {at: at.depth for at in node.tail()}
+    name = name_head(head)
+
+    def closeness(turn: int) -> tuple[int, bool, int, int]:
+        entry = entries[turn]
+        distance = abs(entry.node.depth - node.depth)
+        return _shared(entry.node, shared), entry.name == name, -distance, -turn
+
+    return [entries[turn] for turn in nlargest(2, turns, key=closeness)]
+
+
+def _so_far(entries: Sequence[Entry], past: Past) -> str:
+    turns = [turn for turn in range(len(entries)) if past.plays["model", turn]]
+    if not turns:
+        return "nothing has been played so far"
+    return f"played so far: {_runs(entries, turns)} of {len(entries)}"
+
+
+def _runs(entries: Sequence[Entry], turns: Sequence[int]) -> str:
+    """Turns by the numbers of their exchanges, those in a row as one: `#1-#3, #5`."""
+    rows = [list(row) for _, row in groupby(enumerate(turns), key=lambda pair: pair[1] - pair[0])]
+    ends = [(entries[row[0][1]].number, entries[row[-1][1]].number) for row in rows]
+    shown = [f"#{first}" if first == last else f"#{first}-#{last}" for first, last in ends]
+    return ", ".join(shown[:_RUNS_MAX]) + (", …" if len(shown) > _RUNS_MAX else "")
+
+
+def _shared(node: Node | None, shared: dict[Node, int]) -> int:
+    """How many messages a recorded request shares with the beginning of a live one.
+
+    `shared` knows it of the nodes that were passed before, so each is passed once.
+    """
+    passed: list[Node] = []
+    while node is not None and node not in shared:
+        passed.append(node)
         node = node.parent
-    return node.depth if node is not None else 0
+    depth = shared[node] if node is not None else 0
+    shared.update(dict.fromkeys(passed, depth))
+    return depth
 
 
 def difference(recorded: Entry, head: Head, node: Node) -> str:
-    """The first place in which a request differs from a recorded one: `PATH differs: A ≠ B`.
-
-    The live value stands first, the recorded one second.
-    """
+    """The first place where a request differs: `PATH differs: sent A, recorded B`."""
     live, held = _messages(node), _messages(recorded.node)
     found = _first(live, held, "messages")
     if found is None:
@@ -56,19 +91,19 @@ def difference(recorded: Entry, head: Head, node: Node) -> str:
     if found is None:
         return "no difference is left in what is compared"
     path, a, b = found
-    return f"{path.removeprefix('.')} differs: {_shown(a)} ≠ {_shown(b)}"
+    return f"{path.removeprefix('.')} differs: sent {_shown(a)}, recorded {_shown(b)}"
 
 
 def _messages(node: Node) -> list[Json]:
     return [
         {"role": m.role, "content": [msgspec.to_builtins(block) for block in m.blocks]}
-        for m in node.messages
+        for m in (lasting_message(m) if side(m) == "system" else m for m in node.messages)
     ]
 
 
 def _fields(head: Head) -> dict[str, Json]:
     """The fields of a request's body, but for its messages."""
-    fields = msgspec.to_builtins(head)
+    fields = msgspec.to_builtins(lasting_head(head))
     return {**fields.pop("settings"), **fields}
 
 

@@ -1,19 +1,24 @@
 """What a recording may hold: an allowlist of headers, and text without keys.
 
-Headers are kept by name, for what is new is unknown. Everything else is masked by the shapes of
-known keys; a mask is shorter than any key and no part of one, so masking twice is masking once.
+Headers are kept by name, for what is new is unknown. Everything else is masked by what a secret
+looks like (`shapes`); a mask is no part of one, so masking twice is masking once. JSON that stands
+in a JSON text, as tool arguments do, is masked as JSON too: a key may be spelt with escapes there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from harness.cassettes.shapes import is_named, spans
 from harness.core.messages import Json
+from harness.wires.codec import decode, encode
 
 MASK = "[REDACTED]"
 _URL_MASK = "REDACTED"
+_REMEMBERED_MOST_CHARS = 4096
 
 _KEPT = frozenset(
     {
@@ -29,27 +34,6 @@ _KEPT = frozenset(
 )
 _KEPT_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-")
 
-_PEM = (
-    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:[A-Za-z0-9+/=\s:,.-]|\\[nrt])*?"
-    r"(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    r"|(?![A-Za-z0-9+/=\s:,.-]|\\[nrt]))"
-)
-
-SHAPES: dict[str, str] = {
-    "private key (PEM)": _PEM,
-    "bearer token": r"(?i:(?<=bearer ))[A-Za-z0-9._~+/=-]{16,}",
-    "Anthropic": r"sk-ant-[A-Za-z0-9_-]{8,}",
-    "OpenAI and alike": r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}",
-    "AWS access key id": r"(?:AKIA|ASIA)[A-Z0-9]{16}",
-    "GitHub": r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}",
-    "Slack": r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
-    "Google": r"AIza[A-Za-z0-9_-]{35}",
-    "JSON web token": r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-}
-"""The known shapes of keys, by whose they are."""
-
-_SECRET = re.compile("|".join(f"(?:{shape})" for shape in SHAPES.values()))
 _QUERY_SECRET = re.compile(r"key|token|secret|signature|password|auth|credential|^sig$", re.I)
 
 
@@ -64,26 +48,50 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def mask(text: str, by: str = MASK) -> str:
-    """The text with every known shape of a key replaced."""
-    while (masked := _SECRET.sub(by, text)) != text:
-        text = masked
+    """The text with everything in it replaced that looks like a secret."""
+    return _masked(text, by) if len(text) > _REMEMBERED_MOST_CHARS else _known_masked(text, by)
+
+
+def _masked(text: str, by: str) -> str:
+    while found := spans(text):
+        kept, at = [], 0
+        for start, end, _ in found:
+            kept += [text[at:start], by]
+            at = end
+        text = "".join(kept) + text[at:]
     return text
 
 
-def spans(text: str) -> list[tuple[int, int]]:
-    """Where keys stand in a text."""
-    return [match.span() for match in _SECRET.finditer(text)]
+_known_masked = lru_cache(maxsize=8192)(_masked)
+"""Each request says again what the one before said."""
 
 
 def mask_value(value: Json) -> Json:
     """A JSON value with every text in it masked, names too."""
     if isinstance(value, str):
-        return mask(value)
+        return _mask_text(value)
     if isinstance(value, (list, tuple)):
         return [mask_value(item) for item in value]
     if isinstance(value, dict):
-        return {mask_value(name): mask_value(item) for name, item in value.items()}
+        return {mask_value(name): _mask_item(name, item) for name, item in value.items()}
     return value
+
+
+def _mask_item(name: Json, value: Json) -> Json:
+    both_texts = isinstance(name, str) and isinstance(value, str)
+    return MASK if both_texts and is_named(name, value) else mask_value(value)
+
+
+def _mask_text(text: str) -> str:
+    """A text masked; one that is JSON stays JSON."""
+    if text[:1] in ("{", "["):
+        try:
+            value = decode(text)
+            masked = mask_value(value)
+            return text if masked == value else encode(masked).decode()
+        except (ValueError, RecursionError):
+            pass
+    return mask(text)
 
 
 def mask_url(url: str) -> str:

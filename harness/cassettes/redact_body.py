@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from harness.cassettes.redact import MASK, mask, mask_value, spans
+from harness.cassettes.redact import MASK, mask, mask_value
+from harness.cassettes.shapes import Span, spans
 from harness.core.messages import Json
 from harness.wires.codec import decode, encode
 
@@ -100,10 +101,10 @@ def _mask_pieces(places: list[_Place]) -> None:
             start += len(piece)
 
 
-def _cut(piece: str, start: int, found: list[tuple[int, int]]) -> str:
+def _cut(piece: str, start: int, found: list[Span]) -> str:
     """A piece that begins at `start` of the whole, without its part of the keys."""
     kept, at, end = "", start, start + len(piece)
-    for first, last in found:
+    for first, last, _ in found:
         if last <= at or first >= end:
             continue
         kept += piece[at - start : max(first, at) - start]

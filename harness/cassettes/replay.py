@@ -12,10 +12,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.cassettes.endpoints import wire_of
 from harness.cassettes.index import Index
 from harness.cassettes.key import Head, head_of_call, masked_head, name_head
 from harness.cassettes.mismatch import explain
-from harness.cassettes.read import read_cassette
+from harness.cassettes.read import calls_of
 from harness.core.calls import Call, ModelRequest
 from harness.core.errors import InputError
 from harness.core.message_tree import Node
@@ -25,15 +26,31 @@ from harness.core.plans import Recorded
 from harness.core.ports import Miss
 
 
-def cassette_script(path: Path) -> CassettePlayer:
-    """The Script of a cassette file.
+def cassette_script(path: Path, wire: str) -> CassettePlayer:
+    """The Script of a cassette file in a run on `wire`, whose exchanges alone are owed.
 
     Raises InputError, naming the file and the place, when it cannot be played.
     """
-    index = Index(read_cassette(path))
-    if not index.entries:
+    spoken = indexes(path)
+    if wire not in spoken:
+        known = " and ".join(spoken)
+        raise InputError(f"the cassette speaks {known}, the run {wire}: set `wire`", str(path))
+    return CassettePlayer(spoken[wire])
+
+
+def indexes(path: Path) -> dict[str, Index]:
+    """The calls of a cassette file by the wire that they speak.
+
+    Raises InputError as `load` does, and for a file without a call to a model.
+    """
+    spoken: dict[str, Index] = {}
+    for exchange in calls_of(path):
+        wire = wire_of(exchange.method, exchange.path)
+        assert wire is not None, exchange.path
+        spoken.setdefault(wire.name, Index()).add(exchange)
+    if not spoken:
         raise InputError("no exchange of the cassette is a call to a model", str(path))
-    return CassettePlayer(index)
+    return spoken
 
 
 class CassettePlayer:

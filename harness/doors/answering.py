@@ -31,6 +31,11 @@ Route = Callable[[Request], tuple[Endpoints, Request]]
 """The run that a request is for, and the request as that run sees it. Raises Refused."""
 
 
+def answering(route: Route) -> Callable[[Connection], None]:
+    """What serves a connection with the runs that `route` finds."""
+    return lambda connection: Answering(route, connection).serve()
+
+
 class Answering:
     """Serves one connection to its end; each request goes to the run that `route` finds for it."""
 

@@ -53,6 +53,7 @@ class Request(msgspec.Struct, frozen=True):
     body: bytes
     reusable: bool
     chunks: bool
+    query: str = ""
 
 
 class Connection:
@@ -77,7 +78,9 @@ class Connection:
             self._rest = data
             return self._odd_request()
         body = self._body(data, head.end, head.end + head.length)
-        return Request(head.method, head.path, head.headers, body, reusable=True, chunks=True)
+        return Request(
+            head.method, head.path, head.headers, body, reusable=True, chunks=True, query=head.query
+        )
 
     def _body(self, data: bytes, start: int, end: int) -> bytes:
         """The bytes from `start` to `end` of `data` and of what comes after; the rest is kept."""
@@ -191,13 +194,15 @@ def _check_size(left: int) -> None:
 
 def _read(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
     modern = head.http_version >= b"1.1"
+    path, _, query = head.target.decode("latin-1").partition("?")
     return Request(
         method=head.method.decode("ascii"),
-        path=head.target.partition(b"?")[0].decode("latin-1"),
+        path=path,
         headers=headers,
         body=body,
         reusable=modern and "close" not in headers.get("connection", "").lower(),
         chunks=modern,
+        query=query,
     )
 
 

@@ -15,6 +15,7 @@ import msgspec
 from harness.clock import Clock
 from harness.core.errors import InputError
 from harness.core.transition import Transition
+from harness.doors.answering import answering
 from harness.doors.door import Door
 from harness.doors.endpoints import INBOX, MCP, OUTBOX, TOOLS, Endpoints
 from harness.doors.http import Refused, Request
@@ -41,20 +42,25 @@ def urls_below(base: str) -> Urls:
 class Loopback:
     """The server of one run, between `start` and `close`; a context manager does both.
 
-    `urls` are where it listens. `port` 0 takes a free one. `start` raises InputError when a port
-    is taken.
+    `urls` are where it listens; `model_url` is where the model is, when it is not behind this
+    door. `port` 0 takes a free one. `start` raises InputError when a port is taken.
     """
 
     urls: Urls
 
-    def __init__(self, transition: Transition, clock: Clock, *, port: int = 0) -> None:
+    def __init__(
+        self, transition: Transition, clock: Clock, *, port: int = 0, model_url: str = ""
+    ) -> None:
+        self._model_url = model_url
         self.door = Door(transition, clock)
         endpoints = Endpoints(self.door)
-        self._server = Server(lambda request: (endpoints, request), port)
+        self._server = Server(answering(lambda request: (endpoints, request)), port)
 
     def start(self) -> Urls:
         """Bind, listen and serve from now on."""
         self.urls = urls_below(self._server.start())
+        if self._model_url:
+            self.urls = msgspec.structs.replace(self.urls, model=self._model_url)
         return self.urls
 
     def close(self) -> None:
@@ -97,7 +103,7 @@ class Loopbacks:
 
     def __init__(self, *, port: int = 0) -> None:
         self._runs: dict[str, Endpoints] = {}
-        self._server = Server(self._route, port)
+        self._server = Server(answering(self._route), port)
 
     def add(self, name: str, transition: Transition, clock: Clock) -> Urls:
         """Serve a run below `/r/NAME`, where a name is one segment of a path.

@@ -29,6 +29,7 @@ class PlainHead(msgspec.Struct, frozen=True):
     headers: dict[str, str]
     length: int
     end: int
+    query: str = ""
 
 
 def plain_head(data: bytes) -> PlainHead | None:
@@ -43,18 +44,19 @@ def plain_head(data: bytes) -> PlainHead | None:
     length = headers.get("content-length", "0")
     if len(headers) < len(lines) or "host" not in headers or not _is_length(length):
         return None
-    method, path = asked
-    return PlainHead(method, path, headers, int(length), end + 4)
+    method, path, query = asked
+    return PlainHead(method, path, headers, int(length), end + 4, query)
 
 
 @lru_cache(maxsize=64)
-def _asked(line: bytes) -> tuple[str, str] | None:
-    """Method and path of a plain request line."""
+def _asked(line: bytes) -> tuple[str, str, str] | None:
+    """Method, path and query of a plain request line."""
     found = _REQUEST.fullmatch(line)
     if found is None:
         return None
     method, target = found.groups()
-    return method.decode("ascii"), target.partition(b"?")[0].decode("ascii")
+    path, _, query = target.decode("ascii").partition("?")
+    return method.decode("ascii"), path, query
 
 
 @lru_cache(maxsize=256)

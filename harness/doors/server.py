@@ -10,9 +10,10 @@ import contextlib
 import selectors
 import socket
 import threading
+from collections.abc import Callable
 
+from harness.clock import real_monotonic
 from harness.core.errors import InputError
-from harness.doors.answering import Answering, Route
 from harness.doors.http import Connection
 
 HOST = "127.0.0.1"
@@ -21,10 +22,15 @@ _JOIN_S = 5.0
 
 
 class Server:
-    """Serves whatever `route` finds for a request, between `start` and `close`."""
+    """Has `serve` carry each connection to its end, between `start` and `close`.
 
-    def __init__(self, route: Route, port: int) -> None:
-        self._route, self._port = route, port
+    `join_s` is how long `close` waits for all that have not come to it.
+    """
+
+    def __init__(
+        self, serve: Callable[[Connection], None], port: int, *, join_s: float = _JOIN_S
+    ) -> None:
+        self._carry, self._port, self._join_s = serve, port, join_s
         self._closing, self._alarm = socket.socketpair()
         self._lock = threading.Lock()
         self._serving: dict[threading.Thread, socket.socket] = {}
@@ -47,6 +53,7 @@ class Server:
     def close(self) -> None:
         """Stop listening, end every connection and wait for its thread."""
         self._alarm.close()
+        until_s = real_monotonic() + self._join_s
         if self._acceptor is not None:
             self._acceptor.join(_JOIN_S)
         with self._lock:
@@ -56,7 +63,7 @@ class Server:
                     sock.shutdown(socket.SHUT_RD)
         for thread, _ in serving:
             if thread is not threading.current_thread():
-                thread.join(_JOIN_S)
+                thread.join(max(0.0, until_s - real_monotonic()))
         self._closing.close()
 
     def _accept(self, listener: socket.socket) -> None:
@@ -76,7 +83,7 @@ class Server:
 
     def _serve(self, sock: socket.socket) -> None:
         try:
-            Answering(self._route, Connection(sock, self._closing)).serve()
+            self._carry(Connection(sock, self._closing))
         finally:
             with self._lock:
                 del self._serving[threading.current_thread()]

@@ -36,15 +36,17 @@ def attempt(
     store: str = "",
     number: int = 0,
     on_kill: Kill = lambda: None,
+    model_url: str = "",
 ) -> None:
     """Run the target once, from where the history's clock stands, to its end.
 
-    `store` names the agent's own store as READER:PATH. `on_kill` carries out a `Kill` step.
+    `store` names the agent's own store as READER:PATH. `on_kill` carries out a `Kill` step. In
+    supervise, `model_url` is where the model is, when it is not behind our door.
     """
     if store:
         transition.look = StoreWatch(open_reader(store, folder), transition.history).look
     prepare.start(transition, target, world, number, store=bool(store))
-    carried = _simulated if world == "simulate" else _on_loopback
+    carried = _simulated if world == "simulate" else partial(_on_loopback, model_url)
     carried(transition, target, folder, own, on_kill)
 
 
@@ -79,11 +81,16 @@ def _simulated(
 
 
 def _on_loopback(
-    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill
+    model_url: str,
+    transition: Transition,
+    target: TargetSpec,
+    folder: Path,
+    own: OwnStore,
+    on_kill: Kill,
 ) -> None:
     """In real time: its model calls go over loopback, the rest is at hand."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
-    with Loopback(transition, clock) as loopback:
+    with Loopback(transition, clock, model_url=model_url) as loopback:
         loopback.on_kill = on_kill
         brief = LoopbackBrief(
             loopback,

@@ -92,7 +92,7 @@ def script_of(scenario: Scenario) -> Script:
     if isinstance(scenario.script, CassetteScript):
         from harness.cassettes.replay import cassette_script
 
-        return cassette_script(beside(scenario, scenario.script.cassette))
+        return cassette_script(beside(scenario, scenario.script.cassette), scenario.wire)
     return TurnScript(scenario.script, Draws(scenario.seed))
 
 

@@ -74,7 +74,7 @@ def run(
         scenario = msgspec.structs.replace(scenario, seed=seed)
     chosen = _world(spec, world)
     check_faults(scenario, spec)
-    wanting = _cannot_pass(scenario, spec, chosen)
+    wanting = cannot_pass(scenario, spec, chosen)
     if wanting:
         return _not_applicable(scenario, spec, chosen, wanting)
     with session_folder() as folder:
@@ -95,7 +95,7 @@ def _world(spec: TargetSpec, world: World | None) -> World:
     return world or ("simulate" if spec.kind == "python" else "supervise")
 
 
-def _cannot_pass(scenario: Scenario, spec: TargetSpec, world: World) -> str:
+def cannot_pass(scenario: Scenario, spec: TargetSpec, world: World) -> str:
     """Why the scenario cannot pass through this world with this target; "" when it can."""
     slow = needs_virtual_time(scenario) if world == "supervise" else ""
     if slow:

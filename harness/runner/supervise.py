@@ -35,12 +35,17 @@ GRACE_S = 2.0
 TEXT_MAX = 2000
 
 
-def supervise(transition: Transition, target: TargetSpec, folder: Path, store: str) -> History:
-    """Run a program or call a server until it ends, is killed too often, or meets a limit."""
+def supervise(
+    transition: Transition, target: TargetSpec, folder: Path, store: str, model_url: str = ""
+) -> History:
+    """Run a program or call a server until it ends, is killed too often, or meets a limit.
+
+    With `model_url` its model is there, and not behind our door.
+    """
     clock = RealClock()
     if store:
         transition.look = StoreWatch(open_reader(store, folder), transition.history).look
-    with Loopback(transition, clock) as loopback:
+    with Loopback(transition, clock, model_url=model_url) as loopback:
         end = _Attempts(transition, target, folder, loopback, clock, bool(store)).run()
     transition.look(clock.now_ms())
     prepare.end(transition, end, clock.now_ms())

@@ -40,18 +40,23 @@ def pass_through(
     *,
     script: Script | None,
     store: str,
+    model_url: str = "",
 ) -> History:
-    """The history of a run in a world; the folder is the agent's session folder."""
+    """The history of a run in a world; the folder is the agent's session folder.
+
+    In supervise, `model_url` is where the model is, when it is not behind our door.
+    """
     lay_seed(folder, seed_messages(scenario))
     if target.kind != "python":
-        return supervise(prepare.transition_for(scenario, script), target, folder, store)
+        transition = prepare.transition_for(scenario, script)
+        return supervise(transition, target, folder, store, model_url)
     if kills(scenario):
         restarts = Restarts(scenario, target, world, folder, script=script, store=store)
         try:
             return restarts.run()
         finally:
             restarts.drop()
-    return _at_hand(scenario, target, world, folder, script, store)
+    return _at_hand(scenario, target, world, folder, script, store, model_url)
 
 
 def _at_hand(
@@ -61,11 +66,12 @@ def _at_hand(
     folder: Path,
     script: Script | None,
     store: str,
+    model_url: str,
 ) -> History:
     transition = prepare.transition_for(scenario, script)
     own = OwnStore(transition, folder, seed_messages(scenario), target.options)
     try:
-        attempt(transition, target, world, folder, own, store=store)
+        attempt(transition, target, world, folder, own, store=store, model_url=model_url)
     finally:
         own.close()
     return transition.history

@@ -27,6 +27,11 @@ TOKENS = st.one_of(
     _run(_ALNUM + "-", 20).map("xoxb-{}".format),
     _run(_ALNUM + "-", 20).map("xoxp-{}".format),
     _run(_ALNUM + "-_", 35, 35).map("AIza{}".format),
+    _run(_ALNUM + "-_", 20).map("glpat-{}".format),
+    _run(_ALNUM, 30).map("gsk_{}".format),
+    _run(_ALNUM, 34).map("hf_{}".format),
+    _run(_ALNUM, 36, 36).map("npm_{}".format),
+    _run(_ALNUM, 24).map("sk_live_{}".format),
     st.tuples(*[_run(_ALNUM + "-_", 10)] * 3).map(lambda p: f"eyJ{p[0]}.eyJ{p[1]}.{p[2]}"),
 )
 """Keys in one word, which may stand in a URL too."""

@@ -10,7 +10,8 @@ import yaml
 
 from harness.agent import build
 from harness.cassettes.read import read_cassette
-from harness.cassettes.redact import kept_headers, mask_url, spans
+from harness.cassettes.redact import kept_headers, mask_url
+from harness.cassettes.shapes import spans
 from harness.core.brief import Brief
 from harness.core.scenario import Scenario
 from harness.runner import Run, run

@@ -67,32 +67,47 @@ def _without(part: str, name: str) -> bytes:
     return cassette(interaction(), item)
 
 
+def _unpacked_request() -> bytes:
+    item = interaction(request=b"\xff\x01")
+    item["request"]["headers"] = {"Content-Encoding": ["br"]}
+    return cassette(item)
+
+
+BOMB = b"".join(b"- &b%d [%s]\n" % (n, b", ".join([b"*a"] * 9)) for n in range(1)) + b"".join(
+    b"- &b%d [%s]\n" % (n, b", ".join([b"*b%d" % (n - 1)] * 10)) for n in range(1, 9)
+)
+
+
 @pytest.mark.parametrize(
     ("data", "what"),
     [
         (b"", "the file is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0", "binary"),
         (b"SQLite format 3\0", "binary"),
-        (b"name: x\nscript: []\n", "no list `interactions`"),
-        (b"interactions: 3", "no list `interactions`"),
-        (b"http_interactions: []", "no list `interactions`"),
-        (b"- 1", "no list `interactions`"),
-        (cassette(interaction())[:-200], "not YAML: found unexpected end of stream"),
-        (
-            cassette(interaction()).replace(b"version: 1\n", b""),
-            "`version: 1` at the end is missing",
-        ),
-        (cassette().replace(b"1", b"2"), "`version: 1` at the end is 2"),
+        (b" \n", "the file is empty"),
+        (b"name: x\nscript: []\n", "line 1: a cassette has a list interactions"),
+        (b"interactions: 3", "line 1: a cassette has a list interactions"),
+        (b"- 1", "line 1: a cassette is a mapping, this is a list"),
+        (cassette(interaction())[:-200], "no YAML: found unexpected end of stream"),
+        (cassette(interaction()).replace(b"version: 1\n", b""), "torn: `version:` at the end"),
+        (b"http_interactions: []", "torn: `recorded_with:` at the end"),
+        (cassette().replace(b"1", b"3"), "`version` is 3: known are 1 and 2"),
+        (cassette() + b"version: 1\n", "the key 'version' stands twice"),
+        (cassette(interaction()).decode().encode("utf-16"), "binary"),
+        ("interactions: [é]".encode("latin-1"), "line 1: no YAML: "),
+        (b"- &a [x, x]\n" + BOMB, "aliases make it grow beyond all measure"),
+        (b'{"interactions": [', "line 1: no JSON: "),
+        (cassette() + b"grpc_interactions: [1]\n", "`grpc_interactions` are no HTTP"),
         (b"interactions:\n- 5\nversion: 1", "interaction 1: there is no `request`"),
         (_without("request", "uri"), "interaction 2: the request has no `uri`"),
         (_without("response", "status"), "interaction 2: the response has no `status`"),
         (cassette(interaction(uri="https://[x")), "interaction 1: `uri` is no URL"),
         (cassette(interaction(status=7)), "no `status` with a `code`"),
-        (cassette(interaction(answer=gzip.compress(b"x" * 99)[:-9])), "gzip body is torn"),
         (
-            cassette(interaction(answer=b"\xff\x01", headers={"content-encoding": ["br"]})),
-            "compressed with br",
+            cassette(interaction(answer=gzip.compress(b"x" * 99)[:-9])),
+            "interaction 1: gzip is torn",
         ),
+        (_unpacked_request(), "interaction 1: compressed with br"),
     ],
 )
 def test_what_is_no_cassette_is_one_line_with_file_and_place(
@@ -106,6 +121,27 @@ def test_what_is_no_cassette_is_one_line_with_file_and_place(
     assert text.startswith(f"{path}: ")
     assert what in text
     assert "\n" not in text
+
+
+def test_an_encoding_that_we_cannot_undo_is_played_under_its_name() -> None:
+    headers = {"Content-Type": ["application/json"], "Content-Encoding": ["br"]}
+    (exchange,) = exchanges(cassette(interaction(answer=b"\xff\x01", headers=headers)))
+    assert exchange.answer.body == b"\xff\x01"
+    assert exchange.answer.headers["content-encoding"] == "br"
+
+
+def test_a_tag_that_would_run_code_is_plain_data(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    tag = f"!!python/object/apply:os.system ['touch {ran}']"
+    data = cassette(interaction()) + f"metadata: {{x: {tag}}}\n".encode()
+    assert len(exchanges(data)) == 1
+    assert not ran.exists()
+
+
+def test_what_is_no_call_to_a_model_is_passed_over_and_keeps_its_number() -> None:
+    other = interaction(uri="https://example.com/x.png", answer=b"\x1f\x8b torn")
+    (exchange,) = exchanges(cassette(other, interaction()))
+    assert exchange.number == 2
 
 
 def test_a_place_has_line_and_number() -> None:

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from harness.cassettes.read import read_cassette
-from harness.cassettes.record import recording, write_atomically
+from harness.cassettes.record import recording
 from harness.core.errors import InputError
 from tests.cassettes.recorded import ASK, said
 
@@ -168,13 +168,3 @@ def test_nothing_recorded_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"x\.yaml: no call to a model"), recording(path):
         pass
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(InputError, match="cannot be written"):
-        write_atomically(tmp_path / "file" / "x.yaml", b"x")
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(InputError, match="cannot be written"):
-        write_atomically(tmp_path / "folder", b"x")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.cassettes.index import Index
 from harness.cassettes.read import exchanges
-from harness.cassettes.replay import CassettePlayer, cassette_script
+from harness.cassettes.replay import CassettePlayer, cassette_script, indexes
 from harness.core.calls import Call, Received
 from harness.core.errors import InputError
 from harness.core.events import Answered
@@ -21,8 +21,9 @@ from harness.core.history import History
 from harness.core.past import Past
 from harness.core.plans import Send, Value
 from harness.core.ports import Miss
-from harness.core.scenario import Scenario
+from harness.core.scenario import FaultSpec, Scenario
 from harness.core.transition import Transition
+from harness.faults import arm
 from harness.wires import by_name
 from tests.cassettes.recorded import ASK, URI, cassette, interaction, said
 
@@ -30,11 +31,16 @@ from tests.cassettes.recorded import ASK, URI, cassette, interaction, said
 class Played:
     """A cassette behind a transition, and what its answers were."""
 
-    def __init__(self, *interactions: dict[str, Any], **settings: Any) -> None:
+    def __init__(self, *interactions: dict[str, Any], faults: Any = ()) -> None:
         self.script = CassettePlayer(Index(exchanges(cassette(*interactions))))
-        scenario = Scenario(name="played", **settings)
         self.history = History()
-        self.transition = Transition(scenario, by_name("anthropic"), self.script, self.history)
+        self.transition = Transition(
+            Scenario(name="played"),
+            by_name("anthropic"),
+            self.script,
+            self.history,
+            faults=faults,
+        )
 
     def ask(self, request: dict[str, Any] | None = None, **headers: str) -> Any:
         """The answer to a request: parsed JSON."""
@@ -133,18 +139,18 @@ def test_a_refusal_that_was_recorded_comes_before_the_dialects() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"model": "claude-y"}, "model differs: 'claude-y' ≠ 'claude-x'"),
-        ({"max_tokens": 7}, "max_tokens differs: 7 ≠ 100"),
-        ({"stream": True}, "stream differs: true ≠ false"),
-        ({"system": "be kind"}, "system differs: 'be kind' ≠ ''"),
+        ({"model": "claude-y"}, "model differs: sent 'claude-y', recorded 'claude-x'"),
+        ({"max_tokens": 7}, "max_tokens differs: sent 7, recorded 100"),
+        ({"stream": True}, "stream differs: sent true, recorded false"),
+        ({"system": "be kind"}, "system differs: sent 'be kind', recorded ''"),
         ({"tools": [{"name": "read"}]}, "tools[0] differs: "),
         (
             {"messages": [{"role": "user", "content": "hello"}]},
-            "messages[0].content[0].text differs: 'hello' ≠ 'hi'",
+            "messages[0].content[0].text differs: sent 'hello', recorded 'hi'",
         ),
         (
             {"messages": [{"role": "assistant", "content": "hi"}]},
-            "messages[0].role differs: 'assistant' ≠ 'user'",
+            "messages[0].role differs: sent 'assistant', recorded 'user'",
         ),
     ],
 )
@@ -168,11 +174,24 @@ def test_the_nearest_is_the_one_with_the_longest_beginning_in_common() -> None:
     changed = _turns(4, "a")[2]
     changed["messages"][3]["content"][0]["input"]["path"] = "b"
     text = played.ask(changed)["error"]["message"]
-    assert "nearest is #3: messages[3].content[0].input.path differs: 'b' ≠ 'a'" in text
+    assert (
+        "nearest is #3: messages[3].content[0].input.path differs: sent 'b', recorded 'a'" in text
+    )
     longer = _turns(5, "a")[4]
     text = played.ask(longer)["error"]["message"]
     assert "nearest is #4: messages[7] differs: " in text
-    assert text.endswith("≠ nothing")
+    assert "recorded nothing; then #3: messages[5] differs: " in text
+    assert text.endswith("; played so far: #1-#2 of 4")
+
+
+def test_what_was_played_is_said_in_runs() -> None:
+    lanes = [{**ASK, "messages": [{"role": "user", "content": f"lane {n}"}]} for n in range(6)]
+    played = Played(*(interaction(request) for request in lanes))
+    other = {**ASK, "messages": [{"role": "user", "content": "other"}]}
+    assert "nothing has been played so far" in played.ask(other)["error"]["message"]
+    for n in (4, 0, 1, 2):
+        played.ask(lanes[n])
+    assert played.ask(other)["error"]["message"].endswith("played so far: #1-#3, #5 of 6")
 
 
 def test_a_miss_after_all_have_been_played_says_so() -> None:
@@ -190,6 +209,45 @@ def test_a_miss_is_not_retried_by_the_client() -> None:
     assert isinstance(step, Send)
     assert step.head is not None
     assert step.head.headers["x-should-retry"] == "false"
+
+
+def test_a_cassette_of_several_apis_plays_the_one_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    chat = {"model": "gpt", "messages": ASK["messages"]}
+    uri = "https://api.openai.com/v1/chat/completions"
+    path.write_bytes(cassette(interaction(chat, uri=uri), interaction()))
+    assert list(indexes(path)) == ["openai-chat", "anthropic"]
+    for wire, number in (("openai-chat", 1), ("anthropic", 2)):
+        owed = list(cassette_script(path, wire).unplayed(Past()))
+        assert owed == [f"exchange #{number} of the cassette (1 messages)"]
+    with pytest.raises(InputError, match="speaks openai-chat and anthropic, the run openai-resp"):
+        cassette_script(path, "openai-responses")
+
+
+def test_yesterdays_system_prompt_is_todays() -> None:
+    recorded = {**ASK, "system": "Today is 2026-11-21. Be kind."}
+    played = Played(interaction(recorded), interaction({**recorded, "max_tokens": 5}))
+    today = {**ASK, "system": "Today is 2026-11-22. Be kind."}
+    assert played.ask(today)["content"][0]["text"] == "hello"
+    assert "max_tokens differs: " in played.ask({**today, "max_tokens": 6})["error"]["message"]
+
+
+def test_parallel_calls_are_answered_by_what_they_ask() -> None:
+    lanes = [{**ASK, "messages": [{"role": "user", "content": f"lane {n}"}]} for n in range(20)]
+    played = Played(*(interaction(r, said(str(n))) for n, r in enumerate(lanes)))
+    order = [n * 7 % 20 for n in range(20)]
+    assert [int(played.ask(lanes[n])["content"][0]["text"]) for n in order] == order
+    assert played.unplayed == []
+
+
+def test_a_fault_over_a_cassette_leaves_the_turn_for_the_next_call() -> None:
+    fault = FaultSpec(kind="http.status", settings={"status": 529})
+    armed = arm(fault, wire="anthropic", refusals=by_name("anthropic").refusals())
+    played = Played(interaction(), faults=[armed])
+    assert played.ask()["error"]["type"] == "overloaded_error"
+    assert len(played.unplayed) == 1
+    assert played.ask()["content"][0]["text"] == "hello"
+    assert played.unplayed == []
 
 
 def _marked(request: dict[str, Any]) -> dict[str, Any]:
@@ -264,8 +322,8 @@ def test_what_is_remembered_only_saves_work() -> None:
 def test_traffic_that_is_no_call_to_a_model_is_not_played(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(cassette(interaction(uri="https://example.com/weather"), interaction()))
-    owed = list(cassette_script(path).unplayed(Past()))
+    owed = list(cassette_script(path, "anthropic").unplayed(Past()))
     assert owed == ["exchange #2 of the cassette (1 messages)"]
     path.write_bytes(cassette(interaction(uri="https://example.com/weather")))
     with pytest.raises(InputError, match=r"x\.yaml: no exchange of the cassette is a call"):
-        cassette_script(path)
+        cassette_script(path, "anthropic")

@@ -1,0 +1,106 @@
+"""When the pieces of a recorded answer came: kept beside the exchanges, in the file's `metadata`.
+
+vcrpy keeps that key over load and save; a key of its own within an interaction it drops. An entry
+names its exchange by number and gives the pieces as `BYTES@MS`: so many bytes of the stored body,
+so long after the piece before, the first after the request. Pieces that do not add up to the body
+belong to another recording of it, and say nothing.
+
+Masking changes lengths. It keeps lines, so in a stream of events a boundary stays in its line; a
+body of any other kind that was masked is one piece.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
+
+import msgspec
+
+from harness.core.messages import Json
+
+OURS = "loop-harness"
+"""The key of ours in the file's `metadata`."""
+
+_PIECE = re.compile(r"(\d{1,12})@(\d{1,12})")
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Bytes of a body that came together, `wait_ms` after what came before them."""
+
+    size_bytes: int
+    wait_ms: int
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """An exchange in time: when it was asked, since recording began, and how its answer came.
+
+    `cut` says how a body ended that was not whole, "" for one that was.
+    """
+
+    at_ms: int
+    pieces: tuple[Piece, ...]
+    cut: str = ""
+
+    def fits(self, body: bytes) -> bool:
+        """Whether the pieces are those of this body."""
+        return sum(piece.size_bytes for piece in self.pieces) == len(body)
+
+
+def to_metadata(timings: Iterable[Timing | None]) -> dict[str, Json]:
+    """The file's `metadata` for the timings of its exchanges, empty when none has one."""
+    listed = [_entry(n, t) for n, t in enumerate(timings, start=1) if t is not None]
+    return {OURS: {"exchanges": listed}} if listed else {}
+
+
+def _entry(number: int, timing: Timing) -> dict[str, Json]:
+    pieces = " ".join(f"{piece.size_bytes}@{piece.wait_ms}" for piece in timing.pieces)
+    entry = {"exchange": number, "at_ms": timing.at_ms, "pieces": pieces}
+    return {**entry, "cut": timing.cut} if timing.cut else entry
+
+
+def from_metadata(metadata: Json) -> dict[int, Timing]:
+    """The timings of a file's `metadata` by the number of the exchange; what is none is left."""
+    ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
+    listed = ours.get("exchanges") if isinstance(ours, Mapping) else None
+    entries = [e for e in listed if isinstance(e, Mapping)] if isinstance(listed, list) else []
+    found = ((entry.get("exchange"), _timing(entry)) for entry in entries)
+    return {n: timing for n, timing in found if isinstance(n, int) and timing is not None}
+
+
+def _timing(entry: Mapping[str, Json]) -> Timing | None:
+    at_ms, pieces, cut = entry.get("at_ms"), entry.get("pieces"), entry.get("cut", "")
+    if not isinstance(at_ms, int) or not isinstance(pieces, str) or not isinstance(cut, str):
+        return None
+    found = [_PIECE.fullmatch(word) for word in pieces.split()]
+    if not all(found):
+        return None
+    return Timing(at_ms, tuple(Piece(int(m[1]), int(m[2])) for m in found if m), cut)
+
+
+def refitted(pieces: Sequence[Piece], body: bytes, masked: bytes) -> tuple[Piece, ...]:
+    """The pieces of a body as those of the body after masking."""
+    if body == masked:
+        return tuple(pieces)
+    waits = [piece.wait_ms for piece in pieces]
+    ends = [_moved(end, body, masked) for end in accumulate(p.size_bytes for p in pieces)]
+    if not ends or ends[-1] is None or None in ends:
+        return (Piece(len(masked), sum(waits)),)
+    known = [end for end in ends if end is not None]
+    sizes = [after - before for before, after in pairwise([0, *known])]
+    return tuple(Piece(size, wait) for size, wait in zip(sizes, waits, strict=True))
+
+
+def _moved(place: int, body: bytes, masked: bytes) -> int | None:
+    """A place of the body in the masked one: in the same line, before its end."""
+    before, after = _line_starts(body), _line_starts(masked)
+    if len(before) != len(after):
+        return None
+    line = bisect_right(before, place) - 1
+    end = after[line + 1] - 1 if line + 1 < len(after) else len(masked)
+    return len(masked) if place == len(body) else min(after[line] + place - before[line], end)
+
+
+def _line_starts(body: bytes) -> list[int]:
+    return [0, *(match.end() for match in re.finditer(b"\n", body))]

@@ -1,0 +1,46 @@
+"""`harness convert`: a cassette in another format, saying the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.options import every_verb
+
+
+@click.command("convert")
+@click.argument("source", metavar="CASSETTE", type=click.Path(path_type=Path))
+@click.argument("target", metavar="CASSETTE", type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    default="",
+    metavar="FORMAT",
+    help="compact, vcr or cassetter. Default by the name: .jsonl is compact, .yaml is vcr.",
+)
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@every_verb
+def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> int:
+    """Write a cassette in another format, without loss.
+
+    The first CASSETTE may be of any writer that is played: vcrpy, go-vcr, Ruby's VCR, cassetter,
+    one exchange as JSON, or the compact form. What is written is read back first: a format that
+    cannot say all of it is an error, and no file.
+    """
+    from harness.cassettes.convert import convert
+    from harness.cli import terminal
+    from harness.report.json_lines import line
+
+    done = convert(source, target, to, force=force)
+    if as_json:
+        terminal.out(line({"file": str(target), "from": str(source), **_fields(done)}))
+        return 0
+    sizes = f"{done.before_bytes:,} bytes as they were, {done.after_bytes:,} now"
+    terminal.out(f"{target}: {done.format}, {done.interactions} interactions, {sizes}")
+    return 0
+
+
+def _fields(done: object) -> dict[str, object]:
+    import msgspec
+
+    return dict(msgspec.to_builtins(done))

@@ -1,0 +1,165 @@
+"""`harness record`: an agent and the real model, as a cassette.
+
+The only verb that leaves this machine by itself. The target gets the inbox and the tools of a
+scenario, or one message; its model is the provider's. A cassette is replaced only by a recording
+that is whole. What another one got as far as is not thrown away, for it cost money: it stands in
+CASSETTE.part, a cassette like any other.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.options import every_verb
+from harness.core.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.cassettes.recorder import Recorder
+    from harness.core.scenario import Scenario
+    from harness.runner.live_model import LiveRun
+
+REAL_S = 600.0
+
+
+@click.command("record")
+@click.argument("cassette", type=click.Path(path_type=Path))
+@click.option("--target", required=True, metavar="SPEC", help="The agent, as for `run`.")
+@click.option(
+    "--scenario",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Its inbox, tools, session and limits are the target's; its script and faults are not.",
+)
+@click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
+@click.option("--prompt", metavar="TEXT", help="One message, in place of a scenario.")
+@click.option(
+    "--wire",
+    type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+    help="The wire that the target is told to speak; default: the scenario's, or anthropic.",
+)
+@click.option(
+    "--upstream",
+    default="",
+    metavar="URL",
+    help="The model's API; default: ANTHROPIC_BASE_URL and OPENAI_BASE_URL, or the providers'.",
+)
+@click.option(
+    "--real-s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=REAL_S,
+    show_default=True,
+    metavar="S",
+    help="After so many seconds the target is stopped.",
+)
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="DIGEST",
+    help="Write what looks like a secret and is none, by the digest that was named.",
+)
+@every_verb
+def command(
+    cassette: Path, target: str, file: Path | None, only: tuple[str, ...], prompt: str | None,
+    wire: str | None, upstream: str, real_s: float, allow: tuple[str, ...], as_json: bool,
+) -> int:  # fmt: skip
+    """Record an agent's calls to the real model as CASSETTE, in vcrpy's format, without secrets.
+
+    The key for the model comes from ANTHROPIC_API_KEY or OPENAI_API_KEY; the target gets a dummy.
+    """
+    from harness.cassettes.recorder import Recorder
+    from harness.cassettes.scan import secrets_of
+    from harness.doors.upstream import providers
+    from harness.runner.live_model import record_run
+    from harness.targets.spec import resolve
+
+    scenario = _scenario(file, only, prompt, wire, real_s)
+    spec, known = resolve(target), providers(os.environ, upstream)
+    recorder = Recorder(secrets_of(os.environ), allow)
+    try:
+        with redirect_stdout(sys.stderr):
+            made = record_run(scenario, spec, recorder, known)
+    except BaseException:
+        _keep_part(recorder, cassette)
+        raise
+    if made.is_whole:
+        recorder.write(cassette)
+    return _report(made, recorder, cassette, as_json)
+
+
+def _scenario(
+    file: Path | None, only: tuple[str, ...], prompt: str | None, wire: str | None, real_s: float
+) -> Scenario:
+    """What the target gets besides its model."""
+    import msgspec
+
+    from harness.cli.chosen import chosen
+    from harness.core.scenario import InboxItem, Scenario
+
+    if (file is None) == (prompt is None):
+        raise InputError("give either --scenario FILE or --prompt TEXT")
+    if file is not None:
+        found, _ = chosen(file, only, [wire] if wire else [])
+    else:
+        asked = {"name": "prompt", "inbox": (InboxItem(text=prompt or ""),)}
+        found = msgspec.convert({**asked, "wire": wire or "anthropic"}, type=Scenario)
+    limits = msgspec.structs.replace(found.limits, real_s=real_s)
+    return msgspec.structs.replace(found, limits=limits)
+
+
+def part_of(cassette: Path) -> Path:
+    """Where a recording goes that is not whole."""
+    return cassette.with_name(f"{cassette.name}.part")
+
+
+def _keep_part(recorder: Recorder, cassette: Path) -> Path | None:
+    """Write what was recorded so far beside the cassette, if there is anything; where to."""
+    from harness.cli import terminal
+
+    if not len(recorder):
+        return None
+    part = part_of(cassette)
+    try:
+        recorder.write(part)
+    except InputError as error:
+        terminal.note(f"error: {error}")
+        return None
+    terminal.note(f"{_calls(recorder)} recorded so far: {part}; {cassette} is as it was")
+    return part
+
+
+def _report(made: LiveRun, recorder: Recorder, cassette: Path, as_json: bool) -> int:
+    from harness.cli import terminal
+    from harness.report.json_lines import line
+
+    written = cassette if made.is_whole else _keep_part(recorder, cassette)
+    row = {
+        "cassette": str(written) if written else None,
+        "calls": len(recorder),
+        "ended": made.ended.how,
+        "text": made.ended.text,
+        "failures": list(made.failures),
+    }
+    if as_json:
+        terminal.out(line(row))
+    elif made.is_whole:
+        size_kb = cassette.stat().st_size / 1000
+        terminal.out(f"{cassette}: {_calls(recorder)}, {size_kb:.0f} kB")
+    if made.failures:
+        raise InputError("; ".join(made.failures), str(cassette))
+    if not made.is_whole:
+        terminal.note(f"the target {_ENDS.get(made.ended.how, made.ended.how)}: {made.ended.text}")
+    return 0 if made.is_whole else 1
+
+
+_ENDS = {"crashed": "crashed", "hung": "did not end", "limit": "went on at a limit"}
+
+
+def _calls(recorder: Recorder) -> str:
+    return f"{len(recorder)} call{'' if len(recorder) == 1 else 's'}"

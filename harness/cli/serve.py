@@ -1,0 +1,116 @@
+"""`harness serve`: a scenario for an agent that is started by hand.
+
+It prints what the agent's environment needs, serves until the inbox has ended or Ctrl-C, and
+judges what was done. A second Ctrl-C ends the command like any other.
+"""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli.options import every_verb
+from harness.cli.run import DEFAULT_OUT
+
+
+@click.command("serve")
+@click.argument("scenario", type=click.Path(path_type=Path))
+@click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
+@click.option(
+    "--wire",
+    "spoken",
+    multiple=True,
+    type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+    help="The run on this wire.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Where to listen on 127.0.0.1; 0 takes a free port.",
+)
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_OUT,
+    show_default=True,
+    metavar="DIR",
+    help="Where the history goes.",
+)
+@click.option(
+    "--store",
+    default="",
+    metavar="READER:PATH",
+    help="How to read the agent's own session store, below HARNESS_SESSION_DIR.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Say more of the run.")
+@every_verb
+def command(
+    scenario: Path, only: tuple[str, ...], spoken: tuple[str, ...], port: int, seed: int | None,
+    out: Path, store: str, verbose: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Serve a run of SCENARIO to an agent started by hand; judge it at the inbox's end or Ctrl-C.
+
+    Of a file with several runs the first that --only and --wire leave is served.
+    """
+    import msgspec
+
+    from harness.cli import terminal
+    from harness.cli.chosen import chosen
+    from harness.core.verdict import EXIT_STATUS
+    from harness.report import json_lines, text
+    from harness.report.summary import summarize
+    from harness.runner.serve import serve
+
+    found, others = chosen(scenario, only, spoken)
+    if seed is not None:
+        found = msgspec.structs.replace(found, seed=seed)
+
+    def ready(named: dict[str, str]) -> None:
+        if as_json:
+            terminal.out(json_lines.line({"name": found.run_name, "environment": named}))
+            return
+        more = f" ({others} more in the file: --only)" if others else ""
+        terminal.out(f"{found.run_name}{more}: start the agent with")
+        for name, value in named.items():
+            terminal.out(f"  export {name}={shlex.quote(value)}")
+        terminal.out("The run ends with the inbox, or by Ctrl-C.")
+
+    with _stopped_by_signal() as stop:
+        made = summarize(serve(found, ready, stop, port=port, out=out, store=store), None)
+    if as_json:
+        terminal.out(json_lines.run_line(made))
+    else:
+        width, paint = terminal.width(), terminal.paint()
+        column = text.label_width([text.label(made.name, made.scenario)])
+        terminal.out(text.entry(made, None, column, width, paint))
+        terminal.out("\n".join(text.ending([made], width, paint, verbose)))
+    return EXIT_STATUS[made.word]
+
+
+@contextmanager
+def _stopped_by_signal() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C or SIGTERM sets."""
+    stop, former = threading.Event(), dict[signal.Signals, Any]()
+
+    def take(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, former[signal.SIGINT])
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        former[number] = signal.signal(number, take)
+    try:
+        yield stop
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

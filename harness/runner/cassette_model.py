@@ -1,0 +1,89 @@
+"""A model behind a URL that plays a cassette, or records one: for a test without a scenario.
+
+A test that has an agent of its own, or only a client, needs no inbox and no judge. It needs a URL
+that answers as it was recorded, and to hear when what was asked is not what was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.cassettes.endpoints import wire_of
+from harness.cassettes.read import read_cassette
+from harness.cassettes.recorder import Recorder
+from harness.checks.judge import judge
+from harness.clock import RealClock
+from harness.core.errors import HarnessError, InputError
+from harness.core.scenario import CassetteScript, Limits, Scenario
+from harness.doors.loopback import Loopback
+from harness.doors.recording_proxy import RecordingProxy
+from harness.doors.upstream import Provider, Upstream
+from harness.runner import prepare
+from harness.runner.prepare import End
+from harness.targets import TargetSpec
+
+DUMMY_KEY = "sk-dummy"
+
+
+class NotAsRecorded(HarnessError):
+    """Something else was asked than was recorded, or less; the text says what."""
+
+
+def environment(url: str) -> dict[str, str]:
+    """What the clients of both SDKs read from their environment, for a model at a URL."""
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": DUMMY_KEY,
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_API_KEY": DUMMY_KEY,
+    }
+
+
+@contextmanager
+def playing(path: Path) -> Iterator[str]:
+    """The URL of a model that answers as a cassette says, strictly.
+
+    Raises InputError for a file that cannot be played. Raises NotAsRecorded at the end of a block
+    in which something was asked that is not in it, or in which something in it was not asked.
+    """
+    recorded = read_cassette(path)
+    wires = [wire for wire in (wire_of(e.method, e.path) for e in recorded) if wire is not None]
+    if not wires:
+        raise InputError("no exchange of the cassette is a call to a model", str(path))
+    scenario = Scenario(
+        name=path.stem,
+        wire=wires[0].name,  # type: ignore[arg-type]
+        script=CassetteScript(cassette=str(path)),
+        limits=Limits(model_calls=2 * len(recorded) + 50),
+    )
+    transition, clock = prepare.transition_for(scenario), RealClock()
+    with Loopback(transition, clock) as loopback:
+        prepare.start(transition, TargetSpec("test", "http"), "supervise", 0, store=False)
+        yield loopback.urls.model
+    prepare.end(transition, End("returned"), clock.now_ms())
+    found = [f for f in judge(transition.history).findings if f.check == "cassette"]
+    if found:
+        raise NotAsRecorded("\n".join(f"{f.code}: {f.message}" for f in found))
+
+
+@contextmanager
+def recording_to(
+    path: Path,
+    providers: Mapping[str, Provider],
+    *,
+    secrets: Collection[str] = (),
+    allowed: Collection[str] = (),
+) -> Iterator[str]:
+    """The URL of the real model; what passes is written to a cassette at the end of the block.
+
+    A block that raises writes nothing. Raises InputError when something asked was not answered,
+    and as `Recorder.write` does.
+    """
+    recorder = Recorder(secrets, allowed)
+    with RecordingProxy(recorder, Upstream(providers)) as proxy:
+        yield proxy.url
+    if proxy.failures:
+        raise InputError("; ".join(proxy.failures), str(path))
+    recorder.write(path)

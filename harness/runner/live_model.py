@@ -1,0 +1,61 @@
+"""A run whose model is the real one, for a recording: everything else is the scenario's.
+
+Its inbox, tools and session to begin with are as in any supervised run. Its script is not played,
+and its faults strike nothing, since the model answers for itself. What reaches the model through
+the URL that the target is given is heard by the recording proxy; a Python target that brings
+a client with a URL of its own is heard in this process. Nothing is judged: the cassette is what
+comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import msgspec
+
+from harness.cassettes.record import listening
+from harness.cassettes.recorder import Recorder
+from harness.core.events import Ended
+from harness.core.scenario import Scenario
+from harness.doors.recording_proxy import RecordingProxy
+from harness.doors.upstream import Provider, Upstream
+from harness.runner.run import session_folder
+from harness.runner.worlds import pass_through
+from harness.targets import TargetSpec
+
+
+class LiveRun(msgspec.Struct, frozen=True):
+    """How it ended, and what upstream failed to answer."""
+
+    ended: Ended
+    failures: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the target came to its own end, and all that it heard was recorded."""
+        return self.ended.how == "returned" and not self.failures
+
+
+def record_run(
+    scenario: Scenario, target: TargetSpec, recorder: Recorder, providers: Mapping[str, Provider]
+) -> LiveRun:
+    """Run a target through a scenario with the real model, into a recorder.
+
+    Raises InputError for a scenario or target that cannot be used. What was recorded when this
+    raises, KeyboardInterrupt too, is in the recorder.
+    """
+    played = msgspec.structs.replace(scenario, script=(), faults=())
+    target = msgspec.structs.replace(target, options={"stream": scenario.stream, **target.options})
+    proxy = RecordingProxy(recorder, Upstream(providers), calls_max=scenario.limits.model_calls)
+    with ExitStack() as stack:
+        folder = stack.enter_context(session_folder())
+        stack.enter_context(proxy)
+        if target.kind == "python":
+            stack.enter_context(listening(recorder, beside={urlsplit(proxy.url).netloc}))
+        history = pass_through(
+            played, target, "supervise", folder, script=None, store="", model_url=proxy.url
+        )
+    ended = next(event for event in reversed(history.events) if isinstance(event, Ended))
+    return LiveRun(ended, tuple(proxy.failures))

@@ -1,0 +1,106 @@
+"""A run for an agent that somebody else starts: served until the inbox ends or it is stopped.
+
+Whoever calls says where the seams are, starts an agent, or has a person do it, and stops the run.
+The agent is out of reach: it cannot be killed, and how it ended is not known. So what it did is
+judged, and its end is not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from harness.checks.judge import judge
+from harness.clock import RealClock
+from harness.core.errors import InputError
+from harness.core.events import Answered, AnyEvent
+from harness.core.scenario import Scenario
+from harness.core.transition import Transition
+from harness.doors.loopback import Loopback
+from harness.runner import prepare, record
+from harness.runner.prepare import End
+from harness.runner.run import Run, cannot_pass, session_folder
+from harness.runner.session import StoreWatch, lay_seed, open_reader, seed_messages
+from harness.runner.supervise import environment
+from harness.targets import TargetSpec
+
+Ready = Callable[[dict[str, str]], None]
+"""Told the names and values that an agent's environment needs, once the seams are served."""
+
+_OF_OUR_PROCESS = frozenset({"PATH", "LANG", "HOME"})
+
+
+def serve(
+    scenario: Scenario,
+    ready: Ready,
+    stop: threading.Event,
+    *,
+    port: int = 0,
+    out: Path | None = None,
+    store: str = "",
+) -> Run:
+    """Serve a scenario until its inbox ends, a limit is passed, or `stop` is set; then judge.
+
+    Raises InputError for a scenario that needs a target of ours, for virtual time, a kill or a
+    store, and when the port is taken.
+    """
+    target = TargetSpec("started by hand", "http", options={"stream": scenario.stream})
+    if wanting := cannot_pass(scenario, target, "supervise"):
+        raise InputError(wanting, scenario.run_name)
+    with session_folder() as folder:
+        lay_seed(folder, seed_messages(scenario))
+        transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))
+        _served(transition, target, folder, store, port, ready, stop)
+    kept = record.folder_for(out, scenario) if out else None
+    history = transition.history
+    if kept:
+        record.write_history(kept, history)
+    verdict = judge(history)
+    if kept:
+        record.write_verdict(kept, verdict)
+    return Run(scenario, target.text, "supervise", scenario.seed, history, verdict, kept)
+
+
+def _until_the_inbox_ends(stop: threading.Event) -> Callable[[AnyEvent], None]:
+    """A sink for the history that stops the run once the agent was told that nothing is left."""
+
+    def look(event: AnyEvent) -> None:
+        if isinstance(event, Answered) and event.seam == "inbox" and _is_end(event):
+            stop.set()
+
+    return look
+
+
+def _is_end(answered: Answered) -> bool:
+    """Whether the answer of an inbox is that there is no message."""
+    return answered.value is None and answered.status is None and answered.outcome == "ok"
+
+
+def _stopped(*events: threading.Event) -> None:
+    for event in events:
+        event.set()
+
+
+def _served(
+    transition: Transition,
+    target: TargetSpec,
+    folder: Path,
+    store: str,
+    port: int,
+    ready: Ready,
+    stop: threading.Event,
+) -> None:
+    clock, passed_a_limit = RealClock(), threading.Event()
+    if store:
+        transition.look = StoreWatch(open_reader(store, folder), transition.history).look
+    with Loopback(transition, clock, port=port) as loopback:
+        loopback.on_stop = partial(_stopped, passed_a_limit, stop)
+        prepare.start(transition, target, "supervise", 0, bool(store))
+        named = environment(transition, target, folder, loopback)
+        ready({name: value for name, value in named.items() if name not in _OF_OUR_PROCESS})
+        stop.wait()
+    transition.look(clock.now_ms())
+    end = End("limit", None, "a limit was answered and the agent went on calling")
+    prepare.end(transition, end if passed_a_limit.is_set() else End("returned"), clock.now_ms())

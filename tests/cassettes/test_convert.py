@@ -1,0 +1,108 @@
+"""Conversions: what is written says the same, and is read by those whose format it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cassettes.convert import FORMATS, convert, format_for, written
+from harness.cassettes.interaction import Cassette, Interaction
+from harness.cassettes.read import load, parse
+from harness.core.errors import InputError
+from tests.cassettes.interactions import cassettes
+from tests.cassettes.recorded import URI, cassette, interaction
+from tests.cassettes.test_headline import FOLDER
+
+
+@given(cassettes, st.permutations(sorted(FORMATS)))
+def test_any_way_round_says_the_same(made: Cassette, formats: list[str]) -> None:
+    found = made
+    for name in (*formats, formats[0]):
+        found = parse(written(found, name))
+    assert list(found.interactions) == list(made.interactions)
+    assert found.metadata == made.metadata
+
+
+def test_vcrpy_reads_what_is_written_for_it() -> None:
+    from vcr.serialize import deserialize  # type: ignore[import-untyped]
+    from vcr.serializers import yamlserializer  # type: ignore[import-untyped]
+
+    timing = {"loop-harness": {"exchanges": [{"exchange": 1, "at_ms": 0, "pieces": "5@1"}]}}
+    made = Cassette(
+        parse(cassette(interaction(), interaction(answer=b"\xff"))).interactions, timing
+    )
+    text = written(parse(written(made, "compact")), "vcr").decode()
+    requests, responses, metadata = deserialize(text, yamlserializer)
+    assert [request.uri for request in requests] == [URI, URI]
+    assert responses[1]["body"]["string"] == b"\xff"
+    assert metadata == timing
+
+
+def test_cassetter_gets_json_as_yaml() -> None:
+    data = written(parse(cassette(interaction(answer='{"a":[1,"x"]}'))), "cassetter")
+    (item,) = yaml.safe_load(data)["interactions"]
+    assert item["response"]["body"] == {"type": "json", "content": {"a": [1, "x"]}}
+    assert item["response"]["status"] == 200
+    assert item["request"]["body"]["type"] == "text", "its spaces would be lost"
+
+
+def test_recordings_of_ours_are_smaller_and_the_same(tmp_path: Path) -> None:
+    for path in sorted(FOLDER.glob("*.yaml")):
+        small, back = tmp_path / f"{path.stem}.jsonl", tmp_path / path.name
+        done = convert(path, small)
+        assert (done.format, done.after_bytes < done.before_bytes) == ("compact", True)
+        convert(small, back)
+        assert list(load(back).interactions) == list(load(path).interactions)
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "format"),
+    [
+        ("x.jsonl", "", "compact"),
+        ("x.yaml", "", "vcr"),
+        ("x.yml", "", "vcr"),
+        ("x.yaml", "cassetter", "cassetter"),
+        ("x", "compact", "compact"),
+    ],
+)
+def test_the_format_is_said_or_told_by_the_name(name: str, to: str, format: str) -> None:
+    assert format_for(Path(name), to) == format
+
+
+@pytest.mark.parametrize(("name", "to"), [("x.json", ""), ("x", ""), ("x.yaml", "cassette")])
+def test_a_format_that_nobody_knows_is_an_error(name: str, to: str) -> None:
+    with pytest.raises(InputError, match=r"known|cassetter"):
+        format_for(Path(name), to)
+
+
+def test_a_file_that_is_there_stays_unless_forced(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.yaml", tmp_path / "b.jsonl"
+    source.write_bytes(cassette(interaction()))
+    target.write_text("precious")
+    with pytest.raises(InputError, match="--force replaces it"):
+        convert(source, target)
+    assert target.read_text() == "precious"
+    assert convert(source, target, force=True).interactions == 1
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_what_cannot_be_said_is_an_error(name: str) -> None:
+    odd = Interaction(method="POST", uri="u", status=200, more={"request": {"uri": "other"}})
+    with pytest.raises(InputError, match="cannot say") as refused:
+        written(Cassette([odd], {"a": float("inf")} if name == "compact" else {}), name)
+    assert refused.value.place in ("metadata", "interaction 1")
+
+
+def test_nothing_is_written_that_cannot_be_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = tmp_path / "a.yaml", tmp_path / "b.jsonl"
+    source.write_bytes(cassette(interaction()))
+    monkeypatch.setitem(FORMATS, "compact", lambda made: b"")
+    with pytest.raises(InputError, match=r"a\.yaml: .*the file is empty"):
+        convert(source, target)
+    assert not target.exists()

@@ -1,0 +1,133 @@
+"""Real cassettes, where they are at hand: each is played byte for byte, and converted without loss.
+
+The corpus is not part of the project. `LOOP_HARNESS_CORPUS` names its folder; without it the
+folder `shared/corpus` beside the project is looked for. The fast tier takes one file of each
+writer's folder and shape of bodies; the slow one takes them all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cassettes import convert
+from harness.cassettes.endpoints import wire_of
+from harness.cassettes.index import Index
+from harness.cassettes.interaction import Cassette
+from harness.cassettes.read import Exchange, calls, parse, read_cassette
+from harness.cassettes.replay import CassettePlayer
+from harness.clock import RealClock
+from harness.core.history import History
+from harness.core.scenario import Limits, Scenario
+from harness.core.transition import Transition
+from harness.doors.door import Door
+from harness.doors.transport import Transport
+from harness.wires import by_name
+from tests.http_library import http
+
+_BESIDE = Path(__file__).parents[3] / "shared" / "corpus"
+_STEP = 37
+"""The fast tier takes every so many files of a folder."""
+
+_TORN = "lib__crewai__tests__cassettes__tracing__TestTraceListenerSetup.test_trace_listener_"
+_WITHOUT_END = [
+    _TORN + name for name in ("collects_crew_events", "ephemeral_batch", "with_authenticated_user")
+]
+"""Files without the key that ends a whole one; none of them has a call to a model."""
+
+
+@pytest.fixture(scope="module")
+def files() -> list[Path]:
+    """All cassettes of the corpus."""
+    folder = Path(os.environ.get("LOOP_HARNESS_CORPUS") or _BESIDE) / "vcr_yaml"
+    if not folder.is_dir():
+        pytest.skip("no corpus of recordings: set LOOP_HARNESS_CORPUS to its folder")
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [path for path in found if path.stem not in _WITHOUT_END]
+
+
+def _played(wire: str, exchanges: list[Exchange]) -> int:
+    """Play the calls through a door to a bare client; how many came back as they were recorded."""
+    scenario = Scenario(name="corpus", wire=wire, limits=Limits(model_calls=1 << 20))  # type: ignore[arg-type]
+    script = CassettePlayer(Index(exchanges))
+    transition = Transition(scenario, by_name(wire), script, History())
+    url = f"http://127.0.0.1{by_name(wire).paths()[0]}"
+    same = 0
+    with http.Client(transport=Transport(Door(transition, RealClock()))) as client:
+        for exchange in exchanges:
+            response = client.post(url, content=exchange.body)
+            told = response.status_code, response.content
+            same += told == (exchange.answer.status, exchange.answer.body)
+    assert list(script.unplayed(transition.history.past)) == []
+    return same
+
+
+def spoken(path: Path) -> dict[str, list[Exchange]]:
+    """The calls of a file by the wire that they speak."""
+    found: dict[str, list[Exchange]] = {}
+    for exchange in read_cassette(path):
+        wire = wire_of(exchange.method, exchange.path)
+        assert wire is not None
+        found.setdefault(wire.name, []).append(exchange)
+    return found
+
+
+def _replay(files: list[Path]) -> Counter[str]:
+    """How many calls were played, and from how many files, by wire."""
+    played: Counter[str] = Counter()
+    for path in files:
+        for wire, exchanges in spoken(path).items():
+            assert _played(wire, exchanges) == len(exchanges), path
+            played[wire] += len(exchanges)
+            played[f"{wire} files"] += 1
+    return played
+
+
+def _convert(files: list[Path]) -> int:
+    """Convert each file there and back; how many calls to a model have come through."""
+    seen = 0
+    for path in files:
+        cassette = parse(path.read_bytes())
+        asked = list(calls(cassette))
+        for back in _there_and_back(cassette):
+            assert list(back.interactions) == list(cassette.interactions), path
+            assert list(calls(back)) == asked, path
+        seen += len(asked)
+    return seen
+
+
+def _there_and_back(cassette: Cassette) -> Iterator[Cassette]:
+    for name in ("compact", "cassetter"):
+        yield parse(convert.written(parse(convert.written(cassette, name)), "vcr"))
+
+
+def test_some_cassettes_are_played(files: list[Path]) -> None:
+    played = _replay(files[::_STEP])
+    assert set(played) >= {"anthropic", "openai-chat", "openai-responses"}
+
+
+def test_some_cassettes_are_converted(files: list[Path]) -> None:
+    assert _convert(files[:: 2 * _STEP]) > 20
+
+
+@pytest.mark.real
+def test_every_cassette_is_played_byte_for_byte(files: list[Path]) -> None:
+    assert _replay(files) == {
+        "anthropic": 664,
+        "anthropic files": 371,
+        "openai-chat": 1769,
+        "openai-chat files": 1083,
+        "openai-responses": 608,
+        "openai-responses files": 443,
+    }
+
+
+@pytest.mark.real
+@pytest.mark.timeout(300)
+def test_every_cassette_is_converted_without_loss(files: list[Path]) -> None:
+    assert len(files) == 2002 - len(_WITHOUT_END)
+    assert _convert(files) == 664 + 1769 + 608
