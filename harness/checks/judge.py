@@ -7,8 +7,8 @@ agent applies. Findings that the scenario knows are set apart, and missed when t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from types import ModuleType
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import msgspec
@@ -27,6 +27,7 @@ from harness.checks import (
     outcome,
     persistence,
     progress,
+    recorded,
     request,
     resume,
     retries,
@@ -73,14 +74,21 @@ MODULES: tuple[ModuleType, ...] = (
 comes first, for much else may follow from it."""
 
 
-def checks() -> dict[str, CheckFunction]:
+def checks() -> Mapping[str, CheckFunction]:
     """The checks by name."""
+    return _CHECKS
+
+
+def _found() -> dict[str, CheckFunction]:
     return {
         name: function
         for module in MODULES
         for name, function in vars(module).items()
         if hasattr(function, "needs") and function.__module__ == module.__name__
     }
+
+
+_CHECKS: Mapping[str, CheckFunction] = MappingProxyType(_found())
 
 
 def names() -> dict[str, str]:
@@ -158,6 +166,9 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
     missing = [seam for seam in needed if seam not in history.trace.seams]
     if missing:
         reason = f"needs the seam {' and '.join(missing)}"
+        applied.not_applicable.append(NotApplicable(name, reason))
+        return
+    if name in checks() and (reason := recorded.untold(history.trace, name)):
         applied.not_applicable.append(NotApplicable(name, reason))
         return
     try:

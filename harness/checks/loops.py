@@ -8,6 +8,7 @@ once, unless there are more than K of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Generic, NamedTuple, TypeVar
 
 from harness.checks import stuck
 from harness.checks.budgets import said_tokens
@@ -24,6 +25,8 @@ from harness.core.runs import (
 )
 from harness.core.trace import Trace, Turn
 from harness.core.verdict import Finding
+
+_Made = TypeVar("_Made")
 
 MAX_BOUND = 50
 """From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
@@ -58,28 +61,42 @@ def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]
 
 
 def _recorded(history: History, repeats: int) -> Iterator[Finding]:
-    calls: list[CallMade] = []
-    results: list[ResultMade] = []
-    called_n: list[int] = []
-    answered_n: list[int] = []
-    names: dict[str, str] = {}
+    """The runs of the counts; what one message asks for again was decided at once, and is one."""
+    calls, results = list[_Step[CallMade]](), list[_Step[ResultMade]]()
+    message_n, asked = 0, dict[str, tuple[int, str]]()
     for event in history.events:
-        if isinstance(event, Called) and isinstance(event.request, ToolRequest):
-            calls.append(CallMade(event.request.name, event.request.input))
-            called_n.append(event.n)
-            names[event.key] = event.request.name
+        if isinstance(event, Answered) and event.seam == "model":
+            message_n = event.n
+        elif isinstance(event, Called) and isinstance(event.request, ToolRequest):
+            asked[event.key] = message_n, event.request.name
+            made = CallMade(event.request.name, event.request.input)
+            _add(calls, _Step(event.n, message_n, made))
         elif isinstance(event, Answered) and event.seam == "tool":
-            name = names.get(event.key, "")
-            results.append(ResultMade(answer_failed(event), answer_text(event), name))
-            answered_n.append(event.n)
-    for run in same_call_runs(calls, repeats):
+            by, name = asked.get(event.key, (0, ""))
+            result = ResultMade(answer_failed(event), answer_text(event), name)
+            _add(results, _Step(event.n, by, result))
+    for run in same_call_runs([step.made for step in calls], repeats):
         text = f"{run.name} is called {run.length} times in a row with the same input"
-        events = tuple(called_n[run.start : run.start + run.length])
+        events = tuple(step.n for step in calls[run.start : run.start + run.length])
         yield Finding("no_progress_stop.same_call", text, events)
-    for run in same_fail_runs_explicit(results, repeats):
+    for run in same_fail_runs_explicit([step.made for step in results], repeats):
         text = f"{run.name or 'a tool'} fails {run.length} times in a row in the same way"
-        events = tuple(answered_n[run.start : run.start + run.length])
+        events = tuple(step.n for step in results[run.start : run.start + run.length])
         yield Finding("no_progress_stop.same_failure", text, events)
+
+
+class _Step(NamedTuple, Generic[_Made]):
+    """A recorded call or result: its event, that of the message that asked for it, what it is."""
+
+    n: int
+    message_n: int
+    made: _Made
+
+
+def _add(steps: list[_Step[_Made]], step: _Step[_Made]) -> None:
+    """Add a step, unless it is the one before once more, in the same message."""
+    if not steps or steps[-1][1:] != step[1:] or not step.message_n:
+        steps.append(step)
 
 
 @needs("model", "tool")
