@@ -9,7 +9,17 @@ from __future__ import annotations
 import argparse
 import sys
 
-from bench import cassettes, doors, faults, judging, memory, scenarios, servers
+from bench import (
+    cassettes,
+    doors,
+    faults,
+    judging,
+    memory,
+    recordings,
+    scenarios,
+    servers,
+    strategies,
+)
 
 
 def main() -> int:
@@ -18,7 +28,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="how often to measure (default 3)")
     rounds = parser.parse_args().rounds
     over = 0
-    for module in (scenarios, judging, doors, servers, faults, memory):
+    for module in (scenarios, judging, recordings, doors, servers, faults, memory, strategies):
         for figure in module.figures(rounds):
             print(figure, flush=True)
             over += figure.is_over

@@ -1,12 +1,14 @@
 """`harness judge`: recordings of other programs, and runs of ours, put to the same checks.
 
-A file that is named must be readable; in a folder, what is no recording is a refusal, counted by
-its reason. What could be read is judged in either case, whatever stands beside it.
+Whatever cannot be read is one line, or in a folder a refusal counted by its reason; what could be
+read is judged in either case, whatever stands beside it. Nothing is kept of a file once it was
+printed but for the tally, so that a folder may hold any number of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,9 @@ from harness.cli.options import every_verb, jobs
 from harness.core.errors import InputError
 
 if TYPE_CHECKING:
-    from harness.report.recordings import JudgedFile
+    from harness.cli.journal import Journal, Stamp
+    from harness.cli.judging import Job
+    from harness.report.recordings import JudgedFile, Tally
 
 
 @click.command("judge")
@@ -32,47 +36,74 @@ if TYPE_CHECKING:
     help="How to read the files: auto, or one of `harness list formats`.",
 )
 @click.option("--check", metavar="NAME", help="Only this check.")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the results in DIR, and take those that are there already.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Name each refused file and its reasons.")
 @jobs
 @every_verb
 def command(
-    paths: tuple[Path, ...], kind: str, check: str | None, verbose: bool, jobs: int,
-    as_json: bool,
+    paths: tuple[Path, ...], kind: str, check: str | None, resume: Path | None, verbose: bool,
+    jobs: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of ours, and transcripts of others.
 
     Of a DIR, every file is tried. Exit status 1 for a finding, 2 when nothing could be read.
     """
     from harness.cli import terminal
-    from harness.cli.judging import Job, check_names, judge_file
+    from harness.cli.journal import Journal
+    from harness.cli.judging import check_names, chunks, judge_chunk, lost_files
     from harness.cli.pool import each
+    from harness.cli.walking import files
+    from harness.report.recordings import Tally
 
     check_names(kind, check)
-    tasks = [Job(path=str(f), named=named, kind=kind, check=check) for f, named in files(paths)]
-    judged = []
-    with terminal.progress(len(tasks), "files") as advance:
-        for file in each(judge_file, tasks, jobs):
-            _show(file, as_json, verbose)
-            judged.append(file)
-            advance()
-    return _end(judged, as_json)
+    tally = Tally()
+    with ExitStack() as held:
+        journal = held.enter_context(Journal(resume)) if resume else None
+        stamps: dict[str, Stamp] = {}
+        todo = _todo(paths, kind, check, journal, stamps)
+        total = sum(1 for _ in files(paths)) if terminal.has_progress() else 0
+        advance = held.enter_context(terminal.progress(total, "files"))
+        for judged in each(judge_chunk, chunks(todo, jobs), jobs, lost_files):
+            for file in judged:
+                if journal and (stamp := stamps.pop(file.path, None)):
+                    journal.add(stamp, file)
+                _show(file, as_json, verbose)
+                tally.add(file)
+                advance()
+    return _end(tally, as_json)
 
 
-def files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
-    """Each file once, and whether it was named itself; a folder gives all files below it.
+def _todo(
+    paths: tuple[Path, ...],
+    kind: str,
+    check: str | None,
+    journal: Journal | None,
+    stamps: dict[str, Stamp],
+) -> Iterator[Job]:
+    """The files as jobs; `stamps` gets those that are to be written down once they are judged."""
+    from harness.cli.journal import asked_for, stamp
+    from harness.cli.judging import Job, shown
+    from harness.cli.walking import files
 
-    A verdict of ours is no recording, and left out. Raises InputError for a path that is nothing.
-    """
-    seen: set[Path] = set()
-    for path in paths:
-        if not path.exists():
-            raise InputError("no such file or folder", str(path))
-        inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        for file in inside:
-            verdict = file.name == "verdict.json" and file.with_name("history.jsonl").exists()
-            if file not in seen and (file == path or not verdict):
-                seen.add(file)
-                yield file, file == path
+    asked = asked_for(kind, check)
+    own = journal.path.resolve() if journal else None
+    for found in files(paths):
+        if own is not None and Path(found.path).resolve() == own:
+            continue
+        known = None if found.refused else stamp(found.path, shown(found.path), asked)
+        place = journal.place(known) if journal else None
+        if journal and known and place is None:
+            stamps[known.path] = known
+        yield Job(
+            path=found.path, named=found.named, kind=kind, check=check, refused=found.refused,
+            size_bytes=known.size_bytes if known and place is None else 0, recalled=place,
+            journal=str(journal.path) if journal else "",
+        )  # fmt: skip
 
 
 def _show(file: JudgedFile, as_json: bool, verbose: bool) -> None:
@@ -82,22 +113,21 @@ def _show(file: JudgedFile, as_json: bool, verbose: bool) -> None:
     if as_json:
         for line in recordings.json_lines(file):
             terminal.out(line)
+    else:
+        for line in recordings.text(file, terminal.width(), terminal.paint(), verbose):
+            terminal.out(line)
+    if as_json or (file.named and not verbose):
         for refusal in file.refusals:
-            terminal.note(f"{file.path}: refused: {refusal}")
-        return
-    for line in recordings.text(file, terminal.width(), terminal.paint(), verbose):
-        terminal.out(line)
+            terminal.note(f"{file.path}: {refusal}")
 
 
-def _end(judged: Sequence[JudgedFile], as_json: bool) -> int:
+def _end(tally: Tally, as_json: bool) -> int:
     from harness.cli import terminal
     from harness.core.verdict import EXIT_STATUS, worst
-    from harness.report import recordings
 
     if not as_json:
-        for line in recordings.ending(judged, terminal.paint()):
+        for line in tally.ending(terminal.paint()):
             terminal.out(line)
-    words = [transcript.verdict.verdict for file in judged for transcript in file.transcripts]
-    if not words:
+    if not tally.words:
         raise InputError("nothing could be read: see the reasons for each refusal, or --format")
-    return EXIT_STATUS[worst(*words)]
+    return EXIT_STATUS[worst(*tally.words)]

@@ -1,13 +1,17 @@
 """One file as a task of `judge`: a path in, what was found in it out, for any process to do.
 
 A run of ours is judged as the history that it is; any other recording is read as transcripts, and
-each of them as a history.
+each of them as a history. Whatever is wrong with a file is one line about it and never ends the
+run; small files go to a worker several at a time.
 """
 
 from __future__ import annotations
 
+import gc
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +26,33 @@ if TYPE_CHECKING:
     from harness.core.messages import Json
     from harness.incidents.transcripts import Recording
 
+CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
+"""The most that a worker gets at once, unless one file alone is larger."""
+
+COLLECT_EVERY = 200_000
+"""How many values are made between two searches for garbage."""
+
+DIED = "the process that read it died"
+
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A file to be judged; `named`: the user named it, so that it must be readable."""
+    """A file to be judged.
+
+    `named`: the user named it, so that all of why it cannot be read is said. `refused`: it is not
+    to be opened, and why. `recalled`: it was judged before, and stands in the `journal` there.
+    """
 
     path: str
-    named: bool
-    kind: str
+    kind: str = "auto"
+    named: bool = False
     check: str | None = None
+    refused: str = ""
+    size_bytes: int = 0
+    journal: str = ""
+    recalled: int | None = None
+
+
+Chunk = tuple[Job, ...]
 
 
 def check_names(kind: str, check: str | None) -> None:
@@ -43,38 +66,99 @@ def check_names(kind: str, check: str | None) -> None:
         raise InputError(f"no such check; {nearest(check, names())}", f"--check {check}")
 
 
-def judge_file(job: Job) -> JudgedFile:
-    """What is found in a file. Raises InputError for a named file that cannot be read."""
+def shown(path: str) -> str:
+    """A path as text: a byte of a name that is no UTF-8 is written out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def chunks(jobs: Iterable[Job], workers: int) -> Iterator[Chunk]:
+    """The jobs, several at a time as long as they are small; for one worker singly."""
+    if workers == 1:
+        yield from ((job,) for job in jobs)
+        return
+    held: list[Job] = []
+    size_bytes = 0
+    for job in jobs:
+        if held and (len(held) >= CHUNK_FILES or size_bytes + job.size_bytes > CHUNK_BYTES):
+            yield tuple(held)
+            held, size_bytes = [], 0
+        held.append(job)
+        size_bytes += job.size_bytes
+    if held:
+        yield tuple(held)
+
+
+def judge_chunk(chunk: Chunk) -> tuple[JudgedFile, ...]:
+    """What is found in each of the files."""
+    with _few_collections():
+        return tuple(map(judge_file, chunk))
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """A recording is many values without cycles: looking for cycles is a fifth of the time."""
+    usual = gc.get_threshold()
+    gc.set_threshold(COLLECT_EVERY, *usual[1:])
     try:
-        file = _judge(job)
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def lost_files(
+    chunk: Chunk, alone: Callable[[Chunk], tuple[JudgedFile, ...] | None]
+) -> tuple[JudgedFile, ...]:
+    """What is known of files of which one took its process with it: each is tried alone."""
+    return tuple(_tried(job, alone if len(chunk) > 1 else lambda _: None) for job in chunk)
+
+
+def _tried(job: Job, alone: Callable[[Chunk], tuple[JudgedFile, ...] | None]) -> JudgedFile:
+    judged = alone((job,))
+    if judged is not None:
+        return judged[0]
+    return JudgedFile(path=shown(job.path), refusals=(DIED,), named=job.named)
+
+
+def judge_file(job: Job) -> JudgedFile:
+    """What is found in a file; what cannot be read is refused, with the reason."""
+    from harness.cli.journal import recall
+
+    if job.recalled is not None:
+        return recall(job.journal, job.recalled)
+    try:
+        return _judge(job)
     except InputError as error:
-        if job.named:
-            raise
-        return JudgedFile(path=job.path, refusals=(_reason(error),))
-    if job.named and not file.transcripts:
-        raise InputError(file.refusals[0] if file.refusals else "holds no transcript", job.path)
-    return file
+        reason = _reason(error, job)
+    except MemoryError:
+        reason = "needs more memory than there is"
+    except Exception as error:
+        reason = f"the reader failed: {type(error).__name__}"
+    return JudgedFile(path=shown(job.path), refusals=(reason,), named=job.named)
 
 
-def _reason(error: InputError) -> str:
-    """The part of an error that does not change from file to file, so that it can be counted."""
-    return re.split(r"[:;]", error.what)[0]
+def _reason(error: InputError, job: Job) -> str:
+    """All of an error for a named file; else what does not change from file to file, to count."""
+    if not job.named:
+        return re.split(r"[:;]", error.what)[0]
+    place = error.place.removeprefix(job.path).removeprefix(": ")
+    return f"{place}: {error.what}" if place else error.what
 
 
 def _judge(job: Job) -> JudgedFile:
-    from harness.incidents.read import read
+    from harness.stores.recordings import read_file
 
-    try:
-        data = Path(job.path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", job.path) from None
-    recording = read(data, job.path, job.kind)
+    if job.refused:
+        raise InputError(job.refused)
+    recording = read_file(Path(job.path), job.kind)
+    refusals = tuple(refusal.reason for refusal in recording.refusals)
+    transcripts = tuple(_transcripts(job, recording))
     return JudgedFile(
-        path=job.path,
+        path=shown(job.path),
         format=recording.format,
-        transcripts=tuple(_transcripts(job, recording)),
-        refusals=tuple(refusal.reason for refusal in recording.refusals),
+        transcripts=transcripts,
+        refusals=refusals if refusals or transcripts else ("holds no transcript",),
         notes=recording.notes,
+        named=job.named,
     )
 
 

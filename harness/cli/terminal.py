@@ -58,10 +58,15 @@ def _is_terminal(stream: object) -> bool:
     return bool(getattr(stream, "isatty", lambda: False)())
 
 
+def has_progress() -> bool:
+    """Whether a bar is shown: standard error is a terminal, and the results go elsewhere."""
+    return _is_terminal(sys.stderr) and not _is_terminal(sys.stdout)
+
+
 @contextmanager
 def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
-    """A bar on standard error, where that is a terminal and the results go elsewhere."""
-    if not _is_terminal(sys.stderr) or _is_terminal(sys.stdout):
+    """A bar on standard error, where there is one to be shown."""
+    if not has_progress():
         yield lambda: None
         return
     from rich.console import Console

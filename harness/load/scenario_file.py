@@ -24,7 +24,7 @@ from harness.load.yaml_text import SIZE_MAX_BYTES, Lines, parse
 _T = TypeVar("_T")
 _KNOBS = ("kind", "on", "when", "often", "then", "must_fire")
 _FILE_KEYS = (*(f.encode_name for f in msgspec.structs.fields(Scenario)), "variants")
-_OURS = ("variant", "folder")
+_OURS = ("variant", "folder", "overlaid")
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
@@ -38,7 +38,7 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
         if not path.exists():
             raise InputError("no such file or folder", str(path))
         if path.is_dir():
-            inside = [p for p in sorted(path.rglob("*.yaml")) if _has_script(p)]
+            inside = [p for p in sorted(path.rglob("*.yaml")) if has_script(p)]
             if not inside:
                 raise InputError("no scenario in this folder (a *.yaml with `script:`)", str(path))
             found += inside
@@ -47,7 +47,8 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _has_script(path: Path) -> bool:
+def has_script(path: Path) -> bool:
+    """Whether a file is meant as a scenario; raises InputError when it cannot be read."""
     try:
         with path.open("rb") as file:
             return any(line.startswith((b"script:", b"\xef\xbb\xbfscript:")) for line in file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
@@ -24,13 +24,17 @@ class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One file; `refusals` are the reasons why it, or parts of it, could not be read."""
+    """One file; `refusals` are the reasons why it, or parts of it, could not be read.
+
+    `named`: the user named the file itself.
+    """
 
     path: str
     format: str = ""
     transcripts: tuple[JudgedTranscript, ...] = ()
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    named: bool = False
 
     @property
     def word(self) -> VerdictWord:
@@ -76,17 +80,32 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
 
 
-def ending(files: Sequence[JudgedFile], paint: Paint = plain) -> Iterator[str]:
-    """The refusals by reason, the findings by code, and the totals."""
-    refused = Counter(reason for file in files for reason in file.refusals)
-    yield from _table("refused", refused)
-    found = Counter(f.code for file in files for t in file.transcripts for f in t.verdict.findings)
-    yield from _table("findings", found)
-    words = Counter(t.verdict.verdict for file in files for t in file.transcripts)
-    said = ", ".join(paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w])
-    number = _number(words.total(), "transcript")
-    yield ""
-    yield f"{_number(len(files), 'file')}, {number}: {said or 'none'}; {refused.total()} refused"
+class Tally:
+    """What is kept of the files once they were printed: numbers."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.words: Counter[VerdictWord] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._found: Counter[str] = Counter()
+
+    def add(self, file: JudgedFile) -> None:
+        """Count a file in."""
+        self.files += 1
+        self._refused.update(file.refusals)
+        for transcript in file.transcripts:
+            self.words[transcript.verdict.verdict] += 1
+            self._found.update(finding.code for finding in transcript.verdict.findings)
+
+    def ending(self, paint: Paint = plain) -> Iterator[str]:
+        """The refusals by reason, the findings by code, and the totals."""
+        yield from _table("refused", self._refused)
+        yield from _table("findings", self._found)
+        words = ((w, f"{self.words[w]} {verb}") for w, verb in WORDS.items() if self.words[w])
+        said = ", ".join(paint(word, text) for word, text in words)
+        totals = f"{_number(self.files, 'file')}, {_number(self.words.total(), 'transcript')}"
+        yield ""
+        yield f"{totals}: {said or 'none'}; {self._refused.total()} refused"
 
 
 def _table(title: str, counted: Counter[str]) -> Iterator[str]:

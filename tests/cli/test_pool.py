@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from harness.cli.pool import each
+from harness.cli.pool import AHEAD, each
 from harness.core.errors import HarnessError, InputError
 
 
@@ -49,3 +50,37 @@ def test_what_a_task_raises_is_raised(workers: int) -> None:
 def test_a_worker_that_dies_is_no_pass() -> None:
     with pytest.raises(HarnessError, match="a worker process died"):
         list(each(die, [1, 2], 2))
+
+
+def die_of_three(numbers: tuple[int, ...]) -> list[int]:
+    """A task that takes its process with it when there is a 3 in it."""
+    if 3 in numbers:
+        os._exit(3)
+    return list(numbers)
+
+
+def one_by_one(
+    numbers: tuple[int, ...], alone: Callable[[tuple[int, ...]], list[int] | None]
+) -> list[int]:
+    """Each number alone; -1 for one that dies."""
+    return [(alone((n,)) or [-1])[0] for n in numbers]
+
+
+def test_a_worker_that_dies_costs_one_task() -> None:
+    tasks = [(0, 1), (2, 3), (4, 5), (6,), (3,), (7, 8)]
+    done = list(each(die_of_three, tasks, 2, one_by_one))
+    assert done == [[0, 1], [2, -1], [4, 5], [6], [-1], [7, 8]]
+
+
+def test_few_tasks_are_ahead_of_the_results() -> None:
+    begun: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        for n in range(1000):
+            begun.append(n)
+            yield n
+
+    results = each(double, numbers(), 2)
+    assert next(results)[0] == 0
+    assert len(begun) <= 2 * AHEAD + 2
+    results.close()  # type: ignore[attr-defined]

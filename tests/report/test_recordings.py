@@ -40,7 +40,10 @@ FILES = (
 @pytest.mark.parametrize("verbose", [False, True])
 def test_text(width: int, verbose: bool, snapshot: SnapshotAssertion) -> None:
     said = [line for file in FILES for line in recordings.text(file, width, verbose=verbose)]
-    assert "\n".join([*said, *recordings.ending(FILES)]) == snapshot
+    tally = recordings.Tally()
+    for file in FILES:
+        tally.add(file)
+    assert "\n".join([*said, *tally.ending()]) == snapshot
 
 
 def test_the_command_is_quoted() -> None:

@@ -1,0 +1,69 @@
+"""`harness import`: a recording becomes a scenario that can be played.
+
+The module bears the verb's name, which Python keeps for itself: it is loaded by name only, as all
+verbs are. What it does is in `importing`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.options import every_verb
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", required=True, metavar="NAME", help="The scenario's name, in kebab case.")
+@click.option(
+    "--at",
+    type=click.IntRange(1),
+    metavar="TURN",
+    help="Play from the TURN-th message of the user on; what is before is stored.",
+)
+@click.option(
+    "--transcript",
+    default="",
+    metavar="TRANSCRIPT",
+    help="Which one of several; default: the one with the most messages.",
+)
+@click.option(
+    "--format",
+    "kind",
+    default="auto",
+    show_default=True,
+    metavar="FORMAT",
+    help="How to read the file: auto, or one of `harness list formats`.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("."),
+    show_default=True,
+    metavar="DIR",
+    help="The folder that gets scenarios/NAME.yaml and cassettes/NAME.yaml.",
+)
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@every_verb
+def command(
+    file: Path, name: str, at: int | None, transcript: str, kind: str, out: Path, force: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Make a scenario of a recorded incident, with a report of what the recording lacks.
+
+    FILE is any recording that `harness judge` reads, or the history of a run.
+    """
+    from harness.cli import terminal
+    from harness.cli.importing import Asked, import_file
+    from harness.report import json_lines
+
+    asked = Asked(
+        file=file, name=name, at=at, transcript=transcript, kind=kind, out=out, force=force
+    )
+    made = import_file(asked)
+    if as_json:
+        terminal.out(json_lines.line(made.keys()))
+    else:
+        terminal.out("\n".join(made.text()))
+    return 0

@@ -1,0 +1,92 @@
+"""A file as a task: whatever is wrong with it is one line, and small files go together."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.cli import judging
+from harness.cli.judging import CHUNK_BYTES, CHUNK_FILES, Job, chunks, judge_file, shown
+
+LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
+
+
+def _refused(path: Path, named: bool = False) -> str:
+    (reason,) = judge_file(Job(path=str(path), named=named)).refusals
+    return reason
+
+
+def test_a_file_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(LINE)
+    judged = judge_file(Job(path=str(tmp_path / "a.jsonl")))
+    assert (judged.format, len(judged.transcripts), judged.refusals) == ("claude_code", 1, ())
+    assert judged.transcripts[0].counts["messages"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "the file is empty"),
+        (b"\0\1\2", "binary data"),
+        (b"hello", "format not recognised"),
+        (b'{"a": ' * 200_000, "format not recognised"),
+        (b"interactions: [", "not YAML"),
+    ],
+    ids=["empty", "binary", "text", "deep", "torn YAML"],
+)
+def test_what_cannot_be_read_is_a_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "f").write_bytes(content)
+    assert _refused(tmp_path / "f")
+    if content[:1] != b"{" and reason != "not YAML":
+        assert _refused(tmp_path / "f") == reason
+
+
+def test_a_reason_is_counted_in_a_folder_and_whole_for_a_named_file(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("hello")
+    assert _refused(tmp_path / "f") == "format not recognised"
+    assert _refused(tmp_path / "f", named=True).startswith("line 1: format not recognised; tried")
+
+
+def test_a_file_that_has_gone_or_is_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert _refused(tmp_path / "gone") == "cannot be read"
+    assert _refused(tmp_path / "pipe") == "no regular file"
+
+
+def test_a_mistake_of_ours_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(job: Job) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(judging, "_judge", broken)
+    assert _refused(tmp_path) == "the reader failed: ZeroDivisionError"
+
+
+def test_a_name_that_is_no_utf8(tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")
+    Path(path).write_text(LINE)
+    judged = judge_file(Job(path=path))
+    assert judged.path == shown(path) == f"{tmp_path}/\\xff.jsonl"
+    assert judged.transcripts
+
+
+def test_small_files_go_together() -> None:
+    small = [Job(path=str(n), size_bytes=1) for n in range(2 * CHUNK_FILES + 1)]
+    assert [len(chunk) for chunk in chunks(small, 2)] == [CHUNK_FILES, CHUNK_FILES, 1]
+    large = [Job(path=str(n), size_bytes=CHUNK_BYTES) for n in range(3)]
+    assert [len(chunk) for chunk in chunks(large, 2)] == [1, 1, 1]
+    assert [job for chunk in chunks(small, 2) for job in chunk] == small
+    assert {len(chunk) for chunk in chunks(small, 1)} == {1}
+
+
+def test_a_lost_chunk_costs_one_file(tmp_path: Path) -> None:
+    (tmp_path / "good").write_text(LINE)
+    jobs = (Job(path=str(tmp_path / "good")), Job(path="bad"))
+
+    def alone(chunk: judging.Chunk) -> tuple[judging.JudgedFile, ...] | None:
+        return None if chunk[0].path == "bad" else judging.judge_chunk(chunk)
+
+    good, bad = judging.lost_files(jobs, alone)
+    assert len(good.transcripts) == 1
+    assert bad.refusals == (judging.DIED,)
