@@ -1,0 +1,73 @@
+"""`harness shrink`: a failing scenario or run is cut down to what its finding needs.
+
+What it does is in `shrinking`; what SCENARIO and RUN may name is in `shrink_source`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from harness.cli.options import every_verb
+
+DEFAULT_OUT = ".harness/shrunk"
+
+
+@click.command("shrink")
+@click.argument("source", metavar="SCENARIO|RUN", type=click.Path(path_type=Path))
+@click.option("--target", default="", metavar="SPEC", help="The agent that shows the finding.")
+@click.option(
+    "--keep",
+    default="",
+    metavar="CODE",
+    help="The finding to keep: its code, or its check. Default: the first one of the run.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Of a file with several runs those that match NAME[/VARIANT][@WIRE][+stream] (* and ?).",
+)
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's.")
+@click.option(
+    "--world",
+    type=click.Choice(["simulate", "supervise"]),
+    help="Default: simulate for Python agents, supervise for any other.",
+)
+@click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_OUT,
+    show_default=True,
+    metavar="DIR",
+    help="Where the small scenario goes.",
+)
+@every_verb
+def command(
+    source: Path, target: str, keep: str, only: tuple[str, ...], seed: int | None,
+    world: Literal["simulate", "supervise"] | None, store: str, out: Path, as_json: bool,
+) -> int:  # fmt: skip
+    """Cut a failing scenario down to what its finding needs.
+
+    SCENARIO is a scenario file; of its runs, the first one that shows the finding is taken. RUN is
+    the folder of a run, or its history.jsonl. Ctrl-C keeps the smallest scenario so far.
+    """
+    from harness.cli.shrink_report import Asked
+    from harness.cli.shrinking import shrink_source
+
+    return shrink_source(
+        Asked(
+            source=source,
+            target=target,
+            keep=keep,
+            only=only,
+            seed=seed,
+            world=world,
+            store=store,
+            out=out,
+            as_json=as_json,
+        )
+    )

@@ -1,0 +1,98 @@
+"""What `harness shrink` says: what was kept, how much is left, the file, how to play it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness.campaign.shrinking import Keeping, Shrunk
+from harness.campaign.shrinking.measure import Extent, extent
+from harness.core.messages import Json
+from harness.core.scenario import Scenario
+from harness.report import json_lines
+from harness.report.command import Invocation, repeat
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asks for."""
+
+    source: Path
+    target: str
+    keep: str = ""
+    only: tuple[str, ...] = ()
+    seed: int | None = None
+    world: Literal["simulate", "supervise"] | None = None
+    store: str = ""
+    out: Path
+    as_json: bool = False
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What shrinking came to: where it started, what is left, and where it stands."""
+
+    asked: Asked
+    before: Scenario
+    after: Scenario
+    keeping: Keeping
+    shrunk: Shrunk
+    file: Path
+    interrupted: bool = False
+    repeats: bool = True
+
+    @property
+    def command(self) -> str:
+        """The command that plays the file."""
+        asked = self.asked
+        again = Invocation(
+            path=str(self.file), target=asked.target, world=asked.world or "", store=asked.store
+        )
+        return repeat(again, self.after.run_name, self.after.seed)
+
+
+def text(result: Result) -> Iterator[str]:
+    """The report, line by line, with the file itself: it is short."""
+    finding, shrunk = result.keeping.finding, result.shrunk
+    yield f"{finding.code} is kept: {finding.message}"
+    yield f"  {_size(extent(result.before))} -> {_size(extent(result.after))}"
+    yield f"  {shrunk.tried} candidates, {shrunk.kept} kept"
+    if result.interrupted:
+        yield "  interrupted: this is the smallest so far, and perhaps not the smallest there is"
+    elif not shrunk.minimal:
+        yield "  the tries are spent: perhaps it is not the smallest there is"
+    if not result.repeats:
+        yield "  the file does not show the finding: the agent does not do the same each time"
+    yield f"\n{result.file}"
+    yield from (f"  {said}".rstrip() for said in result.file.read_text("utf-8").splitlines())
+    yield f"\n  repeat: {result.command}"
+
+
+def _size(size: Extent) -> str:
+    return ", ".join(f"{n} {what}" for what, n in _counted(size) if n) or "nothing"
+
+
+def _counted(size: Extent) -> Iterator[tuple[str, int]]:
+    words = ("turn", "fault", "message", "stored message", "tool")
+    for word, n in zip(words, size, strict=True):
+        yield (word if n == 1 else f"{word}s"), n
+
+
+def line(result: Result) -> str:
+    """The report as one line of JSON."""
+    keys: dict[str, Json] = {
+        "name": result.before.run_name,
+        "file": str(result.file),
+        "target": result.asked.target,
+        "code": result.keeping.finding.code,
+        "shape": result.keeping.shape,
+        "before": extent(result.before)._asdict(),
+        "after": extent(result.after)._asdict(),
+        "tried": result.shrunk.tried,
+        "kept": result.shrunk.kept,
+        "minimal": result.shrunk.minimal,
+        "repeats": result.repeats,
+        "repeat": result.command,
+    }
+    return json_lines.line(keys)

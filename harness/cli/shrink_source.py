@@ -1,0 +1,99 @@
+"""What SCENARIO|RUN of `harness shrink` names: runs of a scenario file, or one that was made.
+
+A run that was kept tells its scenario's name. The file is looked for in ./scenarios, since only a
+file has the settings of the faults; without one the scenario is made of the history: what the model
+said becomes the script, what the tools answered their scripts, failures become faults.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.cli.planned import DEFAULT_FOLDER, narrow, plan
+from harness.core.errors import InputError
+from harness.core.events import Started
+from harness.core.history import History
+from harness.core.scenario import Limits, Scenario
+
+
+def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Scenario]:
+    """The runs that are meant, in the order of their file.
+
+    Raises InputError for what is neither a scenario file nor a run.
+    """
+    if source.is_dir() or source.suffix == ".jsonl":
+        found = [_of_run(source)]
+    else:
+        found = [scenario for _, scenario in narrow(plan([source]), only)]
+    if seed is None:
+        return found
+    return [msgspec.structs.replace(scenario, seed=seed) for scenario in found]
+
+
+def _of_run(run: Path) -> Scenario:
+    from harness.cli import show
+
+    history = show.read(show.find(run))
+    start = next((event for event in history.events if isinstance(event, Started)), None)
+    if start is None:
+        raise InputError("the history does not begin with `started`", str(run))
+    if start.world == "recording":
+        raise InputError("a recording: make a scenario of it with `harness import`", str(run))
+    try:
+        scenario = _on_file(start) or _made_of(history, start)
+    except InputError as error:
+        raise InputError(str(error), str(run)) from None
+    return msgspec.structs.replace(scenario, seed=start.seed)
+
+
+def _on_file(start: Started) -> Scenario | None:
+    """The run's scenario from its file below ./scenarios, if it is there."""
+    if not DEFAULT_FOLDER.is_dir():
+        return None
+    files = sorted(DEFAULT_FOLDER.rglob(f"{start.scenario}.yaml"))
+    return next((s for _, s in plan(files) if s.run_name == start.run), None) if files else None
+
+
+def _made_of(history: History, start: Started) -> Scenario:
+    """A scenario that says what was said in a run; its checks and limits are the run's."""
+    from harness.cli import terminal
+    from harness.incidents.importing import retold
+    from harness.incidents.importing.fidelity import Account
+    from harness.incidents.importing.scenario import imported
+    from harness.load.scenario_text import scenario_text
+
+    name = kebab(start.scenario) or "run"
+    made = imported(
+        retold.story(history), name=name, title=f"Made of the run {start.run}", source=[], fired=[],
+        at=None, account=Account(),
+    )  # fmt: skip
+    terminal.note(f"no ./scenarios with the run {start.run!r}: a scenario is made of its history")
+    for line in made.fidelity.lines():
+        terminal.note(f"  {line}")
+    with tempfile.TemporaryDirectory(prefix="loop-harness-") as folder:
+        file = Path(folder) / f"{name}.yaml"
+        file.write_text(scenario_text(made.document), "utf-8")
+        [(_, scenario)] = plan([file])
+    settings = start.settings
+    limits = msgspec.convert(settings.get("limits") or {}, type=Limits)
+    return msgspec.structs.replace(
+        scenario,
+        checks=settings.get("checks") or {},
+        limits=limits,
+        window_tokens=settings.get("window_tokens"),
+        folder="",
+    )
+
+
+def kebab(text: str) -> str:
+    """A text in kebab case, as names of scenarios are.
+
+    >>> kebab("no_progress_stop.same_call")
+    'no-progress-stop-same-call'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
