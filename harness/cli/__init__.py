@@ -21,7 +21,7 @@ INPUT, FAILURE, INTERRUPTED = 2, 3, 130
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The console script `harness`: run a verb and exit with its status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a verb here
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

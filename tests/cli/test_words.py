@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness.cli import main
 from harness.cli.explain import explanation
 from harness.cli.list import KINDS
 from harness.cli.schema import document
@@ -30,6 +31,16 @@ def test_every_verb_says_what_the_table_says(verb: str) -> None:
     names = {option for parameter in found.params for option in parameter.opts}
     assert {"--json", "--debug"} <= names
     assert found.help
+
+
+def test_a_verb_in_this_process_works_after_all_of_them_were_imported(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`harness.cli.list` hides the builtin for the package, once it is imported."""
+    with pytest.raises(SystemExit) as ended:
+        main(["list", "targets", "--json"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize("what", ["faults", "checks", "targets", "formats"])
