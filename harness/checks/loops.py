@@ -12,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from harness.checks import stuck
 from harness.checks.budgets import said_tokens
+from harness.checks.repeating import repeats_before
 from harness.core.calls import ToolRequest
 from harness.core.events import Answered, Called
 from harness.core.exchanges import Ask, Exchange, answer_failed, answer_text
@@ -190,4 +191,4 @@ def _excused(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
         return True
     if any(e.answered and e.answered.n < n and not e.succeeded for e in turn.exchanges):
         return True
-    return stuck.repeats_before(trace, turn, n, repeats)
+    return repeats_before(trace, turn, n, repeats)

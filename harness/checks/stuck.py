@@ -18,7 +18,7 @@ from harness.core.runs import cycles, equal_runs
 from harness.core.trace import Trace, Turn
 from harness.core.verdict import Finding
 
-_PERIODS = (2, 3, 4)
+PERIODS = (2, 3, 4)
 _TOOL_STOPS = frozenset({"tool_use", "tool_calls", "function_call", "completed"})
 _VOLATILE = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", re.IGNORECASE)
 """What differs between two reports of one error: numbers, addresses, ids."""
@@ -31,7 +31,7 @@ def calls_tools(exchange: Exchange) -> bool:
 
 def same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
     """Equal tool, input and result, once more than `repeats` times."""
-    done = _steps(turn, lambda e: e.triple, repeats)
+    done = steps(turn, lambda e: e.triple, repeats)
     for at, _ in equal_runs([e.triple for e in done], repeats + 1):
         text = f"{done[at].request.name} runs again with the same input and result, {repeats} times"
         yield Finding("no_progress_stop.same_call", text, _events(done, at, repeats + 1))
@@ -46,7 +46,7 @@ def same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
     """
     seen: set[tuple[int, ...]] = set()
     for key in (_exact_failure, _like_failure):
-        done = _steps(turn, key, 0)
+        done = steps(turn, key, 0)
         for at, length in equal_runs([key(e) for e in done], repeats + 1):
             count = repeats + 1 + _changes_at_last(done[at : at + repeats + 1])
             events = _events(done, at, count)
@@ -75,9 +75,9 @@ def _like_failure(execution: Execution) -> Hashable | None:
 
 def cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
     """Two to four calls in a circle with equal results, and one call more."""
-    done = _steps(turn, lambda e: e.triple, repeats)
+    done = steps(turn, lambda e: e.triple, repeats)
     keys = [e.triple for e in done]
-    for period in _PERIODS:
+    for period in PERIODS:
         for at, length in cycles(keys, period, repeats):
             if length > period * repeats:
                 names = ", ".join(e.request.name for e in done[at : at + period])
@@ -92,10 +92,10 @@ def cycles_of_messages(turn: Turn, repeats: int) -> Iterator[Finding]:
     for ask in turn.asks:
         asked.setdefault(ask.exchange.n, []).append(ask)
     keys = [_whole(asks) for asks in asked.values()]
-    for period in (1, *_PERIODS):
+    for period in (1, *PERIODS):
         for at, length in cycles(keys, period, repeats):
             calls = sum(map(len, keys[at : at + period]))
-            if length > period * repeats and all(keys[at : at + period]) and calls > _PERIODS[-1]:
+            if length > period * repeats and all(keys[at : at + period]) and calls > PERIODS[-1]:
                 text = f"the same {calls} calls run with equal results, {repeats} times and on"
                 events = tuple(list(asked)[at : at + period * repeats + 1])
                 yield Finding("no_progress_stop.cycle", text, events)
@@ -107,7 +107,7 @@ def _whole(asks: list[Ask]) -> tuple[tuple[str, str, str], ...]:
     return tuple(sorted(e.triple for e in done)) if len(done) == len(asks) else ()
 
 
-def _steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) -> list[Execution]:
+def steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) -> list[Execution]:
     """The turn's answered executions; up to `most` equal ones of one message count as one.
 
     `most` of 0: all equal ones of a message count as one.
@@ -186,65 +186,3 @@ def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
         )
         for a in asks
     )
-
-
-def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
-    """Whether anything at all was equal `repeats` times before event `n`, however loosely.
-
-    This is what a breaker may go by: one tool with one result whatever the input, failures in a
-    row whatever their text, a circle of calls or of whole messages, run or not, empty inputs, calls
-    that were cut off.
-    """
-    done = [e for e in _steps(turn, id, 0) if e.answered and e.answered.n < n]
-    loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
-        lambda e: (e.request.name, e.triple[2]),
-        lambda e: True if e.failed or _is_told_as_error(e) else None,
-    )
-    if any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely):
-        return True
-    for keys in ([e.triple for e in done], _messages(turn, n)):
-        if any(equal_runs(keys, repeats)):
-            return True
-        if any(any(cycles(keys, period, repeats)) for period in _PERIODS):
-            return True
-    cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
-    if any(equal_runs(cut_off, repeats)):
-        return True
-    return any(count >= repeats for count in _useless_calls(trace, turn, n))
-
-
-def _is_told_as_error(execution: Execution) -> bool:
-    """Whether the model was told of a failure, as of an answer that comes too late."""
-    return bool(execution.ask and execution.ask.sent and execution.ask.sent.is_error)
-
-
-def _messages(turn: Turn, n: int) -> list[Hashable]:
-    """The answers with calls before event `n`: what each asked for and what came of it, whatever
-    the order in it."""
-    asked: dict[int, list[tuple[str, ...]]] = {}
-    for ask in (a for a in turn.asks if a.exchange.n < n):
-        run = ask.execution
-        came = run.triple[2] if run else ("refused" if ask.sent else "")
-        call = (ask.use.name, canonical(ask.use.input), came)
-        asked.setdefault(id(ask.exchange), []).append(call)
-    return [tuple(sorted(calls)) for calls in asked.values()]
-
-
-def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
-    """In how many answers before event `n` each tool was called, empty or cut off, since it was
-    called as it should be: a harmless call of another tool is no progress."""
-    counts = Counter[str]()
-    for exchange in (e for e in turn.main if e.reply is not None and e.n < n):
-        calls = {True: set[str](), False: set[str]()}
-        for use in exchange.reply.tool_uses if exchange.reply else ():
-            lacks = is_empty(use.input) and trace.schema(exchange, use.name).get("required")
-            calls[bool(lacks) or _is_cut_off(exchange)].add(use.name)
-        for name in calls[False]:
-            del counts[name]
-        counts.update(calls[True])
-        yield from counts.values()
-
-
-def _is_cut_off(exchange: Exchange) -> bool:
-    """Whether an answer with calls ended before it could ask for them to be run."""
-    return bool(exchange.reply and exchange.reply.tool_uses) and not calls_tools(exchange)

@@ -157,3 +157,18 @@ def test_a_turn_whose_budget_may_be_spent_is_stopped_rightly() -> None:
     assert stopped(tokens=600_000, said=400_000) == []
     assert stopped(hours=3) == ["no_false_stop.ended"]
     assert stopped(hours=4) == []
+
+
+def test_a_tool_that_failed_again_and_again_may_be_stopped_whatever_others_did_between() -> None:
+    story = Story().turn("go")
+    for number in range(3):
+        loop(story, "poll", 1, content=f"broken {number}", error=True)
+        loop(story, "list", 1, content=f"{number} files")
+    refused = story.reply(use("poll")).refuse().reply("sorry").final(status="failed").end()
+    assert not list(no_false_stop(refused))
+    twice = Story().turn("go")
+    for number in range(2):
+        loop(twice, "poll", 1, content=f"broken {number}", error=True)
+        loop(twice, "list", 1, content=f"{number} files")
+    twice.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+    assert codes(no_false_stop(twice.end())) == ["no_false_stop.refused"]
