@@ -9,7 +9,8 @@ OLDER_SDK := 0.125.*
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk check bench fuzz mutants seeds wire-table docs clean
+.PHONY: help setup demo test test-real test-older-sdk check bench fuzz fuzz-long mutants \
+  mutant-table seeds wire-table docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +59,12 @@ bench: $(READY) ## what a call costs, as ratios to the bare SDK
 
 fuzz: $(READY) ## the property tests, with many more examples
 	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
+
+fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
+	$(RUN) -m tests.campaign.long --steps 1000000 --seed 1
+
+mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
+	$(RUN) -m tests.campaign.mutant_table --workers 2
 
 seeds: $(READY) ## the 162 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds

@@ -10,6 +10,7 @@ import argparse
 import sys
 
 from bench import (
+    campaigns,
     cassettes,
     doors,
     faults,
@@ -28,7 +29,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="how often to measure (default 3)")
     rounds = parser.parse_args().rounds
     over = 0
-    for module in (scenarios, judging, recordings, doors, servers, faults, memory, strategies):
+    for module in (
+        scenarios,
+        judging,
+        recordings,
+        doors,
+        servers,
+        faults,
+        memory,
+        strategies,
+        campaigns,
+    ):
         for figure in module.figures(rounds):
             print(figure, flush=True)
             over += figure.is_over

@@ -25,6 +25,7 @@ from harness.agent.openai_responses_model import OpenAIResponsesModel
 from harness.agent.outbox import Outbox
 from harness.agent.overflow import Escalation, Overflow
 from harness.agent.patience import PatientStore
+from harness.agent.plain_client import PlainClient
 from harness.agent.policy import Policy
 from harness.agent.projection import Projection, project
 from harness.agent.spending import PaidModel, open_account
@@ -110,7 +111,8 @@ def build(brief: Brief, **parts: Any) -> Gateway:
 
 
 def standard_model(brief: Brief, client_for: Callable[[Any], Any] = lambda client: client) -> Model:
-    """The model on the brief's wire, with the options `stream`, `model` and `max_tokens`.
+    """The model on the brief's wire, with the options `stream`, `model`, `max_tokens` and `client`,
+    which may be `plain`: no SDK and no streams, on the wire `anthropic` in process.
 
     `client_for` may put another client in the place of the SDK's. Raises InputError for a wire
     that the agent does not speak.
@@ -119,13 +121,19 @@ def standard_model(brief: Brief, client_for: Callable[[Any], Any] = lambda clien
     if make is None:
         hint = nearest(brief.wire, _MODELS)
         raise InputError(f"the agent speaks no wire {brief.wire!r}; {hint}", "wire")
-    client = brief.anthropic() if brief.wire == "anthropic" else brief.openai()
+    plain = brief.options.get("client") == "plain" and brief.wire == "anthropic"
     return make(
-        client_for(client),
-        is_on(brief, "stream"),
+        client_for(_client(brief, plain)),
+        is_on(brief, "stream") and not plain,
         str(brief.options.get("model", MODEL)),
         int(brief.options.get("max_tokens", MAX_TOKENS)),
     )
+
+
+def _client(brief: Brief, plain: bool) -> Any:
+    if plain:
+        return PlainClient(brief.transport, brief.base_url)
+    return brief.anthropic() if brief.wire == "anthropic" else brief.openai()
 
 
 def standard_overflow(brief: Brief) -> Callable[[Compaction], Overflow]:

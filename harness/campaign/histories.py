@@ -9,47 +9,43 @@ A round is one integer: its shape and its words. Damage is one integer for each 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
-from hypothesis import strategies as st
-
+from harness.campaign.choose import Choose, some, sometimes
 from harness.campaign.mutations import MUTATIONS, Draft, History
 from harness.campaign.words import WORDS, word
 from harness.core.scenario import SeedMessage
+
+Stored: TypeAlias = tuple[SeedMessage, ...]
 
 SHAPES = ("s", "ts", "u", "su", "uu", "tu", "u u", "suuuu", "ru su", "S")
 """The assistant's steps in a round, apart by spaces: s says, S says in two blocks, t thinks, r
 thinks in secret, u calls a tool. After a step with calls comes another one, if need be "s"."""
 
-RESULTS = ("found", "", "not found", ({"type": "text", "text": "a"}, {"type": "text", "text": "b"}))
+RESULTS: tuple[object, ...] = (
+    *("found", "", "not found"),
+    [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+)
 
 PLACES = 8
 """At how many places, from the end, a mutation may strike."""
 
-_NEVER = 24
-"""Of the numbers drawn for a mutation, those below this one leave the session as it is."""
-
-_MUTATION = st.integers(0, _NEVER + PLACES - 1)
-_ROUNDS = st.lists(st.integers(0, len(SHAPES) * len(WORDS) - 1), max_size=3)
+NEVER = 24
+"""A mutation is left out so many times as often as it strikes at one of its places."""
 
 
-@st.composite
-def valid_histories(draw: st.DrawFn) -> tuple[SeedMessage, ...]:
-    """Sessions of at most three rounds that every dialect accepts, once the user speaks again."""
-    return _stored(_valid(draw(_ROUNDS)))
-
-
-@st.composite
-def histories(draw: st.DrawFn) -> tuple[SeedMessage, ...]:
-    """Sessions of at most three rounds, valid or with mutations, at most one of each kind."""
-    history = _valid(draw(_ROUNDS))
-    for mutate in MUTATIONS:
-        number = draw(_MUTATION)
-        if number >= _NEVER:
-            history = mutate(history, number - _NEVER)
+def history_of(choose: Choose, max_rounds: int = 3, damaged: bool = True) -> Stored:
+    """A stored session of a few rounds; `damaged`: with mutations, at most one of each kind."""
+    kinds = len(SHAPES) * len(WORDS)
+    history = _valid(list(some(choose, kinds, max_rounds, mean=1.5)))
+    for mutate in MUTATIONS if damaged else ():
+        place = sometimes(choose, PLACES, NEVER)
+        if place is not None:
+            history = mutate(history, place)
     return _stored(history)
 
 
-def _stored(history: History) -> tuple[SeedMessage, ...]:
+def _stored(history: History) -> Stored:
     return tuple(SeedMessage(role=d.role, content=d.blocks) for d in history)
 
 

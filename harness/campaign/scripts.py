@@ -1,4 +1,4 @@
-"""What a generated model, its tools and its user say: integers that index tables of turns.
+"""What a generated model and its tools say: numbers that index tables of turns.
 
 Behind the drawn turns stands one that is said for ever, so that an agent always gets an answer. No
 turn is owed, for how many an agent asks for is its own affair.
@@ -6,14 +6,15 @@ turn is owed, for how many an agent asks for is its own affair.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import msgspec
-from hypothesis import strategies as st
 
+from harness.campaign.choose import Choose, pick, some
 from harness.campaign.words import BLANKS, WORDS, word
 from harness.core.messages import Json
-from harness.core.scenario import InboxItem, ToolScript, ToolTurn, Turn
+from harness.core.scenario import Times, ToolScript, ToolTurn, Turn
 
 TOOLS: dict[str, dict[str, Json]] = {
     "ping": {"type": "object", "properties": {}},
@@ -85,46 +86,57 @@ OUTCOMES: tuple[ToolTurn, ...] = (
 LAST = Turn(say="Done.", times="forever", optional=True)
 SUMMARY = Turn(say="They greeted each other.", times="forever", optional=True, purpose="compact")
 
-_TURN = st.integers(0, len(TURNS) * len(WORDS) - 1)
-_OUTCOME = st.integers(0, len(OUTCOMES) - 1)
-_TEXTS = (*WORDS, *BLANKS)
-_FIRST = st.integers(0, len(WORDS) - 1)
-_KINDS = len(_TEXTS) + 4
-_FURTHER = st.lists(st.integers(0, 2 * _KINDS - 1), max_size=4)
+LASTS: tuple[Turn, ...] = (
+    *(LAST,) * 12,
+    Turn(use="ping", times="forever", optional=True),
+    Turn(use="look_up", input={"name": "Ada"}, times="forever", optional=True),
+    Turn(use="look_up", times="forever", optional=True),
+    Turn(blocks=(), times="forever", optional=True),
+)
+"""The turn behind all others: mostly an end, else a model that never comes to one."""
+
+TIMES: tuple[Times, ...] = (1, 1, 1, 1, 2, 4, 9)
+"""How often a turn is said."""
+
+Tools: TypeAlias = Mapping[str, Mapping[str, Json]]
 
 
-@st.composite
-def scripts(draw: st.DrawFn) -> tuple[Turn, ...]:
-    """Scripts of the model: at most eight turns, one that never ends, and a summary."""
-    numbers = draw(st.lists(_TURN, max_size=8))
-    turns = (TURNS[n % len(TURNS)](n // len(TURNS)) for n in numbers)
-    return (*(msgspec.structs.replace(t, optional=True) for t in turns), LAST, SUMMARY)
+def script_of(
+    choose: Choose, max_turns: int = 8, wire: str = "anthropic", *, spirals: bool = True
+) -> tuple[Turn, ...]:
+    """What the model says: some turns, one that never ends, and a summary.
+
+    `spirals`: it may say a turn again and again, and never come to an end.
+    """
+    often = TIMES if spirals else TIMES[:1]
+    turns = TURNS if wire == "anthropic" else tuple(t for t in TURNS if _is_common(t(0)))
+    said = [
+        _repeated(turns[n % len(turns)], n // len(turns))
+        for n in some(choose, len(turns) * len(WORDS) * len(often), max_turns, mean=3)
+    ]
+    return (*said, pick(choose, LASTS if spirals else LASTS[:1]), SUMMARY)
 
 
-@st.composite
-def tools(draw: st.DrawFn) -> dict[str, ToolScript]:
+def _is_common(turn: Turn) -> bool:
+    """Whether every wire can say it: no tool of the provider's own, no pause for one."""
+    return _SEARCH not in turn.blocks
+
+
+def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
+    times = TIMES[number // len(WORDS)]
+    return msgspec.structs.replace(turn(number % len(WORDS)), optional=True, times=times)
+
+
+def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
     """The tools with their scripts; the last answer of a script is given for ever."""
-    return {name: _tool(schema, draw(st.lists(_OUTCOME, max_size=3))) for name, schema in _OFFERED}
+    return {name: _tool(dict(schema), outcomes_of(choose)) for name, schema in tools.items()}
 
 
-_OFFERED = tuple(TOOLS.items())
+def outcomes_of(choose: Choose) -> tuple[ToolTurn, ...]:
+    """What a tool answers: a few outcomes, of which the last is given for ever."""
+    given = [OUTCOMES[n] for n in some(choose, len(OUTCOMES), 3, mean=1)] or [OUTCOMES[0]]
+    return (*given[:-1], msgspec.structs.replace(given[-1], times="forever"))
 
 
-def _tool(schema: dict[str, Json], numbers: list[int]) -> ToolScript:
-    turns = [OUTCOMES[n] for n in numbers] or [OUTCOMES[0]]
-    turns[-1] = msgspec.structs.replace(turns[-1], times="forever")
-    return ToolScript(input_schema=schema, script=tuple(turns))
-
-
-@st.composite
-def inboxes(draw: st.DrawFn) -> tuple[InboxItem, ...]:
-    """One to five messages in two sessions; from the second on some are blank, or come again."""
-    items = [InboxItem(id="m1", text=word(draw(_FIRST)))]
-    for place, number in enumerate(draw(_FURTHER), start=2):
-        side, kind = divmod(number, _KINDS)
-        if kind < len(_TEXTS):
-            session = "side" if side else "main"
-            items.append(InboxItem(id=f"m{place}", text=_TEXTS[kind], session=session))
-        else:
-            items.append(items[(kind - len(_TEXTS)) % len(items)])
-    return tuple(items)
+def _tool(schema: dict[str, Json], script: tuple[ToolTurn, ...]) -> ToolScript:
+    return ToolScript(input_schema=schema, script=script)

@@ -13,7 +13,13 @@ import click
 
 VERBS = {
     "run": "Play scenarios against an agent and judge what it did.",
+    "serve": "Serve a scenario to an agent started by hand, and judge it when it is stopped.",
+    "record": "Record an agent's calls to the real model as a cassette.",
     "judge": "Judge recordings: runs of ours, and transcripts of others.",
+    "import": "Make a scenario of a recorded incident.",
+    "fuzz": "Play generated scenarios against an agent; shrink what is found.",
+    "shrink": "Cut a failing scenario down to what its finding needs.",
+    "convert": "Write a cassette in another format, without loss.",
     "show": "Print the timeline of one run.",
     "list": "List scenarios, faults, checks, targets or formats.",
     "explain": "Explain a finding's code, a check or a fault.",

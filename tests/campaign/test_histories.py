@@ -8,8 +8,8 @@ from hypothesis import given
 
 from harness.agent.blocks import write_message
 from harness.agent.projection import NO_TEXT, project
-from harness.campaign.histories import histories, valid_histories
 from harness.campaign.mutations import MUTATIONS, Draft, Mutation
+from harness.campaign.strategies import conversations, damaged_conversations
 from harness.core.messages import Message, ToolResult, user
 from harness.core.scenario import Scenario, SeedMessage, Session
 from harness.runner.session import seed_messages
@@ -29,7 +29,7 @@ def _refusals(messages: list[Message], dialect: str) -> list[str]:
     return [v.rule for v in by_name("anthropic").reader(dialect, None).read(body).violations]
 
 
-@given(valid_histories())
+@given(conversations())
 def test_a_valid_history_is_refused_by_no_dialect(stored: STORED) -> None:
     messages = [*_messages(stored), user("And now?")]
     assert {dialect: _refusals(messages, dialect) for dialect in DIALECTS} == {
@@ -37,7 +37,7 @@ def test_a_valid_history_is_refused_by_no_dialect(stored: STORED) -> None:
     }
 
 
-@given(valid_histories())
+@given(conversations())
 def test_a_valid_history_is_sent_as_it_is(stored: STORED) -> None:
     messages = _messages(stored)
     assert project(messages) == [_without_blank_results(message) for message in messages]
@@ -55,7 +55,7 @@ def _without_blank_results(message: Message) -> Message:
     )
 
 
-@given(histories())
+@given(damaged_conversations())
 def test_a_damaged_history_is_sent_as_a_valid_one_of_the_same_words(stored: STORED) -> None:
     messages = [*_messages(stored), user("And now?")]
     sent = project(messages)
@@ -70,7 +70,7 @@ def _words(messages: list[Message]) -> list[str]:
     return [line for lines in texts for line in lines if line.strip()]
 
 
-@given(histories())
+@given(damaged_conversations())
 def test_a_longer_history_begins_as_the_shorter_one_was_sent(stored: STORED) -> None:
     before = [*_messages(stored), user("And now?")]
     after = [*before, Message("assistant", user("Fine.").blocks), user("Good.")]

@@ -11,8 +11,8 @@ import random
 import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 
-from harness.campaign.scenarios import failing_scenarios, scenarios
 from harness.campaign.scripts import LAST, SUMMARY
+from harness.campaign.strategies import scenarios
 from harness.core.history import History
 from harness.core.scenario import Scenario
 from harness.runner import run
@@ -41,8 +41,8 @@ LOOPS = (
 """Those of another part, which generated scenarios reach as well."""
 
 FAILURES = ("blind_resend",)
-"""Those that go wrong only when the world fails: every other 400 of a generated scenario says that
-the prompt is too long."""
+"""Those that go wrong only when the provider fails: every other 400 of a generated scenario says
+that the prompt is too long."""
 
 
 def _history(name: str, scenario: Scenario) -> History:
@@ -65,7 +65,8 @@ def _found(name: str, *phases: Phase) -> Scenario:
         phases=phases,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    drawn = failing_scenarios() if name in FAILURES else scenarios()
+    faults = ("http.status",) if name in FAILURES else ()
+    drawn = scenarios(faults=faults, bursts=False, cancels=False, spirals=False)
     return find(drawn, is_killed, settings=search, random=random.Random(0))
 
 

@@ -1,0 +1,24 @@
+"""This process: one task after the other, for tests and tables. Nobody is left if it dies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+
+class Here:
+    """No workers at all."""
+
+    def each(
+        self,
+        work: Callable[[Any], ResultT],
+        source: Callable[[], Any],
+        *,
+        window: int = 1,
+        lost: Callable[[Any], ResultT] | None = None,
+    ) -> Iterator[ResultT]:
+        """See `Engine.each`."""
+        while (task := source()) is not None:
+            yield work(task)

@@ -1,0 +1,101 @@
+"""One grammar of whole scenarios, for every driver: a function of a `Choose`.
+
+They are the values that scenario files are read into, so whatever a generated scenario shows goes
+through the same run as one that was written by hand. A number of 0 for every question is the
+smallest scenario: one message, no session, no faults, a model that says "Done.".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from harness.campaign.choose import Choose, pick
+from harness.campaign.histories import history_of
+from harness.campaign.nemesis import HIDING, HINDERING, faults_of
+from harness.campaign.scripts import TOOLS, script_of, tools_of
+from harness.campaign.traffic import inbox_of
+from harness.core.messages import Json
+from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, Session, WireName
+
+NAME = "generated"
+
+WINDOWS = (None, None, None, 2_000, 400, 200)
+"""Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
+
+DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
+"""The dialects of a wire; a wire that is not here has one."""
+
+LIMITS = Limits(model_calls=400, tool_calls=400)
+
+LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
+"""What follows where a message may be kept from the agent, so that it still has one to answer."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What narrows the scenarios.
+
+    `faults` are patterns of kinds (`("*",)` for all, `("http.*", "tools.raises")`, none by
+    default), of which `mean_faults` are drawn on average; `kills`: those that end the agent are
+    among them. `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`.
+    `damaged`: stored sessions may be. `bursts`: messages come while a turn is open. `cancels`:
+    users take turns back. `spirals`: models repeat themselves without end. `windows`: some models
+    have a small context window.
+    """
+
+    wire: WireName = "anthropic"
+    tools: Mapping[str, Mapping[str, Json]] = msgspec.field(default_factory=lambda: TOOLS)
+    max_rounds: int = 3
+    max_messages: int = 5
+    max_turns: int = 8
+    damaged: bool = True
+    bursts: bool = True
+    cancels: bool = True
+    windows: bool = True
+    spirals: bool = True
+    faults: tuple[str, ...] = ()
+    mean_faults: float = 1.0
+    kills: bool = True
+    limits: Limits = LIMITS
+
+
+STANDARD = Options()
+
+
+def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
+    """A whole scenario: session, inbox, script, tools, faults, dialect, stream, window."""
+    struck = faults_of(
+        choose,
+        options.faults,
+        wire=options.wire,
+        tools=bool(options.tools),
+        kills=options.kills,
+        mean=options.mean_faults,
+    )
+    hindered = any(spec.kind.startswith(HINDERING) for spec in struck)
+    inbox = inbox_of(
+        choose,
+        options.max_messages,
+        bursts=options.bursts,
+        cancels=options.cancels,
+        is_answered=not hindered,
+    )
+    return Scenario(
+        name=NAME,
+        wire=options.wire,
+        session=Session(messages=history_of(choose, options.max_rounds, options.damaged)),
+        inbox=(*inbox, *([LAST_MESSAGE] * hindered)),
+        script=script_of(choose, options.max_turns, options.wire, spirals=options.spirals),
+        tools=tools_of(choose, options.tools),
+        faults=struck,
+        dialect=pick(choose, DIALECTS.get(options.wire, ("",))),
+        stream=bool(choose(2)),
+        window_tokens=None if not options.windows or _hides(struck) else pick(choose, WINDOWS),
+        limits=options.limits,
+    )
+
+
+def _hides(struck: Sequence[FaultSpec]) -> bool:
+    """Whether a fault may hide from the agent that its request was refused for its size."""
+    return any(spec.kind.startswith(HIDING) and spec.on != "compact" for spec in struck)

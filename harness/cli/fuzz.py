@@ -1,0 +1,141 @@
+"""`harness fuzz`: a campaign against an agent, for so many examples or so many minutes.
+
+Findings are printed when they are made small and their files are in place. What is on the screen is
+in the journal too, so an interrupted campaign is gone on with and nothing is found twice.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from harness.cli.options import every_verb
+from harness.core.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.campaign.campaign import Campaign
+    from harness.campaign.engines import Engine
+    from harness.campaign.journal import Journal
+
+DEFAULT_OUT = ".harness/fuzz"
+DEFAULT_EXAMPLES = 1_000
+
+
+@click.command("fuzz")
+@click.option("--target", metavar="SPEC", help="The agent, as in `harness run`.")
+@click.option("--examples", type=click.IntRange(1), metavar="N",
+              help=f"So many examples in all.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
+              help="In place of --examples: until so much time is over.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), metavar="N",
+              help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
+@click.option("--wire", type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+              help="What the agent speaks.  [default: anthropic]")  # fmt: skip
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+              help="Processes here, or an existing Ray cluster (extra `ray`).")  # fmt: skip
+@click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
+              help="How many work at once.  [default: one a core]")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
+              help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
+@click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
+              help="Go on with the campaign of this folder.")  # fmt: skip
+@every_verb
+def command(
+    target: str | None, examples: int | None, minutes: float | None, seed: int | None,
+    wire: str | None, engine: Literal["local", "ray"], workers: int | None, out: Path | None,
+    resume: Path | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Play generated scenarios and faults against an agent; shrink and keep what is found.
+
+    Exit status 1 with findings, 0 without. One seed is one campaign, whatever the workers.
+    """
+    if examples and minutes:
+        raise InputError("either --examples or --minutes", "--minutes")
+    asked = {"--target": target, "--seed": seed, "--wire": wire, "--out": out}
+    given = [flag for flag, value in asked.items() if value is not None]
+    if resume is not None and given:
+        raise InputError("a campaign that is resumed has its own", given[0])
+    does = _engine(engine, workers)
+    if resume is not None:
+        campaign, journal, folder = _resumed(resume)
+    else:
+        campaign, journal, folder = _begun(target or "", seed, wire or "anthropic", out)
+    most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
+    end_s = time.monotonic() + minutes * 60 if minutes else None
+    return _run(campaign, journal, folder, does, most, end_s, as_json)
+
+
+def _begun(
+    target: str, seed: int | None, wire: str, out: Path | None
+) -> tuple[Campaign, Journal, Path]:
+    import secrets
+
+    from harness.campaign.campaign import begin
+    from harness.campaign.journal import FILE, Plan
+    from harness.checks.judge import names
+    from harness.cli.planned import check_target
+
+    check_target(target, [])
+    chosen = secrets.randbelow(1_000_000) if seed is None else seed
+    folder = out or Path(DEFAULT_OUT) / str(chosen)
+    if (folder / FILE).exists():
+        what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
+        raise InputError(what, str(folder))
+    plan = Plan(target=target, seed=chosen, wire=wire)
+    return *begin(folder, plan, names()), folder
+
+
+def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
+    from harness.campaign.campaign import resume
+    from harness.checks.judge import names
+
+    return *resume(folder, names()), folder
+
+
+def _engine(name: str, workers: int | None) -> Engine:
+    import os
+
+    if name == "ray":
+        from harness.campaign.engines.ray import Ray
+
+        return Ray(workers)
+    from harness.campaign.engines.local import Local
+
+    return Local(workers or os.cpu_count() or 1)
+
+
+def _run(
+    campaign: Campaign,
+    journal: Journal,
+    folder: Path,
+    engine: Engine,
+    most: int | None,
+    end_s: float | None,
+    as_json: bool,
+) -> int:
+    from harness.campaign.campaign import run
+    from harness.cli import fuzzing, terminal
+
+    show = fuzzing.Show(campaign, folder, most, end_s, as_json)
+    results = run(
+        campaign,
+        engine,
+        journal,
+        folder,
+        examples=most,
+        is_over=lambda: end_s is not None and time.monotonic() >= end_s,
+    )
+    try:
+        with show:
+            for result in results:
+                show.result(result)
+    except KeyboardInterrupt:
+        terminal.note(f"to go on: harness fuzz --resume {folder}")
+        raise
+    finally:
+        results.close()  # type: ignore[attr-defined]
+        journal.close()
+    return show.ending()

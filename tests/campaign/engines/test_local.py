@@ -1,0 +1,86 @@
+"""Local workers: the order of the tasks, a worker's death, errors, and that nobody is left."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from harness.campaign.engines import Engine
+from harness.campaign.engines.here import Here
+from harness.campaign.engines.local import Local
+from tests.campaign.engines.work import Task, lost, square
+
+
+def source(tasks: Iterable[Task]) -> Callable[[], Task | None]:
+    left = iter(tasks)
+    return lambda: next(left, None)
+
+
+def squares(engine: Engine, tasks: Iterable[Task], window: int = 8) -> list[tuple[int, int]]:
+    return list(engine.each(square, source(tasks), window=window, lost=lost))
+
+
+TASKS = [Task(n) for n in range(20)]
+SQUARES = [n**2 for n in range(20)]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
+    done = squares(Local(workers), TASKS)
+    assert [number for number, _ in done] == SQUARES
+    assert os.getpid() not in {pid for _, pid in done}
+    assert not multiprocessing.active_children()
+
+
+def test_this_process_is_an_engine_too() -> None:
+    assert [number for number, _ in squares(Here(), TASKS)] == SQUARES
+
+
+def test_the_task_of_a_worker_that_was_killed_is_done_again(tmp_path: Path) -> None:
+    dying = [Task(n, dies=str(tmp_path / "died") if n == 3 else "") for n in range(8)]
+    done = squares(Local(2), dying)
+    assert [number for number, _ in done] == [n**2 for n in range(8)]
+    assert (tmp_path / "died").exists()
+
+
+def test_a_task_that_ends_every_worker_is_given_up_and_the_others_are_done() -> None:
+    done = squares(Local(2), [Task(1), Task(2, always=True), Task(3)])
+    assert [number for number, _ in done] == [1, -2, 9]
+
+
+def test_an_error_of_the_work_is_raised_and_no_worker_is_left() -> None:
+    with pytest.raises(ValueError, match="2 fails"):
+        squares(Local(2), [Task(1), Task(2, fails=True), Task(3)])
+    assert not multiprocessing.active_children()
+
+
+def test_no_more_tasks_are_handed_out_than_the_window_allows() -> None:
+    handed: list[Task] = []
+    given = 0
+
+    def next_task() -> Task | None:
+        if len(handed) == 12:
+            return None
+        handed.append(Task(len(handed)))
+        assert len(handed) - given <= 4
+        return handed[-1]
+
+    for _ in Local(2).each(square, next_task, window=4, lost=lost):
+        given += 1
+    assert given == 12
+
+
+def test_a_source_that_had_nothing_is_asked_again_after_a_result() -> None:
+    waiting = [Task(1)]
+    done = []
+    for number, _ in Local(2).each(
+        square, lambda: waiting.pop() if waiting else None, window=4, lost=lost
+    ):
+        done.append(number)
+        if len(done) < 3:
+            waiting.append(Task(len(done) + 1))
+    assert done == [1, 4, 9]

@@ -1,0 +1,123 @@
+"""A Ray cluster of two nodes: the same campaign as here, with a worker killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.campaign.campaign import begin, run
+from harness.campaign.chunks import Chunk, Result, Task, lost, work
+from harness.campaign.engines.here import Here
+from harness.campaign.journal import FILE, Plan
+from harness.checks.judge import names
+
+ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
+TARGET = "tests.mutants.delivers_twice:agent"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address of a cluster of two nodes, of one CPU each."""
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 1, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster.add_node(num_cpus=1)
+    try:
+        yield cluster.address
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+class Deadly(msgspec.Struct, frozen=True):
+    """A task, and the file that is made by the worker that is killed in the middle of it."""
+
+    task: Task
+    dies: str = ""
+
+
+def deadly(task: Deadly) -> Result:
+    """Do a task; the first worker that does this one is killed half way."""
+    result = work(task.task)
+    if task.dies and not Path(task.dies).exists():
+        Path(task.dies).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return result
+
+
+class Killing:
+    """An engine of which one worker is killed while it plays the chunk `number`."""
+
+    def __init__(self, engine: Any, number: int, dies: Path) -> None:
+        self._engine, self._number, self._dies = engine, number, dies
+
+    def each(
+        self, _: Any, source: Callable[[], Any], *, window: int, lost: Callable[[Any], Any]
+    ) -> Iterator[Any]:
+        """Work that kills."""
+
+        def wrapped() -> Deadly | None:
+            task = source()
+            if task is None:
+                return None
+            chosen = isinstance(task, Chunk) and task.number == self._number
+            return Deadly(task, str(self._dies) if chosen else "")
+
+        yield from self._engine.each(
+            deadly, wrapped, window=window, lost=lambda task: lost(task.task)
+        )
+
+
+def _campaign(folder: Path, engine: Any) -> list[Result]:
+    campaign, journal = begin(folder, Plan(target=TARGET, seed=5), names())
+    results = list(run(campaign, engine, journal, folder, examples=64))
+    journal.close()
+    return results
+
+
+def test_a_cluster_that_loses_a_worker_comes_to_what_one_process_does(
+    address: str, tmp_path: Path
+) -> None:
+    from harness.campaign.engines.ray import Ray
+
+    dies = tmp_path / "died"
+    _campaign(tmp_path / "here", Here())
+    _campaign(tmp_path / "ray", Killing(Ray(address=address), 2, dies))
+    assert dies.exists(), "the worker was killed"
+    here, there = (_lines(tmp_path / name / FILE) for name in ("here", "ray"))
+    assert here == there
+    assert _files(tmp_path / "here") == _files(tmp_path / "ray") != {}
+
+
+def _lines(path: Path) -> list[bytes]:
+    """The lines of a journal; when a finding was made small differs, and what it is does not."""
+    return sorted(path.read_bytes().splitlines())
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in (folder / "findings").iterdir()}
+
+
+def test_a_task_that_ends_every_worker_is_given_up(address: str) -> None:
+    from harness.campaign.engines.ray import Ray
+    from tests.campaign.engines import work as works
+
+    tasks = iter([works.Task(1), works.Task(2, always=True), works.Task(3)])
+    engine = Ray(address=address)
+    done = engine.each(works.square, lambda: next(tasks, None), window=8, lost=works.lost)
+    assert [number for number, _ in done] == [1, -2, 9]
+
+
+def test_chunks_are_plain_data_and_what_is_lost_is_said() -> None:
+    chunk = Chunk(number=3, first=49, count=16, seed=1, target=TARGET)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(chunk), type=Chunk) == chunk
+    assert lost(chunk).doubts == ("examples 49 to 64 end the process that plays them",)

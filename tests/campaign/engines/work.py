@@ -1,0 +1,35 @@
+"""Work for engines that are tested, at module level, as every worker must find it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import msgspec
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A number to be squared; `dies` names a file that is made by whoever dies of the task,
+    so that the next one lives; `always` dies each time."""
+
+    number: int
+    dies: str = ""
+    always: bool = False
+    fails: bool = False
+
+
+def square(task: Task) -> tuple[int, int]:
+    """The square, and who did it."""
+    if task.always or (task.dies and not Path(task.dies).exists()):
+        if task.dies:
+            Path(task.dies).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if task.fails:
+        raise ValueError(f"{task.number} fails")
+    return task.number**2, os.getpid()
+
+
+def lost(task: Task) -> tuple[int, int]:
+    """What is said of a task that nobody survives."""
+    return -task.number, 0

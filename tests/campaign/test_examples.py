@@ -1,0 +1,63 @@
+"""Examples: the same choices are the same run, and what counts as a finding of the agent."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from harness.agent import agent
+from harness.campaign.examples import OWED, UNASKED, draw, genuine, options_of, play, run_of
+from harness.core.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.runner import run
+from harness.targets import of_callable
+from harness.targets.spec import resolve
+
+REFERENCE = of_callable(agent)
+GREETING = (InboxItem(text="Hello"),)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_example_is_played_alike_from_its_choices(seed: int) -> None:
+    options = options_of(REFERENCE)
+    scenario, choices = draw((), Random(seed), options)
+    again, same = draw(choices, Random(99), options)
+    assert (again, same) == (scenario, choices)
+    assert play(again, choices, REFERENCE, 1) == play(scenario, choices, REFERENCE, 1)
+
+
+def test_what_a_generated_scenario_is_owed_is_no_finding() -> None:
+    silent = FaultSpec(kind="http.status", when=9)
+    owing = Scenario(
+        name="owing", inbox=GREETING, script=(Turn(say="a"), Turn(say="b")), faults=(silent,)
+    )
+    played = run(owing, agent)
+    assert {f.code for f in played.verdict.findings} == OWED - {"script.exhausted"}
+    assert genuine(played) == {}
+
+
+def _deaf(brief: object) -> None:
+    """An agent that takes nothing and asks nobody."""
+
+
+def test_an_agent_that_never_asks_is_found_unless_a_fault_has_left_nothing_to_ask() -> None:
+    plain = Scenario(name="plain", inbox=GREETING, script=(Turn(say="a", optional=True),))
+    assert UNASKED in genuine(run_of(plain, of_callable(_deaf)))
+    nothing = FaultSpec(kind="gateway.attachment_only", on="inbox", often="forever")
+    emptied = Scenario(name="emptied", inbox=GREETING, script=plain.script, faults=(nothing,))
+    played = run_of(emptied, REFERENCE)
+    assert UNASKED in {f.code for f in played.verdict.findings}
+    assert genuine(played) == {}
+
+
+def test_what_an_agent_prints_is_lost(capfd: pytest.CaptureFixture[str]) -> None:
+    def talking(brief: object) -> None:
+        print("a great deal")
+
+    run_of(Scenario(name="plain", inbox=GREETING), of_callable(talking))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_server_gets_no_scenario_that_would_end_it() -> None:
+    assert options_of(REFERENCE).kills
+    assert not options_of(resolve("http://127.0.0.1:9/run")).kills

@@ -1,0 +1,130 @@
+"""`harness fuzz` as its user sees it: what is printed, files, exit statuses, kill and resume."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Harness, command, environment
+
+AGENT = '''\
+"""The reference agent, and one that delivers each reply twice."""
+
+from harness.agent import build
+from harness.agent.gateway import Gateway
+
+
+class TwoPaths(Gateway):
+    def deliver(self, inbound, outcome):
+        self.send(inbound, outcome)
+        super().deliver(inbound, outcome)
+
+
+def twice(brief):
+    build(brief, gateway=TwoPaths).run()
+
+
+def dying(brief):
+    import os
+
+    os._exit(7)
+'''
+
+PLAIN = "?client=plain"
+FUZZ = ("fuzz", "--target", f"twice:twice{PLAIN}", "--seed", "5", "--workers", "1")
+
+
+@pytest.fixture
+def agent(folder: Path) -> Path:
+    """The folder, with `twice.py` in it."""
+    (folder / "twice.py").write_text(AGENT, "utf-8")
+    return folder
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in (folder / "findings").iterdir()}
+
+
+def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness) -> None:
+    fuzzed = harness(*FUZZ, "--examples", "8", "--out", "night", "--json")
+    assert fuzzed.returncode == 1, fuzzed.stderr
+    *found, last = map(json.loads, fuzzed.stdout.splitlines())
+    assert "seed 5" in fuzzed.stderr
+    assert (last["seed"], last["verdict"], last["examples"]) == (5, "fail", 8)
+    assert last["findings"] == len(found) >= 1
+    row = next(r for r in found if r["code"] == "outbound_once.twice")
+    assert row["repeat"] == f"harness run {row['file']} --target 'twice:twice{PLAIN}'"
+    played = harness("run", row["file"], "--target", f"twice:twice{PLAIN}", "--json")
+    assert played.returncode == 1
+    assert "outbound_once.twice" in played.stdout
+    assert harness("run", row["file"], "--target", "reference").returncode == 0
+
+
+def test_a_campaign_is_gone_on_with_and_not_begun_twice(agent: Path, harness: Harness) -> None:
+    first = harness(*FUZZ, "--examples", "4", "--out", "night")
+    assert "found outbound_once.twice" in first.stdout
+    assert "harness fuzz --resume night" in first.stdout
+    again = harness(*FUZZ, "--out", "night")
+    assert again.returncode == 2
+    assert "--resume night" in again.stderr
+    more = harness("fuzz", "--resume", "night", "--examples", "6", "--json")
+    assert json.loads(more.stdout.splitlines()[-1])["examples"] == 6
+    assert more.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--target", "referense"), "no such target"),
+        ((), "say which agent"),
+        (("--target", "reference", "--minutes", "1", "--examples", "3"), "either --examples"),
+        (("--resume", "nowhere"), "no campaign here"),
+        (("--resume", "nowhere", "--seed", "3"), "--seed: a campaign that is resumed has its own"),
+        (("--target", "reference", "--engine", "cloud"), "cloud"),
+        (("--target", "reference", "--minutes", "0"), "--minutes"),
+    ],
+)
+def test_wrong_words_are_an_error_and_begin_nothing(
+    folder: Path, harness: Harness, words: tuple[str, ...], said: str
+) -> None:
+    asked = harness("fuzz", *words)
+    assert asked.returncode == 2
+    assert said in asked.stderr
+    assert "Traceback" not in asked.stderr
+    assert not (folder / ".harness").exists()
+
+
+@pytest.mark.real
+def test_an_agent_that_ends_its_process_is_named_and_never_passes(
+    agent: Path, harness: Harness
+) -> None:
+    asked = harness("fuzz", "--target", "twice:dying", "--examples", "3", "--out", "night")
+    assert asked.returncode == 3
+    assert "examples 1 to 3 end the process that plays them" in asked.stdout
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_what_is_killed_and_resumed_comes_to_the_same(
+    agent: Path, harness: Harness, how: signal.Signals
+) -> None:
+    harness(*FUZZ, "--examples", "40", "--out", "whole")
+    begun = subprocess.Popen(
+        command(*FUZZ, "--examples", "40", "--out", "broken"),
+        cwd=agent, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert begun.stdout is not None
+    assert begun.stdout.readline().startswith("found "), "it is in the middle of its work"
+    os.kill(begun.pid, how)
+    _, said = begun.communicate(timeout=60)
+    assert begun.returncode == (130 if how == signal.SIGINT else -9)
+    assert how != signal.SIGINT or "harness fuzz --resume broken" in said
+    harness("fuzz", "--resume", "broken", "--workers", "2", "--examples", "40")
+    assert _files(agent / "broken") == _files(agent / "whole") != {}
+    journals = [(agent / name / "campaign.jsonl").read_bytes() for name in ("broken", "whole")]
+    assert sorted(journals[0].splitlines()) == sorted(journals[1].splitlines())
