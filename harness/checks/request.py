@@ -11,7 +11,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.checks.rows import finished_turns
+from harness.checks.rows import finished_turns, is_user_text
 from harness.core.exchanges import Exchange
 from harness.core.history import History
 from harness.core.message_tree import Node
@@ -22,6 +22,9 @@ from harness.core.verdict import Finding
 
 WINDOW_RULES = frozenset({"V23", "V24"})
 """A prompt over the window is met by being told so; sending it is no invalid request."""
+
+SPIRAL = 5
+"""So many messages of the user in a row, each of which had a reply, were seen in the incident."""
 
 _ALTERNATING = frozenset({"user", "assistant"})
 
@@ -141,7 +144,9 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
     Tool results count as the user's; OpenAI `tool` rows are a side of their own, of which several
     may follow each other. `wire: false` leaves out the requests. The stored rows of a finished
     turn begin with its inbound message, alternate, and end with a reply; an answer that the
-    provider paused may go on in the next row.
+    provider paused may go on in the next row. `spiral`: the fingerprint of replies that never
+    reach the history, five messages of the user in a row without an answer; the next answer is to
+    all of them once more.
     """
     trace = history.trace
     if wire:
@@ -161,7 +166,20 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
                 yield Finding("role_alternation.wire", text, (exchange.n,))
+                if _unanswered(node) == SPIRAL:
+                    text = f"{exchange.called.key}: {SPIRAL} messages of the user in a row, none "
+                    text += "of them answered: replies are lost, and old questions asked again"
+                    yield Finding("role_alternation.spiral", text, (exchange.n,))
             seen.add(id(node))
+
+
+def _unanswered(node: Node | None) -> int:
+    """How many messages of the user's own end a list, with no answer between them."""
+    count = 0
+    while node is not None and node.depth and node.side in ("user", "system"):
+        count += is_user_text(node.message)
+        node = node.parent
+    return count
 
 
 def _same_side(node: Node) -> bool:

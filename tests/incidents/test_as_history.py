@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.checks.loops import no_progress_stop
+from harness.checks.request import role_alternation
 from harness.checks.tool_calls import tool_pairing
 from harness.core.calls import ModelRequest, ToolRequest
 from harness.core.errors import InputError
@@ -246,7 +247,28 @@ def test_what_the_checks_find_are_the_runs_that_are_counted(
         messages = [user("go"), *(m for u, r in pairs for m in (assistant(u), results(r)))]
     transcript = Transcript(name="t", messages=tuple(messages), wire="anthropic")
     found = [finding.code for finding in no_progress_stop(as_history(transcript))]
+    if in_one_message:
+        assert found == [], "what one message asks for twice repeats nothing"
+        return
     counted = counts(transcript)
     assert found.count("no_progress_stop.same_call") == len(counted["same_call_runs"])
     failures = len(counted["same_fail_runs_explicit"])
     assert found.count("no_progress_stop.same_failure") == failures
+
+
+def _asked(texts: int, answered: bool = False) -> Transcript:
+    messages = [user("Hello."), assistant("Hello!")]
+    for number in range(texts):
+        messages.append(user(f"Question {number}?"))
+        messages += [assistant("Yes.")] * answered
+    return Transcript(name="spiral", messages=(*messages, assistant("To all of you: yes.")))
+
+
+def test_five_questions_in_a_row_are_the_fingerprint_of_lost_replies() -> None:
+    def codes(transcript: Transcript) -> list[str]:
+        return [finding.code for finding in role_alternation(as_history(transcript))]
+
+    assert codes(_asked(5)).count("role_alternation.spiral") == 1
+    assert codes(_asked(9)).count("role_alternation.spiral") == 1
+    assert "role_alternation.spiral" not in codes(_asked(4))
+    assert codes(_asked(9, answered=True)) == ["role_alternation.wire"]
