@@ -44,7 +44,7 @@ ONLY: dict[str, frozenset[str]] = {
     "checks": frozenset({"core"}),
     "faults": frozenset({"core"}),
     "incidents": frozenset({"core", "wires"}),
-    "cassettes": frozenset({"core", "wires", "incidents"}),
+    "cassettes": frozenset({"core", "wires", "incidents", "load"}),
     "agent": frozenset({"core", "stores"}),
 }
 """Rooms that may import fewer rooms than their floor allows."""
@@ -55,9 +55,6 @@ PURE: tuple[str, ...] = (
     "checks",
     "faults",
     "incidents",
-    "cassettes.compact",
-    "cassettes.compact_bodies",
-    "cassettes.interaction",
     "agent.blocks",
     "agent.damage",
     "agent.environment.settings",

@@ -50,7 +50,7 @@ SECTIONS = {
 }
 """Where docs/scenario.md explains the keys of each struct."""
 
-OURS = {"variant", "folder", "settings"}
+OURS = {"variant", "folder", "overlaid", "settings"}
 """Fields that no file names."""
 
 

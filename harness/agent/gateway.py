@@ -48,6 +48,7 @@ class Gateway:
         self.damage = Damage()
         self.behind = True
         self.unnoted: list[Inbound] = []
+        self.mine: set[tuple[str, str]] = set()
 
     def run(self) -> None:
         """Finish what was left undone, then take messages until there are no more.
@@ -89,13 +90,32 @@ class Gateway:
             self.send(inbound, ends.unstored("Your message", error))
             return None
         if not admitted:
-            return None
+            return self.leave(inbound)
+        self.mine.add((inbound.session, inbound.id))
         self.report(inbound, transcript)
         return self.turn(inbound, transcript)
+
+    def leave(self, inbound: Inbound) -> None:
+        """Leave a known message alone. What another process has taken, and not answered yet, is
+        told: two agents on one session would do it twice."""
+        if self.behind or (inbound.session, inbound.id) in self.mine:
+            return
+        open_ids = {(p.inbound.session, p.inbound.id) for p in self.left()}
+        if (inbound.session, inbound.id) in open_ids:
+            self.send(inbound, ends.failed(ends.TAKEN, "taken"))
+
+    def left(self) -> list[Pending]:
+        """The turns that are not answered; none when the store does not say."""
+        try:
+            return [pending for pending in self.store.pending() if pending.reply is None]
+        except Exception as error:
+            _log.warning("the store failed, so nobody knows what is left undone: %s", error)
+            return []
 
     def recover(self, pending: Pending) -> None:
         """Go on where a former run of this agent ended."""
         inbound = pending.inbound
+        self.mine.add((inbound.session, inbound.id))
         if pending.reply is not None:
             return self.deliver(inbound, ends.restored(pending.reply, pending.status, pending.kind))
         transcript = self.transcript_of(inbound.session)

@@ -193,7 +193,8 @@ def _refuse_synthetic(message: Any) -> None:
 
 def _tokens(message: Any) -> int | None:
     """What a message says that it cost; None where it does not say."""
-    counts = [getattr(message.usage, name, None) for name in _COUNTS]
+    usage = getattr(message, "usage", None)
+    counts = [getattr(usage, name, None) for name in _COUNTS]
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known else None
 

@@ -100,6 +100,10 @@ PARKED = (
     "What had been started may be done in part."
 )
 AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
+TAKEN = (
+    "Another agent of this session has taken your message, and works on it. I do nothing about it, "
+    "so that it is not done twice."
+)
 BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
 
 _FAILURES: dict[FailureKind, tuple[str, str, bool]] = {

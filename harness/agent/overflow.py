@@ -3,7 +3,8 @@
 A request is made at most three times in a row, so a model that always says "too long" is not asked
 for ever. Only the request is made again: tools that ran in the turn do not run again, for their
 results are in the history that is made shorter. A turn that goes on for long may fill the window
-again; then the stages begin anew, but not at once, and not with a compaction that failed before.
+again; then the stages begin anew, but not at once, and not with a compaction that failed before, or
+after which the prompt was still too long.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from harness.agent.window import REBUILD_TOKENS, budget_tokens, estimate_tokens
 
 MAX_SHRINKS = 2
 """How often a request is made smaller before it is given up."""
+
+SMALLER = 0.9
+"""What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
+smaller by an estimate alone may be none on the wire."""
 
 ANSWERS_APART = 3
 """So many answers must lie between two rounds: before that the history has hardly grown."""
@@ -59,6 +64,8 @@ class Escalation:
         """Take the next stage that helps."""
         if self._answers >= ANSWERS_APART:
             self._left, self._taken = list(self._stages), []
+        elif self._answers == 0 and self._taken[-1:] == ["compact"]:
+            self._forget("compact")
         self._answers = 0
         budget = budget_tokens(transcript.wire(), refusal, self._window_tokens)
         while self._left and len(self._taken) < MAX_SHRINKS:
@@ -66,8 +73,13 @@ class Escalation:
             if self._take(stage, transcript, budget, ask):
                 self._taken.append(stage)
                 return True
-            self._stages = tuple(s for s in self._stages if s != "compact" or stage != s)
+            if stage == "compact":
+                self._forget(stage)
         return False
+
+    def _forget(self, stage: str) -> None:
+        """A stage that did not help is not taken again."""
+        self._stages = tuple(other for other in self._stages if other != stage)
 
     def _take(self, stage: str, transcript: Transcript, budget: int, ask: Ask) -> bool:
         if stage == "compact":
@@ -92,4 +104,4 @@ def _rebuild(transcript: Transcript, budget: int) -> bool:
     """Whether what is left is smaller than what was refused, and so worth another request."""
     before = estimate_tokens(transcript.wire())
     transcript.rebuild(budget)
-    return estimate_tokens(transcript.wire()) < before
+    return estimate_tokens(transcript.wire()) <= SMALLER * before

@@ -27,7 +27,8 @@ WINDOWS = (None, None, None, 2_000, 400, 200)
 DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
 """The dialects of a wire; a wire that is not here has one."""
 
-LIMITS = Limits(model_calls=400, tool_calls=400)
+LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800)
+"""Room for five turns that a slow provider drags on until their budget is spent."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
 """What follows where a message may be kept from the agent, so that it still has one to answer."""

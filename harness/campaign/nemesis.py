@@ -8,7 +8,7 @@ simple others that its type allows, one setting at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import groupby
@@ -83,6 +83,9 @@ NEED_A_WORD = (
 """Faults of which a scenario has to say what it expects: by a history alone, what they do looks as
 if the agent had done it, or they end the agent with an exception that it should not catch."""
 
+LONG_S = 600
+"""What takes ten minutes and more never escalates: the fifth time it would take a day."""
+
 _EVERYWHERE = ("clock.", "gateway.")
 """Layers that may strike away from home. The seams of a Python target beside the model are plain
 calls: there is no status to answer, and no connection to break."""
@@ -114,15 +117,23 @@ def faults_of(
 def fault_of(choose: Choose, fault: Fault) -> FaultSpec:
     """One fault with its knobs: where, when, how often, and what it is told."""
     often, then = pick(choose, OFTEN[:3] if fault.kind.startswith(HINDERING) else OFTEN)
+    on, when = pick(choose, places(fault)), pick(choose, WHEN)
+    settings = pick(choose, variations(fault.kind))
     return FaultSpec(
         kind=fault.kind,
-        on=pick(choose, places(fault)),
-        when=pick(choose, WHEN),
+        on=on,
+        when=when,
         often=often,
-        then=then,
+        then="ok" if _lasts({**fault.defaults, **settings}) else then,
         must_fire=False,
-        settings=pick(choose, variations(fault.kind)),
+        settings=settings,
     )
+
+
+def _lasts(settings: Mapping[str, Json]) -> bool:
+    """Whether a fault lasts so long that one which doubles it is over in no agent's time."""
+    seconds = (value for name, value in settings.items() if name.endswith("_s"))
+    return any(isinstance(value, int | float) and value >= LONG_S for value in seconds)
 
 
 def matching(

@@ -31,14 +31,15 @@ def pairs(history: History) -> tuple[Pair, ...]:
     counted: Counter[str] = Counter()
     reached: dict[Pair, None] = {}
     for event in history.events:
-        if isinstance(event, Answered):
+        if isinstance(event, Answered) and event.faults:
             fired.update(dict.fromkeys(event.faults))
         for kind in _kinds(event):
             counted[kind] += 1
             times = counted[kind]
-            reached.update(dict.fromkeys((fault, kind) for fault in fired))
-            if times in _OFTEN:
-                reached.update(dict.fromkeys((fault, f"{kind} x{times}") for fault in fired))
+            names = (kind, f"{kind} x{times}") if times in _OFTEN else (kind,)
+            for name in names:
+                for fault in fired:
+                    reached[fault, name] = None
     return tuple(reached)
 
 

@@ -12,15 +12,16 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cassettes import compact, yaml_out
+from harness.cassettes import yaml_out
 from harness.cassettes.atomic import write_atomically
-from harness.cassettes.interaction import Cassette
 from harness.cassettes.read import load, parse
 from harness.core.errors import InputError, nearest
+from harness.incidents import compact_codec
+from harness.incidents.interaction import Cassette
 
 
 def _compact(cassette: Cassette) -> bytes:
-    return b"".join(compact.lines(cassette))
+    return b"".join(compact_codec.lines(cassette))
 
 
 FORMATS: dict[str, Callable[[Cassette], bytes]] = {

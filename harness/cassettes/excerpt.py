@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from harness.cassettes import yaml_out
 from harness.cassettes.endpoints import wire_of
-from harness.cassettes.interaction import Cassette, Interaction, phrase
 from harness.cassettes.kept import HOME
 from harness.cassettes.read import Exchange
 from harness.cassettes.redact import kept_headers, mask_url
 from harness.cassettes.redact_body import mask_body
+from harness.incidents.interaction import Cassette, Interaction, phrase
 
 
 def excerpt(exchanges: Iterable[Exchange]) -> bytes:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import yaml
 
-from harness.cassettes.interaction import Cassette, Interaction, phrase
 from harness.core.errors import InputError
 from harness.core.messages import Json
 from harness.incidents import exchanges, vcr
 from harness.incidents.bodies import Unreadable, stored
+from harness.incidents.interaction import Cassette, Interaction, phrase
 from harness.incidents.shapes import fields as f
 
 _LAST_KEYS = {"interactions": "version", "http_interactions": "recorded_with"}

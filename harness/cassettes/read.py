@@ -1,9 +1,10 @@
 """A cassette file as the exchanges that can be played.
 
-The format is told by the content: the compact form, or any of the dialects that `foreign` reads.
-What fails names the file and the place in it. Of an answer's headers only those are kept that a
-recording keeps: lengths and encodings would lie about a body that is played decoded. A body in an
-encoding that the standard library does not know (br, zstd) is played as it is, under its name.
+The format is told by the content, in UTF-8 or UTF-16: the compact form, or any of the dialects that
+`foreign` reads. What fails names the file and the place in it. Of an answer's headers only those
+are kept that a recording keeps: lengths and encodings would lie about a body that is played
+decoded. A body in an encoding that the standard library does not know (br, zstd) is played as it
+is, under its name. When its pieces came is asked for (`timed`); that it broke off is always told.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.cassettes import compact, foreign
+from harness.cassettes import foreign
 from harness.cassettes.endpoints import wire_of
-from harness.cassettes.interaction import Cassette, Interaction, header
 from harness.cassettes.redact import kept_headers
+from harness.cassettes.timing import Timing, from_metadata
 from harness.core.errors import InputError
 from harness.core.plans import Recorded
-from harness.incidents import vcr
+from harness.incidents import compact_codec, vcr
 from harness.incidents.bodies import Unreadable, is_text, unpacked
+from harness.incidents.documents import UTF16, as_utf8
+from harness.incidents.interaction import Cassette, Interaction, header
+from harness.load.regular_file import head_of, whole
 
 _HEAD_BYTES = 4096
 _ENCODINGS = frozenset({"", "identity", "gzip"})
@@ -42,13 +46,19 @@ def read_cassette(path: Path) -> list[Exchange]:
     return list(calls_of(path))
 
 
-def calls_of(path: Path) -> Iterator[Exchange]:
+def calls_of(path: Path, *, timed: bool = False) -> Iterator[Exchange]:
     """The calls to a model of a file, one at a time; raises InputError as `load` does."""
     cassette = load(path)
     try:
-        yield from calls(cassette)
+        yield from calls(cassette, timed=timed)
     except InputError as error:
         raise _placed(error, path) from None
+
+
+def lasting(path: Path) -> Iterator[tuple[int, int]]:
+    """How long each answer took to come whole, in milliseconds, by the number of its exchange."""
+    for exchange in calls_of(path, timed=True):
+        yield exchange.number, sum(wait_ms for _, wait_ms in exchange.answer.pieces)
 
 
 def load(path: Path) -> Cassette:
@@ -58,31 +68,36 @@ def load(path: Path) -> Cassette:
     cassette.
     """
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
-    try:
-        return parse(data)
+        _check_text(head_of(path))
+        return parse(whole(path))
     except InputError as error:
         raise _placed(error, path) from None
 
 
 def _placed(error: InputError, path: Path) -> InputError:
+    if error.place.startswith(str(path)):
+        return error
     return InputError(error.what, f"{path}: {error.place}" if error.place else str(path))
 
 
+def _check_text(head: bytes) -> None:
+    if b"\0" in head and not head.startswith(UTF16):
+        raise InputError("binary, not a cassette")
+
+
 def is_cassette(data: bytes) -> bool:
-    """Whether the bytes are meant as a cassette, whole or not."""
-    return compact.looks_like(data) or vcr.looks_like(data)
+    """Whether the bytes are meant as a cassette, whole or not; InputError for broken UTF-16."""
+    data = as_utf8(data)
+    return compact_codec.looks_like(data) or vcr.looks_like(data)
 
 
 def parse(data: bytes) -> Cassette:
     """A cassette's bytes as interactions; InputError with the place in it when it is none."""
-    if b"\0" in data[:_HEAD_BYTES]:
-        raise InputError("binary, not a cassette")
+    _check_text(data[:_HEAD_BYTES])
+    data = as_utf8(data)
     if not data.strip():
         raise InputError("the file is empty")
-    return compact.read(data) if compact.looks_like(data) else foreign.read(data)
+    return compact_codec.read(data) if compact_codec.looks_like(data) else foreign.read(data)
 
 
 def exchanges(data: bytes) -> list[Exchange]:
@@ -90,8 +105,12 @@ def exchanges(data: bytes) -> list[Exchange]:
     return list(calls(parse(data)))
 
 
-def calls(cassette: Cassette) -> Iterator[Exchange]:
-    """The calls to a model of a cassette, decoded; whatever else it holds is passed over."""
+def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[Exchange]:
+    """The calls to a model of a cassette, decoded; whatever else it holds is passed over.
+
+    The answers of a cassette that is read `timed` come in the pieces in which they were recorded.
+    """
+    timings = from_metadata(cassette.metadata)
     for number, item in enumerate(cassette.interactions, start=1):
         try:
             path = urlsplit(item.uri).path
@@ -105,6 +124,7 @@ def calls(cassette: Cassette) -> Iterator[Exchange]:
             answer = _answer(item)
         except Unreadable as error:
             raise InputError(str(error), f"interaction {number}") from None
+        answer = _in_time(answer, timings.get(number), timed)
         yield Exchange(number, item.method.upper(), path, body, answer)
 
 
@@ -115,3 +135,11 @@ def _answer(item: Interaction) -> Recorded:
     if encoding not in _ENCODINGS and not is_text(item.response_body):
         return Recorded(item.status, {**kept, "content-encoding": encoding}, item.response_body)
     return Recorded(item.status, kept, unpacked(item.response_body, encoding))
+
+
+def _in_time(answer: Recorded, timing: Timing | None, timed: bool) -> Recorded:
+    """The answer cut as it was, and in its pieces if it is `timed`."""
+    if timing is None or not timing.fits(answer.body) or not (timed or timing.cut):
+        return answer
+    pieces = tuple((p.size_bytes, p.wait_ms) for p in timing.pieces) if timed else ()
+    return msgspec.structs.replace(answer, pieces=pieces, cut=timing.ending)

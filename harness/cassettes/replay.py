@@ -26,25 +26,27 @@ from harness.core.plans import Recorded
 from harness.core.ports import Miss
 
 
-def cassette_script(path: Path, wire: str) -> CassettePlayer:
+def cassette_script(path: Path, wire: str, *, timed: bool = False) -> CassettePlayer:
     """The Script of a cassette file in a run on `wire`, whose exchanges alone are owed.
+
+    `timed`: the answers come in the pieces and after the waits that were recorded.
 
     Raises InputError, naming the file and the place, when it cannot be played.
     """
-    spoken = indexes(path)
+    spoken = indexes(path, timed=timed)
     if wire not in spoken:
         known = " and ".join(spoken)
         raise InputError(f"the cassette speaks {known}, the run {wire}: set `wire`", str(path))
     return CassettePlayer(spoken[wire])
 
 
-def indexes(path: Path) -> dict[str, Index]:
+def indexes(path: Path, *, timed: bool = False) -> dict[str, Index]:
     """The calls of a cassette file by the wire that they speak.
 
     Raises InputError as `load` does, and for a file without a call to a model.
     """
     spoken: dict[str, Index] = {}
-    for exchange in calls_of(path):
+    for exchange in calls_of(path, timed=timed):
         wire = wire_of(exchange.method, exchange.path)
         assert wire is not None, exchange.path
         spoken.setdefault(wire.name, Index()).add(exchange)

@@ -4,19 +4,23 @@ What is new in each request, in recorded order, is the story: a text of the user
 inbox, a tool's result is what the tool answers when it is called for that time, and what stands
 before the first question was there to begin with. A question that was asked anew with more behind
 it brought only what is behind. Where requests go on from each other, one that begins anew is the
-agent's own (a compaction, a title) and nobody's question. The model is the cassette. Nothing is
-said of how an agent should behave, so every check that applies is asked.
+agent's own (a compaction, a title) and nobody's question. So is a text that tells again what was
+said before it, or what the model answered: a compaction's, its summary, and what follows it. The
+model is the cassette. Nothing is said of how an agent should behave, so every check that applies is
+asked.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import PurePath
 from typing import Literal, cast
 
 import msgspec
 
+from harness import wires
 from harness.cassettes.index import Entry, Index
 from harness.core.message_tree import Node
 from harness.core.messages import Block, Json, Message, Text, ToolResult, digest, side
@@ -33,6 +37,9 @@ from harness.core.scenario import (
 )
 
 _NAME_LETTERS = 80
+_RETOLD_LETTERS = 40
+"""A text that is at least so long stands in another one because it is told again."""
+
 _ROOM = 20
 """So many calls more than were recorded an agent may make before a limit ends the run."""
 
@@ -54,7 +61,7 @@ def scenario_of_cassette(index: Index, path: PurePath, wire: str, name: str = ""
         stream=first.head.stream,
         session=Session(messages=tuple(_seed(node.message) for node in before)),
         tools=tools,
-        inbox=tuple(_inbox(added, _begins_anew(index.entries))),
+        inbox=tuple(_inbox(before, added, index.entries, wire)),
         script=CassetteScript(cassette=str(path)),
         limits=Limits(
             model_calls=max(usual.model_calls, len(index.entries) + _ROOM),
@@ -98,13 +105,33 @@ def _is_question(message: Message) -> bool:
     return side(message) == "user" and not any(isinstance(b, ToolResult) for b in message.blocks)
 
 
-def _inbox(nodes: Sequence[Node], roots: bool) -> Iterator[InboxItem]:
-    """The texts of the user; of requests that begin anew only the first one's without `roots`."""
-    first = nodes[0]
+def _inbox(
+    before: Sequence[Node], nodes: Sequence[Node], entries: Sequence[Entry], wire: str
+) -> Iterator[InboxItem]:
+    """The texts of the user, in the first one's conversation where requests go on from others."""
+    first, roots = nodes[0], _begins_anew(entries)
     asked = [n for n in nodes if _is_question(n.message) and (roots or _goes_on(n, first))]
-    texts = [text for node in asked if (text := _new_text(node, asked))]
+    told = [node.message.text for node in before] + _answers(entries, wire)
+    lines = [line for text in told for line in text.splitlines()]
+    texts: list[str] = []
+    for node in asked:
+        text = _new_text(node, asked)
+        if text and not (roots and texts and _is_retold(text, [*lines, *texts])):
+            texts.append(text)
     for number, text in enumerate(texts, start=1):
         yield InboxItem(id=f"m{number}", text=text)
+
+
+def _answers(entries: Sequence[Entry], wire: str) -> list[str]:
+    """What the model answered, as text."""
+    parse = wires.by_name(wire).parse
+    kinds = ((e.answer.body, e.answer.headers.get("content-type", "")) for e in entries)
+    return [said.text for body, kind in kinds if (said := parse(body, kind).message)]
+
+
+def _is_retold(text: str, told: Sequence[str]) -> bool:
+    """Whether a text holds what was told before it at some length."""
+    return any(len(old) >= _RETOLD_LETTERS and old in text for old in told)
 
 
 def _goes_on(node: Node, first: Node) -> bool:
@@ -115,12 +142,10 @@ def _goes_on(node: Node, first: Node) -> bool:
 def _new_text(node: Node, asked: Sequence[Node]) -> str:
     """What a question says that was not asked before in its place."""
     text = node.message.text
-    for other in asked:
-        if other is node:
-            break
-        if other.parent is node.parent:
-            text = text.removeprefix(other.message.text).strip() or text
-    return text
+    earlier = takewhile(lambda other: other is not node, asked)
+    places = (other.message.text for other in earlier if other.parent is node.parent)
+    known = max((old for old in places if text.startswith(old)), key=len, default="")
+    return (text.removeprefix(known).strip() if known else text) or text
 
 
 def _tools(entries: Sequence[Entry], messages: Sequence[Message]) -> dict[str, ToolScript]:

@@ -15,6 +15,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
+from typing import Literal
 
 import msgspec
 
@@ -22,6 +23,9 @@ from harness.core.messages import Json
 
 OURS = "loop-harness"
 """The key of ours in the file's `metadata`."""
+
+_RESET = "ReadError"
+"""How clients name a connection that was reset while they read."""
 
 _PIECE = re.compile(r"(\d{1,12})@(\d{1,12})")
 
@@ -42,6 +46,13 @@ class Timing(msgspec.Struct, frozen=True):
     at_ms: int
     pieces: tuple[Piece, ...]
     cut: str = ""
+
+    @property
+    def ending(self) -> Literal["", "reset", "broken"]:
+        """How the connection ended: by a reset, broken off in another way, or with the body."""
+        if not self.cut:
+            return ""
+        return "reset" if self.cut.startswith(_RESET) else "broken"
 
     def fits(self, body: bytes) -> bool:
         """Whether the pieces are those of this body."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
-from harness.cassettes.interaction import Cassette, Interaction, phrase
 from harness.core.messages import Json
 from harness.incidents.bodies import BASE64
+from harness.incidents.interaction import Cassette, Interaction, phrase
 from harness.wires.codec import decode, encode
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -27,6 +27,9 @@ _OURS = ("limit.", "script.", "cassette.")
 
 _DEAD = ("crashed", "hung")
 
+MANY_PAUSES = 3
+"""From so many pauses of the model in a turn on, an agent may end it."""
+
 
 @needs("model", "inbox", "outbox")
 def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
@@ -37,9 +40,9 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
     `refused`: the last request of a later turn is refused for what the agent sends. `unasked`: the
     turn ends with an error, and the model was not asked. `unanswered`: the model answered in words,
     in order and without a call, and the turn brings no final that is a success, or the agent ended.
-    Not meant: a turn that the model declines, cuts short, or spends on calls; a conversation that
-    is longer than the model's window; a message that is blank, came before, or was interrupted; a
-    pause that the provider asked for and that is not over yet. One tool call without a result stood
+    Not meant: a turn that the model declines, cuts short, or spends on calls or pauses; a
+    conversation that is longer than the model's window; a message that is blank, came before, or
+    was interrupted; a pause that the provider asked for and that is not over yet. One tool call without a result stood
     in the history, and every later prompt was answered with status 400
     (anthropics/claude-code#1831). An agent mends it by making each request from its rows anew, so
     that it is valid whatever they hold, and by state that ends with its turn. Source: invariant 32.
@@ -130,8 +133,13 @@ def _unwell(turn: Turn) -> str:
     if last.called.refused and not last.succeeded:
         return "" if WINDOW_RULES.intersection(last.called.refused) else "refused"
     said = last.reply.text.strip() if last.reply else ""
-    in_words = bool(said) and not turn.asks and not wrong(last)
+    in_words = bool(said) and not (turn.asks or _pauses_on(turn) or wrong(last))
     return "unanswered" if in_words and (turn.endings or died) else ""
+
+
+def _pauses_on(turn: Turn) -> bool:
+    """Whether the model paused again and again, until the agent may ask for its last words."""
+    return sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
 
 
 _WORDS = {

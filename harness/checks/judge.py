@@ -25,6 +25,7 @@ from harness.checks import (
     loops,
     memory,
     outcome,
+    overlaid,
     persistence,
     progress,
     recorded,
@@ -135,12 +136,15 @@ def judge(
     if only is not None and only not in known:
         raise InputError(f"there is no check {only!r}; {nearest(only, known)}", "--check")
     chosen = {name: check for name, check in known.items() if only in (None, name)}
+    wanted = _expectation(history)
     applied = _Applied(doubts=list(run.doubts(history)))
+    applied.not_applicable += [
+        n for n in overlaid.set_aside(history, wanted) if n.check.partition(".")[0] in chosen
+    ]
     for name, check in chosen.items():
         _apply(history, name, check, applied)
     if not applied.asked:
         applied.doubts.append("no check applied")
-    wanted = _expectation(history)
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     findings, declared = _known_apart(wanted, applied, set(chosen))
@@ -163,7 +167,8 @@ def _word(findings: Sequence[Finding], doubts: Sequence[str]) -> VerdictWord:
 
 def _apply(history: History, name: str, check: CheckFunction, applied: _Applied) -> None:
     needed = getattr(check, "needs", ())
-    missing = [seam for seam in needed if seam not in history.trace.seams]
+    seams = history.trace.seams if needed else ()
+    missing = [seam for seam in needed if seam not in seams]
     if missing:
         reason = f"needs the seam {' and '.join(missing)}"
         applied.not_applicable.append(NotApplicable(name, reason))
@@ -171,8 +176,9 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
     if name in checks() and (reason := recorded.untold(history.trace, name)):
         applied.not_applicable.append(NotApplicable(name, reason))
         return
+    aside = {n.check for n in applied.not_applicable}
     try:
-        found = list(check(history, **_settings(history, name)))
+        found = [f for f in check(history, **_settings(history, name)) if f.code not in aside]
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
         return
@@ -220,9 +226,10 @@ def _known_apart(
     declared = tuple(f for f in applied.findings if f.code in wanted.known)
     failing = [f for f in applied.findings if f.code not in wanted.known]
     seen = {finding.code for finding in declared}
-    asked = chosen - {n.check for n in applied.not_applicable}
+    unasked = {n.check for n in applied.not_applicable}
+    asked = chosen - unasked
     for code in wanted.known:
-        if code not in seen and code.partition(".")[0] in asked:
+        if code not in seen | unasked and code.partition(".")[0] in asked:
             text = f"the known defect {code} no longer appears: take it out of expect.known"
             failing.append(Finding("expect.known_missing", text))
     return tuple(failing), declared

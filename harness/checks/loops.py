@@ -8,7 +8,10 @@ once, unless there are more than K of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
 
 from harness.checks import stuck
 from harness.checks.budgets import said_tokens
@@ -44,21 +47,36 @@ def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]
     input; but one call that failed so may be changed and tried once. `cycle`: two to four calls, or
     messages of calls, in a circle with equal results. `empty_input`: messages that call a tool
     without what its schema requires, and a further one is run. `refusals`: the agent answers the
-    same call itself more than twice as often, and the turn goes on. Over a recording, in which
-    nobody could stop, `same_call` and `same_failure` are the runs of the counts. Source: invariant
-    11.
+    same call itself more than twice as often, and the turn goes on. A kill begins every count anew,
+    for what an agent counts is in its memory. Over a recording, in which nobody could stop,
+    `same_call` and `same_failure` are the runs of the counts. Source: invariant 11.
     """
     trace = history.trace
     if trace.world == "recording":
         yield from _recorded(history, repeats)
         return
-    for turn in trace.turns.values():
+    for turn in _lives(trace):
         yield from stuck.same_calls(turn, repeats)
         yield from stuck.same_failures(turn, repeats)
         yield from stuck.cycles_of_calls(turn, repeats)
         yield from stuck.cycles_of_messages(turn, repeats)
         yield from stuck.empty_inputs(trace, turn, repeats)
         yield from stuck.refusals(trace, turn, repeats)
+
+
+def _lives(trace: Trace) -> Iterator[Turn]:
+    """The turns; of one in which the agent was killed, what each of its lives did."""
+    for turn in trace.turns.values():
+        if not turn.interrupted_n:
+            yield turn
+            continue
+        for start_n, end_n in pairwise([0, *trace.kills, trace.events[-1].n + 1]):
+            yield msgspec.structs.replace(
+                turn,
+                exchanges=[e for e in turn.exchanges if start_n < e.n < end_n],
+                asks=[a for a in turn.asks if start_n < a.exchange.n < end_n],
+                executions=[e for e in turn.executions if start_n < e.n < end_n],
+            )
 
 
 def _recorded(history: History, repeats: int) -> Iterator[Finding]:
@@ -178,7 +196,7 @@ def _is_dear(turn: Turn, n: int) -> bool:
     asked = [e for e in turn.exchanges if e.n < n]
     answers = [e.answered for e in asked if e.answered is not None]
     tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
-    lasted_ms = max((e.at_ms for e in answers), default=0) - min(
+    lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
         (e.called.at_ms for e in asked), default=0
     )
     return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from harness.checks.begun import is_killed_between, may_begin_again
 from harness.core.exchanges import Exchange
 from harness.core.history import History
+from harness.core.messages import Text, Thinking
 from harness.core.ports import needs
-from harness.core.trace import Compaction, Turn
+from harness.core.trace import Compaction, Trace, Turn
 from harness.core.verdict import Finding
 
 _TRUNCATED = frozenset({"max_tokens", "length"})
@@ -29,28 +31,69 @@ def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Findin
 
 
 @needs("model")
-def no_blind_resend(history: History, *, truncated: int = 1) -> Iterator[Finding]:
+def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> Iterator[Finding]:
     """What failed for good is not sent again unchanged in the same turn.
 
     For good: a 4xx other than 408, 409 and 429, a refusal, a full context. A truncated answer may
-    be asked for again `truncated` times. Retries by the SDK are the provider's wish. Source:
-    invariant 13.
+    be asked for again `truncated` times, one in which nothing is said `empty` times; a hint in the
+    request makes it another one. Not meant: retries by the SDK, which are the provider's wish, and
+    the step that was under way when the agent was killed, begun once more. Source: invariant 13;
+    lsdefine/GenericAgent#225.
     """
     for turn in history.trace.turns.values():
-        failed: dict[tuple[object, ...], Exchange] = {}
-        cut: dict[tuple[object, ...], int] = {}
+        tries = _Tries({"truncated": truncated, "empty": empty})
         for exchange in turn.exchanges:
-            earlier = failed.get(exchange.content)
-            if earlier is not None and not exchange.called.sdk_retry:
+            earlier = tries.failed.get(exchange.content)
+            if earlier is not None and may_begin_again(history.trace, turn, earlier, exchange):
+                tries.forget(exchange)
+            elif earlier is not None and not exchange.called.sdk_retry:
                 text = f"{exchange.called.key} asks again what {_how(earlier)} in "
                 text += f"{earlier.called.key}, unchanged"
                 yield Finding("no_blind_resend.same_request", text, (earlier.n, exchange.n))
-            if _fails_for_good(exchange):
-                failed[exchange.content] = exchange
-            elif exchange.stop in _TRUNCATED:
-                cut[exchange.content] = cut.get(exchange.content, 0) + 1
-                if cut[exchange.content] > truncated:
-                    failed[exchange.content] = exchange
+            tries.see(exchange)
+
+
+class _Tries:
+    """The requests of a turn that are not to be made again, and how often others were in vain."""
+
+    def __init__(self, allowed: dict[str, int]) -> None:
+        self.failed: dict[tuple[object, ...], Exchange] = {}
+        self._allowed = allowed
+        self._vain: dict[tuple[str, tuple[object, ...]], int] = {}
+
+    def see(self, exchange: Exchange) -> None:
+        """Take in what came of a request."""
+        how = _in_vain(exchange)
+        if _fails_for_good(exchange):
+            self.failed[exchange.content] = exchange
+        elif how:
+            lane = how, exchange.content
+            self._vain[lane] = self._vain.get(lane, 0) + 1
+            if self._vain[lane] > self._allowed[how]:
+                self.failed[exchange.content] = exchange
+        elif exchange.succeeded:
+            self.forget(exchange)
+
+    def forget(self, exchange: Exchange) -> None:
+        """The request may be made like any other."""
+        self.failed.pop(exchange.content, None)
+        for how in self._allowed:
+            self._vain.pop((how, exchange.content), None)
+
+
+def _in_vain(exchange: Exchange) -> str:
+    """Whether a whole answer was cut off at its length, or says nothing; "" for any other."""
+    if exchange.stop in _TRUNCATED:
+        return "truncated"
+    return "empty" if exchange.succeeded and _says_nothing(exchange) else ""
+
+
+def _says_nothing(exchange: Exchange) -> bool:
+    """Whether an answer has neither words nor a call; what is thought is not said."""
+    blocks = exchange.reply.blocks if exchange.reply else None
+    return blocks is not None and all(
+        isinstance(b, Thinking) or (isinstance(b, Text) and not b.text.strip()) for b in blocks
+    )
 
 
 def _fails_for_good(exchange: Exchange) -> bool:
@@ -63,6 +106,8 @@ def _how(exchange: Exchange) -> str:
     """A failure in a few words."""
     if exchange.stop in _FINAL_STOPS or exchange.stop in _TRUNCATED:
         return f"stopped with {exchange.stop}"
+    if exchange.succeeded:
+        return "was answered with nothing, as before,"
     return f"was answered {exchange.status}"
 
 
@@ -77,17 +122,28 @@ def compaction_progress(
     `ratio`: tried again although the last one left more than `ratio` of the prompt. `larger`: what
     is sent after one that did not fail is no smaller than what was refused. `unusable`: the next
     request tells the summary although it was cut off or refused. `too_many`: more than `most`
-    without a successful main answer between them. Source: invariant 16.
+    without a successful main answer between them. Not meant: a compaction that was under way when
+    the agent was killed, and begins again. Source: invariant 16.
     """
+    trace = history.trace
     in_turns: dict[int, list[Compaction]] = {}
     for compaction in history.trace.compactions:
-        yield from _larger(compaction)
+        if not _is_killed(trace, compaction):
+            yield from _larger(compaction)
         yield from _unusable(compaction)
         in_turns.setdefault(id(compaction.turn), []).append(compaction)
     for compactions in in_turns.values():
         for first, second in pairwise(compactions):
-            yield from _again(first, second, ratio)
-        yield from _too_many(compactions[0].turn, compactions, most)
+            if not is_killed_between(trace, first.n, first.after.n if first.after else second.n):
+                yield from _again(first, second, ratio)
+        whole = [c for c in compactions if not _is_killed(trace, c)]
+        yield from _too_many(compactions[0].turn, whole, most)
+
+
+def _is_killed(trace: Trace, compaction: Compaction) -> bool:
+    """Whether the agent was killed before it could go on with what the compaction had left."""
+    end_n = compaction.after.n if compaction.after else trace.events[-1].n
+    return is_killed_between(trace, compaction.n, end_n)
 
 
 def _larger(compaction: Compaction) -> Iterator[Finding]:

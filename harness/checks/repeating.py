@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 
 from harness.checks.execution import is_empty
-from harness.checks.stuck import PERIODS, calls_tools, steps
+from harness.checks.steps import steps
+from harness.checks.stuck import PERIODS, calls_tools
 from harness.core.exchanges import Exchange, Execution
 from harness.core.messages import canonical
 from harness.core.runs import cycles, equal_runs
@@ -28,7 +29,7 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
     if any(_is_equal(some, repeats) for some in (done, *_by_tool(done))):
         return True
-    for keys in ([e.triple for e in done], _messages(turn, n)):
+    for keys in ([(*e.identity, _result(e)) for e in done], _messages(turn, n)):
         if any(equal_runs(keys, repeats)):
             return True
         if any(any(cycles(keys, period, repeats)) for period in PERIODS):
@@ -48,10 +49,19 @@ def _by_tool(done: list[Execution]) -> Iterator[list[Execution]]:
 def _is_equal(done: list[Execution], repeats: int) -> bool:
     """Whether so many in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
-        lambda e: (e.request.name, e.triple[2]),
+        lambda e: (e.request.name, _result(e)),
         lambda e: True if e.failed or _is_told_as_error(e) else None,
     )
     return any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely)
+
+
+def _result(execution: Execution) -> str:
+    """What came of a call; all that says nothing is alike, whatever it is made of."""
+    value = execution.answered.value if execution.answered else None
+    content = value.get("content") if isinstance(value, dict) else value
+    parts = content if isinstance(content, list | tuple) else ()
+    says = execution.failed or execution.text.strip() or any("text" not in part for part in parts)
+    return execution.triple[2] if says else ""
 
 
 def _is_told_as_error(execution: Execution) -> bool:
@@ -65,21 +75,22 @@ def _messages(turn: Turn, n: int) -> list[Hashable]:
     asked: dict[int, list[tuple[str, ...]]] = {}
     for ask in (a for a in turn.asks if a.exchange.n < n):
         run = ask.execution
-        came = run.triple[2] if run else ("refused" if ask.sent else "")
+        came = _result(run) if run else ("refused" if ask.sent else "")
         call = (ask.use.name, canonical(ask.use.input), came)
         asked.setdefault(id(ask.exchange), []).append(call)
     return [tuple(sorted(calls)) for calls in asked.values()]
 
 
 def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
-    """In how many answers before event `n` each tool was called, empty or cut off, since it was
-    called as it should be: a harmless call of another tool is no progress."""
+    """In how many answers before event `n` each tool was called with nothing, no object or a part,
+    since it was called as it should be: a harmless call of another tool is no progress."""
     counts = Counter[str]()
     for exchange in (e for e in turn.main if e.reply is not None and e.n < n):
         calls = {True: set[str](), False: set[str]()}
         for use in exchange.reply.tool_uses if exchange.reply else ():
             lacks = is_empty(use.input) and trace.schema(exchange, use.name).get("required")
-            calls[bool(lacks) or _is_cut_off(exchange)].add(use.name)
+            is_object = isinstance(use.input, dict | None)
+            calls[bool(lacks) or not is_object or _is_cut_off(exchange)].add(use.name)
         for name in calls[False]:
             del counts[name]
         counts.update(calls[True])

@@ -11,7 +11,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.checks.rows import finished_turns, is_user_text
+from harness.checks.rows import finished_turns, is_user_text, written_by_another
 from harness.core.exchanges import Exchange
 from harness.core.history import History
 from harness.core.message_tree import Node
@@ -54,12 +54,13 @@ def append_only_prefix(history: History) -> Iterator[Finding]:
     `messages`: the next one does not begin with what stood before the newest message of a request,
     which alone may still grow (a pause, a hint that is said once). `system`: the system text is
     another one. Every such change makes the provider read the conversation anew, and breaks signed
-    thinking. A compaction excuses it, and so does a request that failed for good or a start of the
-    agent between them. A turn may go back to what the one before held since its last
-    compaction, when a request of that one failed for good. Source: invariant 8.
+    thinking. A compaction excuses it, and so does a request that failed for good, a start of the
+    agent or a row of another process between them. A turn may go back to what the one before held
+    since its last compaction, when a request of that one failed for good. Source: invariant 8.
     """
     trace = history.trace
     breaks = sorted([c.n for c in trace.compactions] + [s.n for s in trace.starts])
+    others = written_by_another(trace)
     last: dict[str, Exchange] = {}
     for exchange in trace.exchanges:
         if exchange.purpose != "main":
@@ -68,8 +69,19 @@ def append_only_prefix(history: History) -> Iterator[Finding]:
         last[exchange.called.session] = exchange
         if before is None or bisect(breaks, before.n) != bisect(breaks, exchange.n):
             continue
+        if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
+            continue
         if _is_gone_on_from(before) and not _goes_back(trace, before, exchange):
             yield from _begins_alike(before, exchange)
+
+
+def _reloaded_since(trace: Trace, before: Exchange, exchange: Exchange) -> int:
+    """The event from which on rows of others come into view with this request: a new turn begins
+    with what is stored, and shows what was added to it since the one before began."""
+    called = before.called
+    turn = trace.turns.get((called.session, called.turn))
+    same = called.turn == exchange.called.turn
+    return before.n if same or turn is None else turn.begun_n or turn.opened_n
 
 
 def _is_gone_on_from(exchange: Exchange) -> bool:

@@ -26,12 +26,24 @@ class Placed(msgspec.Struct, frozen=True):
     message: Message
 
 
+_BY_ANOTHER = frozenset({"persistence.second_writer", "persistence.second_agent"})
+"""Faults that are the writes of another process on the session."""
+
+
+def written_by_another(trace: Trace) -> list[int]:
+    """The events at which another process has stored something in the session."""
+    return [a.n for a in trace.answers if a.seam == "store" and _BY_ANOTHER.intersection(a.faults)]
+
+
 def finished_turns(trace: Trace) -> Iterator[Turn]:
     """Delivered turns that ended with a final or an error, once nothing can be added to them; not
-    those in which the store failed and the user was told so."""
+    those in which the store failed and the user was told so, nor those in which another process
+    wrote to the session."""
+    writes = written_by_another(trace)
     for turn in trace.turns.values():
         over = turn.settled_n and turn.endings and not turn.store_failed
-        if turn.delivery and turn.text.strip() and over:
+        shared = any((turn.begun_n or turn.opened_n) <= n <= turn.settled_n for n in writes)
+        if turn.delivery and turn.text.strip() and over and not shared:
             yield turn
 
 

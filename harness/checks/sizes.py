@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.checks.begun import may_begin_again
 from harness.core.exchanges import Exchange
 from harness.core.history import History
 from harness.core.ports import needs
-from harness.core.trace import Turn
+from harness.core.trace import Trace, Turn
 from harness.core.verdict import Finding
 
 _BETA = "anthropic-beta"
@@ -22,19 +23,22 @@ def request_fits(history: History) -> Iterator[Finding]:
     wrapper's own message. `again`: a later main request of that turn has neither fewer tokens nor
     fewer bytes, and nothing came of the turn in between. Where the reply may be what does not fit,
     a lower `max_tokens` is smaller too. Not meant: the same conversation for a model or with a beta
-    whose window is another one, what grows after a request that succeeded, a retry by the SDK, and
-    a new turn. An agent that knows one shape of the refusal pays for each of the others, and its
-    conversation is stuck. An agent mends it by treating all shapes alike: make the request smaller,
-    look whether it is, else say so. Source: invariant 7; gptme/gptme#185.
+    whose window is another one, what grows after a request that succeeded, a retry by the SDK, the
+    step that was under way when the agent was killed, begun once more, and a new turn. An agent
+    that knows one shape of the refusal pays for each of the others, and its conversation is stuck.
+    An agent mends it by treating all shapes alike: make the request smaller, look whether it is,
+    else say so. Source: invariant 7; gptme/gptme#185.
     """
     for turn in history.trace.turns.values():
-        yield from _in_a_turn(turn)
+        yield from _in_a_turn(history.trace, turn)
 
 
-def _in_a_turn(turn: Turn) -> Iterator[Finding]:
+def _in_a_turn(trace: Trace, turn: Turn) -> Iterator[Finding]:
     refused: Exchange | None = None
     is_told = False
     for exchange in turn.main:
+        if refused is not None and may_begin_again(trace, turn, refused, exchange):
+            refused, is_told = None, False
         if refused is not None and not exchange.called.sdk_retry:
             if _is_smaller(exchange, refused):
                 is_told = False

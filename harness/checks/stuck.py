@@ -8,10 +8,10 @@ run goes on.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 
 from harness.checks.execution import is_empty
+from harness.checks.steps import sequence, steps
 from harness.core.exchanges import Ask, Exchange, Execution
 from harness.core.messages import canonical
 from harness.core.runs import cycles, equal_runs
@@ -31,10 +31,12 @@ def calls_tools(exchange: Exchange) -> bool:
 
 def same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
     """Equal tool, input and result, once more than `repeats` times."""
-    done = steps(turn, lambda e: e.triple, repeats)
-    for at, _ in equal_runs([e.triple for e in done], repeats + 1):
-        text = f"{done[at].request.name} runs again with the same input and result, {repeats} times"
-        yield Finding("no_progress_stop.same_call", text, _events(done, at, repeats + 1))
+    done = sequence(turn, repeats)
+    keys = [step.key if step.ran else None for step in done]
+    for at, _ in equal_runs(keys, repeats + 1):
+        text = f"{done[at].name} runs again with the same input and result, {repeats} times"
+        events = tuple(step.n for step in done[at : at + repeats + 1])
+        yield Finding("no_progress_stop.same_call", text, events)
 
 
 def same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
@@ -75,14 +77,15 @@ def _like_failure(execution: Execution) -> Hashable | None:
 
 def cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
     """Two to four calls in a circle with equal results, and one call more."""
-    done = steps(turn, lambda e: e.triple, repeats)
-    keys = [e.triple for e in done]
+    done = sequence(turn, repeats)
+    keys = [step.key for step in done]
     for period in PERIODS:
         for at, length in cycles(keys, period, repeats):
-            if length > period * repeats:
-                names = ", ".join(e.request.name for e in done[at : at + period])
+            more = (i for i in range(at + period * repeats, at + length) if done[i].ran)
+            if (over := next(more, 0)) > 0:
+                names = ", ".join(step.name for step in done[at : at + period])
                 text = f"{names} run in a circle with equal results, {repeats} times and on"
-                events = _events(done, at, period * repeats + 1)
+                events = tuple(step.n for step in done[at : over + 1])
                 yield Finding("no_progress_stop.cycle", text, events)
 
 
@@ -105,23 +108,6 @@ def _whole(asks: list[Ask]) -> tuple[tuple[str, str, str], ...]:
     """What came of a message's calls, whatever their order; nothing if one was not run."""
     done = [ask.execution for ask in asks if ask.execution and ask.execution.answered]
     return tuple(sorted(e.triple for e in done)) if len(done) == len(asks) else ()
-
-
-def steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) -> list[Execution]:
-    """The turn's answered executions; up to `most` equal ones of one message count as one.
-
-    `most` of 0: all equal ones of a message count as one.
-    """
-    done = sorted(
-        (e for e in turn.executions if e.answered), key=lambda e: e.answered.n if e.answered else 0
-    )
-    batches = [(id(e.ask.exchange) if e.ask else id(e), key(e)) for e in done]
-    counts, seen, kept = Counter(batches), set[tuple[int, Hashable]](), list[Execution]()
-    for execution, batch in zip(done, batches, strict=True):
-        if batch[1] is None or batch not in seen or 0 < most < counts[batch]:
-            kept.append(execution)
-        seen.add(batch)
-    return kept
 
 
 def _events(done: list[Execution], at: int, count: int) -> tuple[int, ...]:

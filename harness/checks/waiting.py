@@ -23,7 +23,7 @@ from harness.core.trace import Trace
 from harness.core.verdict import Finding
 
 _WAIT = re.compile(r"wait (\d+) ms")
-_ASLEEP = re.compile(r"(\d+) ms monotonic")
+_ASLEEP = re.compile(r"jump -?\d+ ms, (\d+) ms monotonic")
 
 
 class _Patience(NamedTuple):
@@ -150,4 +150,4 @@ def _waits_ms(event: Called | Answered) -> int:
 
 
 def _numbers(pattern: re.Pattern[str], steps: tuple[str, ...]) -> Iterator[int]:
-    return (int(found[1]) for step in steps if (found := pattern.search(step)))
+    return (int(found[1]) for step in steps if (found := pattern.match(step)))

@@ -23,17 +23,55 @@ def cassettes_of(path: Path) -> list[Path]:
         inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS and p.is_file())
         if any(p.suffix == ".yaml" and has_script(p) for p in inside):
             return []
-        return [p for p in inside if _is_cassette(p)]
-    return [path] if path.is_file() and _is_cassette(path) else []
+        return [p for p in inside if not _leads_out(p, path) and _is_cassette(p)]
+    return [path] if path.exists() and _is_cassette(path, named=True) else []
 
 
-def _is_cassette(path: Path) -> bool:
+def _leads_out(path: Path, folder: Path) -> bool:
+    """Whether a link leads out of the folder in which it was found: told, and not played."""
+    if not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()):
+        return False
+    from harness.cli import terminal
+
+    terminal.note(f"{path}: a link out of the folder, not followed")
+    return True
+
+
+def _is_cassette(path: Path, *, named: bool = False) -> bool:
+    """Whether a file is one; InputError for one that cannot be read, or was `named` in vain."""
     from harness.cassettes.read import is_cassette
+    from harness.incidents.documents import UTF16, is_json
+    from harness.load.regular_file import head_of, whole
+
+    head = head_of(path)
+    is_wide = head.startswith(UTF16)
+    if b"\0" in head and not is_wide:
+        return False
+    if not is_wide and is_cassette(head):
+        return True
+    data = whole(path)
+    try:
+        if is_cassette(data):
+            return True
+    except InputError as error:
+        raise InputError(error.what, str(path)) from None
+    if named and not data.strip():
+        raise InputError("the file is empty", str(path))
+    if named and is_json(data):
+        _refuse_recording(path, data)
+    return False
+
+
+def _refuse_recording(path: Path, data: bytes) -> None:
+    """Raise InputError for a recording that can be imported, and is no cassette."""
+    from harness.incidents.read import FORMATS, format_of
 
     try:
-        return is_cassette(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
+        title = FORMATS[format_of(data)].title
+    except InputError:
+        return
+    what = f"a recording ({title}): `harness import` makes a scenario of it"
+    raise InputError(what, str(path))
 
 
 def scenarios_of(path: Path, root: Path) -> Iterator[Scenario]:

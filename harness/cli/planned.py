@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from harness.cli.cassettes import planned_cassettes
 from harness.core.errors import InputError, nearest
 from harness.core.scenario import Scenario
 from harness.load import find_scenarios, load_scenarios
@@ -18,13 +19,17 @@ DEFAULT_FOLDER = Path("scenarios")
 def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
     """Every run of these files and folders with the path of its file; of ./scenarios without any.
 
-    Raises InputError for a file that cannot be used, and for two files with runs of one name.
+    A cassette is a run of its own. Raises InputError for a file that cannot be used, and for two
+    files with runs of one name.
     """
-    planned = [
-        (str(path), scenario)
-        for path in find_scenarios(paths or _default())
-        for scenario in load_scenarios(path)
-    ]
+    played = planned_cassettes(paths)
+    planned = [run for runs in played.values() for run in runs]
+    if named := [path for path in paths or _default() if path not in played]:
+        planned += [
+            (str(path), scenario)
+            for path in find_scenarios(named)
+            for scenario in load_scenarios(path)
+        ]
     seen: dict[str, str] = {}
     for path, scenario in planned:
         other = seen.setdefault(scenario.run_name, path)

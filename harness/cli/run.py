@@ -22,7 +22,9 @@ DEFAULT_OUT = ".harness/runs"
 
 
 @click.command("run")
-@click.argument("paths", nargs=-1, metavar="[SCENARIO|DIR]...", type=click.Path(path_type=Path))
+@click.argument(
+    "paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=click.Path(path_type=Path)
+)
 @click.option(
     "--target",
     default="",
@@ -81,6 +83,7 @@ def command(
     """Play scenarios against an agent and judge what it did.
 
     SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
+    A CASSETTE, or a DIR of nothing else, is played by itself: its user, its tools, its model.
     """
     from harness.cli.planned import check_files, check_target, narrow, on_wires, overlaid, plan
     from harness.cli.playing import Job

@@ -14,7 +14,7 @@ import click
 from harness.cli.options import every_verb
 from harness.cli.terminal import out
 
-_OURS = ("variant", "folder")
+_OURS = ("variant", "folder", "overlaid")
 _ID = "https://json-schema.org/draft/2020-12/schema"
 
 

@@ -9,6 +9,7 @@ such a run, and so it is unknown, never passed.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -81,7 +82,10 @@ def _ready_s() -> float:
     Linux tells it in nanoseconds, as the second of the three numbers of `schedstat`.
     """
     try:
-        with open("/proc/thread-self/schedstat", "rb") as file:
-            return int(file.read().split()[1]) / 1e9
+        file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+        try:
+            return int(os.read(file, 100).split()[1]) / 1e9
+        finally:
+            os.close(file)
     except (OSError, IndexError, ValueError):
         return 0.0

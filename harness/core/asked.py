@@ -8,7 +8,7 @@ nobody knows goes to the call that stands at that place in the answer before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from harness.core.calls import ToolRequest
 from harness.core.exchanges import Ask, Exchange
@@ -41,11 +41,15 @@ class Asked:
         same = (ask for ask in waiting if canonical(ask.use.input) == canonical(request.input))
         return next(same, waiting[0])
 
-    def see_results(self, exchange: Exchange, messages: Iterable[Message]) -> None:
-        """Note the first result that is sent for each call."""
-        renamed: dict[str, Ask] = {}
+    def see_results(self, exchange: Exchange, messages: Sequence[Message]) -> None:
+        """Note the first result that is sent for each call.
+
+        The last answer can only be the newest message with calls: a list that is sent as a whole,
+        as after a restart, has older ones with calls of the same names.
+        """
+        newest = next((message for message in reversed(messages) if message.tool_uses), None)
+        renamed = self._renamed(exchange.called.session, newest) if newest else {}
         for message in messages:
-            renamed.update(self._renamed(exchange.called.session, message))
             for result in message.tool_results:
                 asks = self._by_id.get(result.id, [])
                 ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)

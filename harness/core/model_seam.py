@@ -30,6 +30,7 @@ from harness.core.plans import (
     until_timeout,
 )
 from harness.core.ports import Miss, Reader, Reading, Script, Wire
+from harness.core.recorded import as_it_came, endings, is_plain, parsed
 from harness.core.scenario import Scenario
 from harness.core.seams import STOP, heard, limit_hit, over_limit, record_answer
 from harness.core.too_large import TooLarge
@@ -150,12 +151,13 @@ class ModelSeam:
         said: Reply | ApiError | Recorded | None = value
         by: tuple[str, ...] = ()
         plan: Plan
-        if self.faults and (due := self._due(call, error)):
+        due = self._due(call, error) if self.faults else []
+        if due or not is_plain(value):
             plan, said, by, consumed = self._bent(due, call, reading, value)
             turn = turn if consumed else None
         else:
             plan = self.wire.write(value, reading, call.key, self.draws)
-        told, cut = self._parsed(said, plan) if isinstance(said, Recorded) else (said, False)
+        told, cut = parsed(self.wire, said, plan) if isinstance(said, Recorded) else (said, False)
         return record_answer(
             self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
             value=value.message if error == MISS and isinstance(value, ApiError) else None,
@@ -185,13 +187,17 @@ class ModelSeam:
         plan, by_bytes = bend(stage="bytes", plan=written)
         plan = until_timeout(plan, call.timeout_ms)
         said = heard(self.wire, said, plan) if by_bytes else said
-        return plan, said, by_value + by_bytes, is_consumed(scripted, bent, plan)
+        return plan, said, by_value + by_bytes, is_consumed(scripted + endings(bent), bent, plan)
 
     def _shown(self, faults: Sequence[ArmedFault], value: Reply | ApiError | Recorded) -> Plan:
-        """What value faults are shown: a recorded answer as what it says. As long as none of them
-        changes that, the recorded bytes are what is sent."""
-        if isinstance(value, Recorded) and any(f.stage == "value" for f in faults):
-            said, _ = self._parsed(value, (Send(value.body),))
+        """What value faults are shown: a recorded answer that is whole as what it says. As long as
+        none of them changes that, the recorded bytes are what is sent."""
+        if (
+            isinstance(value, Recorded)
+            and not value.cut
+            and any(f.stage == "value" for f in faults)
+        ):
+            said, _ = parsed(self.wire, value, (Send(value.body),))
             return (Answer(said or value),)
         return (Answer(value),)
 
@@ -230,19 +236,11 @@ class ModelSeam:
             if isinstance(step, Answer):
                 assert isinstance(step.value, (Reply, ApiError, Recorded))
                 said = said or step.value
-                steps.extend(self.wire.write(step.value, reading, key, self.draws))
+                written = self.wire.write(step.value, reading, key, self.draws)
+                steps.extend(as_it_came(step.value, written))
             else:
                 steps.append(step)
         return said, tuple(steps)
-
-    def _parsed(self, said: Recorded, plan: Plan) -> tuple[Reply | ApiError | None, bool]:
-        """A recorded answer, read back from its bytes, and whether it was cut when recorded."""
-        sent = b"".join(s.data for s in plan if isinstance(s, Send))
-        parsed = self.wire.parse(sent, said.headers.get("content-type", ""))
-        if parsed.error is not None:
-            return msgspec.structs.replace(parsed.error, status=said.status), False
-        blocks = parsed.message.blocks if parsed.message else ()
-        return Reply(blocks, parsed.stop, parsed.usage), not parsed.complete
 
 
 def _no_answer(text: str) -> ApiError:

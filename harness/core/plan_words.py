@@ -10,6 +10,9 @@ from harness.core.plans import Close, Effect, Jump, Kill, Plan, Raise, Send, Ste
 LINES_MOST = 40
 """How many lines tell of a plan."""
 
+_MESSAGE_MOST = 500
+"""How many characters tell what a tool raised; what it raised is its result, and may be long."""
+
 
 def summary(plan: Plan) -> tuple[str, ...]:
     """The plan in words for the history: runs of sends are one line with their size.
@@ -52,6 +55,8 @@ def _words(step: Step) -> str:
             return f"wait {ms} ms"
         case Close(reset):
             return "reset" if reset else "close"
+        case Raise("tool", message) if message:
+            return f"raise tool: {message[:_MESSAGE_MOST]}"
         case Raise(error):
             return f"raise {error}"
         case Effect(name):

@@ -41,12 +41,15 @@ class ApiError(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class Recorded(msgspec.Struct, frozen=True, gc=False):
     """An answer of a cassette: sent as it was, parsed only for the history.
 
-    `complete` is False for a stream whose terminal event was not recorded.
+    `pieces`, where its times are played, are those in which the body came: bytes, and the
+    milliseconds before them. `cut` says how it broke off: `reset`, or `broken` in any other way.
     """
 
     status: int
     headers: dict[str, str]
     body: bytes
+    pieces: tuple[tuple[int, int], ...] = ()
+    cut: Literal["", "reset", "broken"] = ""
 
 
 class ToolAnswer(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -52,10 +52,14 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
             raise ValueError("`input` belongs to a `use`")
 
 
-class CassetteScript(Strict, frozen=True, kw_only=True):
-    """A recording played strictly: its path, from the scenario file's folder or the root."""
+class CassetteScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A recording played strictly: its path, from the scenario file's folder or the root.
+
+    `timing`: each answer comes at once, or in the pieces and after the waits that were recorded.
+    """
 
     cassette: str
+    timing: Literal["at_once", "recorded"] = "at_once"
 
 
 class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -154,6 +158,7 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     tool_calls: Count = 100
     outbox_calls: Count = 1000
     inbox_calls: Count = 1000
+    provider_calls: Count = 1000
     virtual_s: Seconds = 86400.0
     real_s: Seconds = 30.0
     restarts: Count = 3
@@ -175,7 +180,10 @@ class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """One variant of a scenario, on one wire, streamed or not."""
+    """One variant of a scenario, on one wire, streamed or not.
+
+    `overlaid`: faults were added that its author does not know of (`--faults`).
+    """
 
     name: str
     title: str = ""
@@ -197,6 +205,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     expect: Expect = Expect()
     variant: str = ""
     folder: str = ""
+    overlaid: bool = False
 
     @property
     def run_name(self) -> str:

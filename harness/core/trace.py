@@ -106,9 +106,11 @@ class Compaction(msgspec.Struct, eq=False):
 
 
 class Trace(msgspec.Struct, eq=False):
-    """One run, read. Lists are in the order of the events; `malformed` are digests."""
+    """One run, read. Lists are in the order of the events; `malformed` are digests, `kills` the
+    events at which the target was killed."""
 
     starts: list[Started] = msgspec.field(default_factory=list)
+    kills: list[int] = msgspec.field(default_factory=list)
     ended: Ended | None = None
     exchanges: list[Exchange] = msgspec.field(default_factory=list)
     asks: list[Ask] = msgspec.field(default_factory=list)

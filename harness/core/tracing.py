@@ -57,7 +57,7 @@ class _Reader:
         self._last_main: dict[str, Exchange] = {}
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
-        self._deliveries: dict[str, Turn] = {}
+        self._deliveries: dict[str, list[Turn]] = {}
 
     def see(self, event: AnyEvent) -> None:
         """Take in the next event."""
@@ -78,6 +78,7 @@ class _Reader:
             case Started():
                 self.trace.starts.append(event)
             case Killed():
+                self.trace.kills.append(event.n)
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
@@ -157,11 +158,11 @@ class _Reader:
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
         """The turn that a sending belongs to: after a restart, the one whose message it answers."""
         turn = self._turn(called)
-        answered = self._deliveries.get(request.in_reply_to)
-        if answered is None or len(self.trace.starts) < 2 or answered.session != turn.session:
+        delivered = self._deliveries.get(request.in_reply_to, ())
+        if not delivered or len(self.trace.starts) < 2 or delivered[0].session != turn.session:
             return turn
         own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
-        return turn if own else answered
+        return turn if own else delivered[0]
 
     def _answered(self, answered: Answered) -> None:
         self.trace.answers.append(answered)
@@ -198,9 +199,11 @@ class _Reader:
         if inbound.kind != "message":
             turn.cancelled_n = turn.cancelled_n or answered.n
             return
-        before = self._deliveries.setdefault(inbound.id, turn)
-        turn.redelivery = before is not turn and bool(before.endings or before.cancelled_n)
-        turn.begun_n = before.opened_n if before is not turn and before.interrupted_n else 0
+        before = self._deliveries.setdefault(inbound.id, [])
+        turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)
+        first = before[0] if before else turn
+        turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0
+        before.append(turn)
         turn.delivery = Delivery(inbound, answered.n)
         self.trace.deliveries.append(turn.delivery)
         self._delivered = turn

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 
 from harness.core.errors import InputError
 from harness.core.messages import Json
@@ -17,8 +18,23 @@ from harness.wires.codec import decode
 MAX_BYTES = 128 * 1024 * 1024
 """The most that is read as one value."""
 
+NO_UTF8 = "no UTF-8: save the file in that encoding"
+
+UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+"""How a text in UTF-16 begins."""
+
 _OPENING = re.compile(rb"\s*[\[{]")
 _OBJECT = re.compile(rb"\s*\{")
+
+
+def as_utf8(data: bytes) -> bytes:
+    """The bytes without a mark of their encoding; UTF-16, which some shells write, as UTF-8."""
+    if not data.startswith(UTF16):
+        return data.removeprefix(BOM_UTF8)
+    try:
+        return data.decode("utf-16").encode("utf-8", "replace")
+    except UnicodeDecodeError as error:
+        raise InputError(f"begins as UTF-16 and is none: {error.reason}", "line 1") from None
 
 
 def is_json(data: bytes) -> bool:
@@ -40,13 +56,13 @@ def load(data: bytes) -> Json:
     except RecursionError:
         raise InputError("nested too deeply", "line 1") from None
     except UnicodeDecodeError:
-        where = f"line {_first_line_undecoded(data)}"
-        raise InputError("no UTF-8: save the file in that encoding", where) from None
+        raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
     except ValueError as error:
         raise InputError(f"no JSON: {error}", "line 1") from None
 
 
-def _first_line_undecoded(data: bytes) -> int:
+def first_line_undecoded(data: bytes) -> int:
+    """The line of the first byte that is no UTF-8; 1 when all of it is."""
     try:
         data.decode()
     except UnicodeDecodeError as error:

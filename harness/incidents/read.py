@@ -5,7 +5,6 @@ The format is told by the content, never by a file's name.
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -19,6 +18,7 @@ from harness.incidents import (
     chat_lines,
     claude_code,
     codex,
+    compact,
     documents,
     har,
     hermes,
@@ -76,6 +76,7 @@ FORMATS: dict[str, Format] = {
     "hermes": Format("hermes state.db", hermes.looks_like, hermes.read),
     "pi": Format("pi session", pi.looks_like, pi.read, pi.read_lines),
     "otel": Format("OpenTelemetry spans", otel.looks_like, otel.read),
+    "compact": Format("cassette in the compact form", compact.looks_like, compact.read),
     "vcr": Format("VCR cassette", vcr.looks_like, vcr.read),
     "har": Format("HTTP Archive", har.looks_like, har.read),
     "atif": Format("Agent Trajectory Interchange Format", atif.looks_like, atif.read),
@@ -94,7 +95,6 @@ FORMATS: dict[str, Format] = {
 """The formats, in the order in which they are tried: chats, which fit most, come last."""
 
 _HEAD_BYTES = 8192
-_UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
 def format_of(data: bytes) -> str:
@@ -106,16 +106,6 @@ def format_of(data: bytes) -> str:
         documents.load(data)
     tried = ", ".join(f"{name} ({kind.title})" for name, kind in FORMATS.items())
     raise InputError(f"format not recognised; tried {tried}", "line 1")
-
-
-def _as_utf8(data: bytes) -> bytes:
-    """The bytes without a mark of their encoding; UTF-16, which some shells write, as UTF-8."""
-    if not data.startswith(_UTF16):
-        return data.removeprefix(BOM_UTF8)
-    try:
-        return data.decode("utf-16").encode("utf-8", "replace")
-    except UnicodeDecodeError as error:
-        raise InputError(f"begins as UTF-16 and is none: {error.reason}", "line 1") from None
 
 
 def _check_text(data: bytes) -> None:
@@ -138,7 +128,7 @@ def line_format(head: bytes, format: str = "auto") -> str:
     empty or binary.
     """
     _check_name(format)
-    if head.startswith(_UTF16):
+    if head.startswith(documents.UTF16):
         return ""
     _check_text(head)
     asked = FORMATS if format == "auto" else {format: FORMATS[format]}
@@ -168,7 +158,7 @@ def read(data: bytes, name: str = "", format: str = "auto") -> Recording:
     """
     _check_name(format)
     try:
-        data = _as_utf8(data)
+        data = documents.as_utf8(data)
         _check_text(data)
         return FORMATS[format_of(data) if format == "auto" else format].read(data)
     except InputError as error:

@@ -19,6 +19,8 @@ import yaml
 
 from harness.core.errors import InputError
 from harness.core.messages import Json
+from harness.incidents.bodies import is_text
+from harness.incidents.documents import NO_UTF8, first_line_undecoded
 
 _DEPTH = 200
 _WEIGHT = 5_000_000
@@ -115,6 +117,8 @@ def parse(data: bytes) -> Json:
         what = error.problem or error.context or "not well formed"
         raise InputError(f"no YAML: {what}", _place(error.problem_mark)) from None
     except (yaml.YAMLError, UnicodeError) as error:
+        if not is_text(data):
+            raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
         raise InputError(f"no YAML: {' '.join(str(error).split())}", "line 1") from None
     return document.stack[0].items[0] if document.stack[0].items else None
 

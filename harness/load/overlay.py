@@ -41,10 +41,13 @@ def load_overlay(path: Path) -> tuple[FaultSpec, ...]:
 def laid_over(scenario: Scenario, overlay: tuple[FaultSpec, ...], place: str) -> Scenario:
     """The scenario with the overlay's faults behind its own, marked as one that has them.
 
+    Its own faults are not owed any more: an overlay's may strike in their place.
+
     Raises InputError for a fault that there is not, or that this scenario has nothing for; `place`
     is the overlay's file.
     """
-    laid = msgspec.structs.replace(scenario, faults=(*scenario.faults, *overlay), overlaid=True)
+    own = tuple(msgspec.structs.replace(fault, must_fire=False) for fault in scenario.faults)
+    laid = msgspec.structs.replace(scenario, faults=(*own, *overlay), overlaid=True)
     for mistake in mistakes_in(laid):
         raise InputError(f"{mistake.what} (over {scenario.run_name})", place)
     return laid

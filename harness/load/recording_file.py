@@ -1,13 +1,12 @@
 """A recording on disk, read with bounded memory.
 
 JSON Lines are handed to their reader a line at a time, however long the file is; any other format
-is read whole, up to a bound. Only regular files are read: a pipe or a device may never end.
+is read whole, up to a bound.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -16,13 +15,7 @@ from harness.core.errors import InputError
 from harness.incidents import read
 from harness.incidents.lines import MAX_LINE_BYTES
 from harness.incidents.transcripts import Recording
-
-MAX_BYTES = 256 * 1024 * 1024
-"""The most bytes of a file that is read whole; JSON Lines may have more."""
-
-NO_FILE = "no regular file"
-
-_HEAD_BYTES = 1 << 16
+from harness.load.regular_file import HEAD_BYTES, MAX_BYTES, opened
 
 
 def read_recording(path: Path, kind: str = "auto") -> Recording:
@@ -30,17 +23,12 @@ def read_recording(path: Path, kind: str = "auto") -> Recording:
 
     Raises InputError, naming the file, for one that cannot be opened, is too large or is none.
     """
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise InputError(NO_FILE, str(path))
-            return _read(file, path, kind)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
+    with opened(path) as file:
+        return _read(file, path, kind)
 
 
 def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
-    head = file.read(_HEAD_BYTES)
+    head = file.read(HEAD_BYTES)
     head += file.readline(MAX_LINE_BYTES) if not head.endswith(b"\n") else b""
     file.seek(0)
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from harness.core.errors import InputError, nearest
 from harness.core.scenario import Scenario, ToolScript
 from harness.load.mistakes import explain
 from harness.load.names import mistakes_in
+from harness.load.regular_file import HEAD_BYTES, opened, whole
 from harness.load.yaml_text import SIZE_MAX_BYTES, Lines, parse
 
 _T = TypeVar("_T")
@@ -49,13 +51,11 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
 
 def has_script(path: Path) -> bool:
     """Whether a file is meant as a scenario; raises InputError when it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return any(line.startswith((b"script:", b"\xef\xbb\xbfscript:")) for line in file)
-    except IsADirectoryError:
+    if not path.is_file() and not path.is_symlink():
         return False
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
+    with opened(path) as file:
+        lines = iter(partial(file.readline, HEAD_BYTES), b"")
+        return any(line.startswith((b"script:", b"\xef\xbb\xbfscript:")) for line in lines)
 
 
 def load_scenarios(path: Path | str) -> list[Scenario]:
@@ -77,12 +77,7 @@ def read_source(path: Path) -> SourceFile:
 
 
 def _read(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
-    if len(data) > SIZE_MAX_BYTES:
-        raise InputError(f"larger than {SIZE_MAX_BYTES} bytes", str(path))
+    data = whole(path, SIZE_MAX_BYTES)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -17,6 +17,8 @@ import msgspec
 
 from harness.cassettes.record import listening
 from harness.cassettes.recorder import Recorder
+from harness.core import inbox
+from harness.core.errors import InputError
 from harness.core.events import Ended
 from harness.core.scenario import Scenario
 from harness.doors.recording_proxy import RecordingProxy
@@ -46,6 +48,7 @@ def record_run(
     Raises InputError for a scenario or target that cannot be used. What was recorded when this
     raises, KeyboardInterrupt too, is in the recorder.
     """
+    _check_inbox(scenario)
     played = msgspec.structs.replace(scenario, script=(), faults=())
     target = msgspec.structs.replace(target, options={"stream": scenario.stream, **target.options})
     proxy = RecordingProxy(recorder, Upstream(providers), calls_max=scenario.limits.model_calls)
@@ -59,3 +62,18 @@ def record_run(
         )
     ended = next(event for event in reversed(history.events) if isinstance(event, Ended))
     return LiveRun(ended, tuple(proxy.failures))
+
+
+def _check_inbox(scenario: Scenario) -> None:
+    """Raise InputError for a message that waits for a call of the model.
+
+    The real model's calls pass by the run's history, so such a message would never come.
+    """
+    for entry in inbox.entries(scenario.inbox):
+        seam = (entry.after or "").rpartition("#")[0].rpartition("/")[2]
+        if seam == "model":
+            what = (
+                f"waits for {entry.after}, and the real model's calls cannot be waited for while "
+                "they are recorded: use {ms: N}, or a call of a tool, the inbox or the outbox"
+            )
+            raise InputError(what, f"{scenario.name}: inbox message {entry.inbound.id}")

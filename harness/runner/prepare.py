@@ -92,7 +92,8 @@ def script_of(scenario: Scenario) -> Script:
     if isinstance(scenario.script, CassetteScript):
         from harness.cassettes.replay import cassette_script
 
-        return cassette_script(beside(scenario, scenario.script.cassette), scenario.wire)
+        path = beside(scenario, scenario.script.cassette)
+        return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
     return TurnScript(scenario.script, Draws(scenario.seed))
 
 
@@ -135,6 +136,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "limits": msgspec.to_builtins(scenario.limits),
         "window_tokens": scenario.window_tokens,
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
+        **({"overlaid": True} if scenario.overlaid else {}),
     }
 
 

@@ -121,4 +121,7 @@ def session_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            folder.rmdir()
+        except OSError:  # something is in it
+            shutil.rmtree(folder, ignore_errors=True)

@@ -26,6 +26,7 @@ from harness.runner.session_file import READ
 from harness.stores.open import (
     OpenStore,
     drop_scratch,
+    open_passing,
     open_postgres,
     open_scratch,
     open_store,
@@ -159,7 +160,7 @@ class OwnStore:
         """The store behind the seam. One that may fail is opened as for good, for what is synced
         makes a difference then."""
         opener = self._opener
-        if self._transition.store_is_faulty and opener is open_scratch:
+        if self._transition.store_is_faulty and opener in (open_scratch, open_passing):
             opener = open_store
         return opener(self._options, self._folder)
 

@@ -66,6 +66,8 @@ class Spool:
 
     def place_of(self, digest: str) -> int | None:
         """The place of the event that brought a value, when it is on disk."""
+        if self._disk is None:
+            return None
         rows = self._rows("select place from named where digest = ?", digest)
         return rows[0][0] if rows else None
 
@@ -102,13 +104,14 @@ class SpooledEvents:
     def __iter__(self) -> Iterator[AnyEvent]:
         place = 0
         while place < len(self):
-            if place >= self._first:
-                yield self._at_hand[place - self._first]
-                place += 1
-                continue
-            for event in self._spool.between(place, self._first):
-                yield event
-                place += 1
+            if place < self._first:
+                for event in self._spool.between(place, self._first):
+                    yield event
+                    place += 1
+            else:
+                there = self._at_hand[place - self._first :]  # they may move out meanwhile
+                yield from there
+                place += len(there)
 
     def __reversed__(self) -> Iterator[AnyEvent]:
         for place in reversed(range(len(self))):
@@ -154,8 +157,8 @@ class SpooledNames(Generic[_Value]):
         return digest in self._at_hand or self._spool.place_of(str(digest)) is not None
 
     def __getitem__(self, digest: str, /) -> _Value:
-        if digest in self._at_hand:
-            return self._at_hand[digest]
+        if (value := self._at_hand.get(digest)) is not None:
+            return value
         place = self._spool.place_of(digest)
         if place is None:
             raise KeyError(digest)

@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterator
 
 from harness import faults
-from harness.core.scenario import FaultSpec, Scenario
+from harness.core.scenario import CassetteScript, FaultSpec, Scenario
+from harness.runner.session import beside
 
 _WAITS = ("wait_s", "for_s", "retry_after")
 
@@ -32,10 +33,22 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
             yield f"fault {fault.kind} moves the clock", math.inf
         for name, wait_s in _of_fault(fault):
             yield f"fault {fault.kind} with {name} {_words(wait_s)}", wait_s
+    yield from _of_cassette(scenario)
     for name, tool in scenario.tools.items():
         for turn in tool.script:
             wait_s = math.inf if turn.hang is True else float(turn.hang)
             yield f"tool {name} hangs {_words(wait_s)}", wait_s
+
+
+def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
+    """How long the recorded answers take, where their times are played."""
+    from harness.cassettes.read import lasting
+
+    script = scenario.script
+    if isinstance(script, CassetteScript) and script.timing == "recorded":
+        for number, wait_ms in lasting(beside(scenario, script.cassette)):
+            wait_s = wait_ms / 1000
+            yield f"exchange #{number} of the cassette takes {_words(wait_s)}", wait_s
 
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:

@@ -18,6 +18,7 @@ from harness.runner.at_hand import attempt
 from harness.runner.restarts import Restarts
 from harness.runner.session import OwnStore, lay_seed, seed_messages
 from harness.runner.supervise import supervise
+from harness.stores.open import open_passing
 from harness.targets import TargetSpec
 
 
@@ -69,7 +70,8 @@ def _at_hand(
     model_url: str,
 ) -> History:
     transition = prepare.transition_for(scenario, script)
-    own = OwnStore(transition, folder, seed_messages(scenario), target.options)
+    seed = seed_messages(scenario)
+    own = OwnStore(transition, folder, seed, target.options, opener=open_passing)
     try:
         attempt(transition, target, world, folder, own, store=store, model_url=model_url)
     finally:

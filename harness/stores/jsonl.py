@@ -169,13 +169,13 @@ class JsonlStore:
             self._write(*said_by["seed"](session, messages))
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
-        """Store an inbound message once; False when its id is known."""
+        """Store an inbound message once; False when its id is known, be it since a moment."""
         with self._lock:
             self._refresh()
             if (inbound.session, inbound.id) in self._known:
                 return False
             self._write(*said_by["accept"](inbound, message))
-            return True
+            return self._rows[-1][1].id == str(self._lines)
 
     def append(self, session: str, message: Message, inbound: str = "") -> str:
         """Store a row and return its id."""

@@ -8,25 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.core.errors import InputError, nearest
 from harness.stores.rows import SessionStore
 
-
-def _sqlite(folder: Path, dsn: str, scratch: bool) -> SessionStore:
-    from harness.stores.sqlite import SqliteStore
-
-    return SqliteStore(folder / "session.db", synchronous="OFF" if scratch else "FULL")
+Outlives = Literal["machine", "process", "connection"]
+"""What a commit outlives: a failure of the machine, the end of its process by SIGKILL, or neither,
+where one connection is all that ever reads it."""
 
 
-def _jsonl(folder: Path, dsn: str, scratch: bool) -> SessionStore:
+def _sqlite(folder: Path, dsn: str, outlives: Outlives) -> SessionStore:
+    from harness.stores.sqlite import UNNAMED, SqliteStore
+
+    path = folder / "session.db"
+    needs_file = outlives != "connection" or path.exists()
+    return SqliteStore(path if needs_file else UNNAMED, synchronous="FULL" if outlives == "machine" else "OFF")
+
+
+def _jsonl(folder: Path, dsn: str, outlives: Outlives) -> SessionStore:
     from harness.stores.jsonl import JsonlStore
 
     return JsonlStore(folder / "session.jsonl")
 
 
-def _postgres(folder: Path, dsn: str, scratch: bool) -> SessionStore:
+def _postgres(folder: Path, dsn: str, outlives: Outlives) -> SessionStore:
     if not dsn:
         raise InputError("store=postgres needs the option `dsn`: where the server is", "store")
     return open_postgres(dsn, folder.name)
@@ -52,7 +58,7 @@ def drop_scratch(store: SessionStore) -> None:
         drop()
 
 
-STORES: dict[str, Callable[[Path, str, bool], SessionStore]] = {
+STORES: dict[str, Callable[[Path, str, Outlives], SessionStore]] = {
     "sqlite": _sqlite,
     "jsonl": _jsonl,
     "postgres": _postgres,
@@ -64,17 +70,24 @@ OpenStore = Callable[[Mapping[str, Any], Path], SessionStore]
 
 
 def open_scratch(options: Mapping[str, Any], folder: Path) -> SessionStore:
-    """The store of a run whose folder goes when the run is over."""
-    return open_store(options, folder, scratch=True)
+    """The store of a run whose folder goes when the run is over; a kill ends no commit."""
+    return open_store(options, folder, outlives="process")
 
 
-def open_store(options: Mapping[str, Any], folder: Path, *, scratch: bool = False) -> SessionStore:
+def open_passing(options: Mapping[str, Any], folder: Path) -> SessionStore:
+    """The store of a run that nothing kills, whose one connection is all that ever reads it."""
+    return open_store(options, folder, outlives="connection")
+
+
+def open_store(
+    options: Mapping[str, Any], folder: Path, *, outlives: Outlives = "machine"
+) -> SessionStore:
     """The store that the options name, SQLite without any, for a session folder.
 
-    A `scratch` file need not outlive a failure of the machine. Raises InputError for an unknown
-    name, a DSN that is missing, and a package that is not installed.
+    What a commit need not outlive may cost less. Raises InputError for an unknown name, a DSN that
+    is missing, and a package that is not installed.
     """
     name = str(options.get("store", "sqlite"))
     if name not in STORES:
         raise InputError(f"there is no store {name!r}; {nearest(name, STORES)}", "store")
-    return STORES[name](folder, str(options.get("dsn", "")), scratch)
+    return STORES[name](folder, str(options.get("dsn", "")), outlives)

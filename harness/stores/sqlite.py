@@ -24,6 +24,9 @@ from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
 
 BUSY_TIMEOUT_MS = 5_000
 
+UNNAMED = ""
+"""In the place of a path: a database that only its connection sees, and that goes with it."""
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -70,8 +73,9 @@ class SqliteStore:
     def __init__(
         self, path: str | PathLike[str], *, synchronous: Literal["FULL", "OFF"] = "FULL"
     ) -> None:
-        """Open the file, or make it. With `OFF` a commit outlives the process, killed or not, but
-        not a failure of the machine: right for a scratch file, and some ten times as fast."""
+        """Open the file, or make it; `UNNAMED` is none. With `OFF` a commit outlives the process,
+        killed or not, but not a failure of the machine: right for a scratch file, and some ten
+        times as fast."""
         self._lock = threading.RLock()
         self._seen: dict[_Raw, tuple[StoredRow, Message]] = {}
         self._seen_at: tuple[int, int] | None = None
@@ -81,10 +85,11 @@ class SqliteStore:
         self._db.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         self._db.execute(f"PRAGMA synchronous={synchronous}")
         self._db.execute("PRAGMA journal_mode=WAL")
+        is_new = not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         self._db.executescript(_SCHEMA)
         self._name = os.path.basename(fspath(path))
         self._unreadable: set[_Raw] = set()
-        for table, columns in _LATER.items():
+        for table, columns in ({} if is_new else _LATER).items():
             self._add_columns(table, columns)
 
     def _add_columns(self, table: str, columns: dict[str, str]) -> None:
@@ -221,12 +226,13 @@ class SqliteStore:
             now = (version, self._db.total_changes)
             if now != self._seen_at:
                 found: list[_Raw] = self._db.execute(_EVERY_ROW).fetchall()
-                self._seen = {raw: row for raw in found if (row := self._read_row(raw))}
+                known = self._seen.get
+                self._seen = {r: row for r in found if (row := known(r) or self._read_row(r))}
                 self._seen_at = now
             return list(self._seen.values())
 
     def _read_row(self, raw: _Raw) -> tuple[StoredRow, Message] | None:
-        return self._seen.get(raw) or next(iter(as_read(self._rows([raw]))), None)
+        return next(iter(as_read(self._rows([raw]))), None)
 
     def close(self) -> None:
         """Close the connection."""

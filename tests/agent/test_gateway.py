@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.agent import agent, build
 from harness.agent.gateway import Gateway
-from harness.agent.outcome import AGAIN
+from harness.agent.outcome import AGAIN, TAKEN
 from harness.core.brief import ToolError
 from harness.core.calls import Inbound
 from harness.core.messages import ToolResult, ToolUse, assistant, results, user
@@ -73,6 +73,25 @@ def test_a_redelivered_message_is_left_alone(tmp_path: Path) -> None:
     back = again(ran, inbox=inbox).run()
     assert back.said == []
     assert back.sides == "ua"
+
+
+@pytest.mark.parametrize("open_store", [SqliteStore, JsonlStore])
+def test_a_message_that_another_agent_has_taken_is_told_and_not_touched(
+    tmp_path: Path, open_store: Callable[[Path], SessionStore]
+) -> None:
+    other = open_store(tmp_path / "shared")
+
+    def meanwhile(body: Any) -> Any:
+        other.accept(Inbound("m2", text="b"), user("b"))
+        return text("x")
+
+    ran = Stand(tmp_path, [meanwhile], Inbound("m1", text="a"), Inbound("m2", text="b"))
+    ran.store = open_store(tmp_path / "shared")
+    ran.run()
+    assert [(s["to"], s["kind"]) for s in ran.said] == [("m1", "final"), ("m2", "error")]
+    assert TAKEN in ran.said[1]["text"]
+    assert len(ran.provider.requests) == 1
+    assert [pending.inbound.id for pending in other.pending()] == ["m2"]
 
 
 @pytest.mark.parametrize("blank", ["", "  \n\t"])

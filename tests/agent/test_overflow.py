@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from harness.agent.compaction import compact
 from harness.agent.failures import OVERFLOW_PHRASES, classify
 from harness.agent.overflow import Escalation
+from harness.core.brief import Tool
 from harness.core.messages import Message, assistant, user
 from tests.agent.stand import Stand, error, error_body, sse, text, too_long, use
 from tests.http_library import http
@@ -210,6 +212,36 @@ def test_stages_are_a_part(tmp_path: Path) -> None:
     ran.run(overflow=partial(Escalation, stages=("compact", "compact")))
     assert ran.provider.purposes == ["main", "compact", "main", "compact"]
     assert ran.ending[:2] == ("error", "failed")
+
+
+def test_a_compaction_that_was_not_enough_is_not_tried_again_in_that_turn(tmp_path: Path) -> None:
+    answers = [use("look", {"name": name}) for name in "abc"]
+    ran = stand(tmp_path, too_long(), too_long(), *answers, too_long(), text("fine"))
+    ran.tools.append(Tool("look", "", {"type": "object"}, lambda input, *, id: LONG * 5))
+    ran.run()
+    assert ran.provider.purposes.count("compact") == 1
+    assert ran.ending == ("final", "ok", "fine")
+
+
+def test_what_is_smaller_by_a_hair_is_not_sent_again() -> None:
+    class Full:
+        """A transcript of which `left` characters are left when it is rebuilt."""
+
+        def __init__(self, left: int) -> None:
+            self.messages, self.left = [user(LONG)], left
+
+        def wire(self) -> list[Message]:
+            return self.messages
+
+        def rebuild(self, budget_tokens: int) -> None:
+            self.messages = [user(LONG[: self.left])]
+
+    def is_tried(left: int) -> bool:
+        escalation = Escalation(compact, stages=("rebuild",))
+        return escalation.shrink(Full(left), "too long", None)  # type: ignore[arg-type]
+
+    assert not is_tried(len(LONG) - 100)
+    assert is_tried(len(LONG) // 2)
 
 
 class _StatusError(Exception):

@@ -51,6 +51,7 @@ def test_it_is_told_from_the_sdk_by_nothing_without_faults(seed: int) -> None:
         ("http.status", {"status": 500}),
         ("http.status", {"status": 400}),
         ("http.status", {"status": 413}),
+        ("http.missing_usage", {}),
         ("http.overloaded", {}),
         ("http.retry_after", {"retry_after": 7.0}),
         ("http.retry_after", {"retry_after": 86_400.0}),

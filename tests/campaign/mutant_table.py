@@ -1,17 +1,19 @@
 """`python -m tests.campaign.mutant_table [NAME ...]`: how soon a campaign finds each wrong agent.
 
-No scenario is given, only the agent. A mutant is found with the first example whose finding is the
-one that was made for it, or any other that the reference agent does not show on the same scenario.
-Printed are: mutant, examples to find, shrunk size (turns, faults), seconds, code.
+No scenario is given, only the agent. A mutant is found with the first chunk of examples that has the
+finding that was made for it, or any other that the reference agent does not show on the same
+scenario; of a chunk that has both the first counts. Printed are: mutant, examples to find, shrunk
+size (turns, faults), seconds, code, and `own` for the finding that was made for it.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import msgspec
@@ -40,31 +42,41 @@ class Row(msgspec.Struct, frozen=True):
     faults: int
     seconds: float
     code: str
+    own: bool = False
 
     def __str__(self) -> str:
         if not self.examples:
             return f"{self.name:36} {'-':>6} {'':11} {self.seconds:7.1f} s  not found"
         size = f"{self.turns} t, {self.faults} f"
-        return f"{self.name:36} {self.examples:6} {size:11} {self.seconds:7.1f} s  {self.code}"
+        found = f"{self.name:36} {self.examples:6} {size:11} {self.seconds:7.1f} s  {self.code}"
+        return f"{found}  own" if self.own else found
 
 
 def row(name: str, examples: int = EXAMPLES, seed: int = SEED) -> Row:
-    """Look for one mutant, until the first finding that is its own."""
+    """Look for one mutant, until the first finding."""
     began_s = time.monotonic()
     plan = Plan(target=f"tests.mutants.{name}:agent?client=plain", seed=seed)
-    found = _first(Campaign(plan, names()), examples)
+    own = partial(_is_own, importlib.import_module(f"tests.mutants.{name}").MUTANT)
+    found = _first(Campaign(plan, names()), examples, own)
     seconds = time.monotonic() - began_s
     if found is None:
         return Row(name, 0, 0, 0, seconds, "")
-    return Row(name, found.example, found.turns, found.faults, seconds, found.code)
+    size = found.turns, found.faults
+    return Row(name, found.example, *size, seconds, found.code, own(found.code))
 
 
-def _first(campaign: Campaign, examples: int) -> Reduced | None:
+def _is_own(mutant: mutants.Mutant, code: str) -> bool:
+    """Whether a finding is the one that was made for a mutant, which may name a whole check."""
+    return code == mutant.killed_by or code.partition(".")[0] == mutant.killed_by
+
+
+def _first(campaign: Campaign, examples: int, own: Callable[[str], bool]) -> Reduced | None:
     while (task := campaign.task(examples)) is not None:
         result = chunks.work(task)
         if isinstance(result, Tried):
             result = msgspec.structs.replace(result, doubts=())
         campaign.take(result)
+        campaign.findings.waiting.sort(key=lambda found: not own(found.code))
         if isinstance(result, Reduced) and campaign.is_new(result):
             return result
     return None
@@ -91,7 +103,9 @@ def summary(table: Sequence[Row]) -> str:
     middle = [
         statistics.median(sizes) for sizes in ([r.turns for r in found], [r.faults for r in found])
     ]
-    return f"{len(found)} of {len(table)} found; median {middle[0]:g} turns, {middle[1]:g} faults"
+    own = sum(r.own for r in found)
+    size = f"median {middle[0]:g} turns, {middle[1]:g} faults"
+    return f"{len(found)} of {len(table)} found, {own} by their own code; {size}"
 
 
 def main() -> int:

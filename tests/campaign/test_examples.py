@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
+import msgspec
 import pytest
 
-from harness.agent import agent
-from harness.campaign.examples import OWED, UNASKED, draw, genuine, options_of, play, run_of
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.agent import agent, build
+from harness.agent.policy import Policy
+from harness.campaign.examples import HUNG, OWED, UNASKED, draw, genuine, options_of, play, run_of
+from harness.core.brief import Brief
+from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.runner import run
 from harness.targets import of_callable
 from harness.targets.spec import resolve
@@ -48,6 +51,36 @@ def test_an_agent_that_never_asks_is_found_unless_a_fault_has_left_nothing_to_as
     played = run_of(emptied, REFERENCE)
     assert UNASKED in {f.code for f in played.verdict.findings}
     assert genuine(played) == {}
+
+
+def _spinning(brief: Brief) -> None:
+    """An agent that is caught in a loop of its own, once it has a message."""
+    for _ in brief.inbox():
+        while True:
+            pass
+
+
+def test_an_agent_that_hangs_is_found_and_what_follows_from_it_is_not() -> None:
+    scenario = Scenario(name="hangs", inbox=GREETING, limits=Limits(real_s=0.2))
+    played = run_of(scenario, of_callable(_spinning))
+    assert len({f.code for f in played.verdict.findings}) > 1
+    assert set(genuine(played)) == {HUNG}
+
+
+def _insatiable(brief: Brief) -> None:
+    """The reference agent without its guards and its bounds."""
+    build(brief, guards=lambda tools: (), policy=Policy(max_model_calls=10_000)).run()
+
+
+def test_an_agent_that_asks_for_ever_is_found_at_a_limit() -> None:
+    target = of_callable(_insatiable, options={"client": "plain"})
+    limits = Limits(model_calls=60, tool_calls=60)
+    options = msgspec.structs.replace(options_of(target), limits=limits)
+    found: set[str] = set()
+    for seed in range(30):
+        scenario, _ = draw((), Random(seed), options)
+        found |= set(genuine(run_of(scenario, target)))
+    assert {"limit.model_calls", "bounded_turn.requests"} <= found
 
 
 def test_what_an_agent_prints_is_lost(capfd: pytest.CaptureFixture[str]) -> None:

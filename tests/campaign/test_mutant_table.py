@@ -20,13 +20,20 @@ def test_a_plain_defect_is_found_at_once_and_is_one_turn_in_the_end(name: str) -
 def test_a_row_says_what_was_found_and_the_summary_how_many() -> None:
     table = [
         Row("a", 3, 1, 0, 0.5, "x.y"),
-        Row("b", 9, 3, 1, 2.0, "x.z"),
+        Row("b", 9, 3, 1, 2.0, "x.z", own=True),
         Row("c", 0, 0, 0, 9.0, ""),
     ]
     assert "not found" in str(table[2])
     assert "3 t, 1 f" in str(table[1])
-    assert summary(table) == "2 of 3 found; median 2 turns, 0.5 faults"
+    assert [str(row).endswith("own") for row in table] == [False, True, False]
+    said = "2 of 3 found, 1 by their own code; median 2 turns, 0.5 faults"
+    assert summary(table) == said
     assert summary(table[2:]) == "0 of 1 found"
+
+
+def test_of_two_findings_the_one_that_was_made_for_the_mutant_counts() -> None:
+    found = row("delivers_twice", examples=16)
+    assert (found.code.partition(".")[0], found.own) == ("outbound_once", True)
 
 
 @pytest.mark.real

@@ -17,7 +17,6 @@ import pytest
 from harness.cassettes import convert
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.index import Index
-from harness.cassettes.interaction import Cassette
 from harness.cassettes.read import Exchange, calls, parse, read_cassette
 from harness.cassettes.replay import CassettePlayer
 from harness.clock import RealClock
@@ -26,6 +25,7 @@ from harness.core.scenario import Limits, Scenario
 from harness.core.transition import Transition
 from harness.doors.door import Door
 from harness.doors.transport import Transport
+from harness.incidents.interaction import Cassette
 from harness.wires import by_name
 from tests.http_library import http
 

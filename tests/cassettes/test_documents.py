@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.cassettes import compact
 from harness.cassettes.convert import FORMATS
 from harness.cassettes.key import VOLATILE_FIELDS
+from harness.incidents import compact_codec
 from tests.documents import ROOT, part
 
 DOCUMENT = ROOT / "docs" / "cassettes.md"
@@ -20,7 +20,13 @@ def test_every_volatile_field_is_named() -> None:
 
 def test_every_line_of_the_compact_form_is_explained() -> None:
     section = part(DOCUMENT, "## The compact form")
-    for kind in (compact.Opening, compact.Value, compact.Frame, compact.Exchange, compact.End):
+    for kind in (
+        compact_codec.Opening,
+        compact_codec.Value,
+        compact_codec.Frame,
+        compact_codec.Exchange,
+        compact_codec.End,
+    ):
         (row,) = (
             line
             for line in section.splitlines()

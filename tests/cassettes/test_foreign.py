@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from harness.cassettes.foreign import line_of, read
-from harness.cassettes.interaction import Interaction
 from harness.cassettes.read import exchanges
 from harness.core.errors import InputError
+from harness.incidents.interaction import Interaction
 from tests.cassettes.recorded import cassette, interaction
 from tests.incidents.cassettes import ANSWER, DIALECTS, MESSAGES_URL, REQUEST
 

@@ -12,6 +12,7 @@ from harness.agent import build
 from harness.cassettes.read import read_cassette
 from harness.cassettes.redact import kept_headers, mask_url
 from harness.cassettes.shapes import spans
+from harness.cli.cassettes import scenarios_of
 from harness.core.brief import Brief
 from harness.core.scenario import Scenario
 from harness.runner import Run, run
@@ -56,6 +57,27 @@ def test_another_agent_cannot_play_it(name: str, known: dict[str, Scenario]) -> 
     codes = _codes(_play(name, known, _reference))
     assert codes & {"cassette.miss", "cassette.unplayed"}
     assert "run.unplayed_turn" not in codes
+
+
+def _alone(name: str) -> Run:
+    (made,) = scenarios_of(FOLDER / f"{name}.yaml", FOLDER / f"{name}.yaml")
+    return run(made, HEADLINES[name].agent())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(HEADLINES.keys() - {"replay-spiral"}))
+def test_played_by_itself_it_is_played_to_the_end(name: str) -> None:
+    found = _alone(name)
+    assert shows(found, HEADLINES[name].killed_by())
+    assert not any(code.startswith("cassette.") for code in _codes(found))
+
+
+def test_what_no_request_shows_cannot_be_played_by_itself() -> None:
+    """The store held two messages of the user in a row; the requests had merged them."""
+    found = _alone("replay-spiral")
+    assert _codes(found) == {"cassette.miss", "cassette.unplayed"}
+    assert [item.text for item in found.scenario.inbox][2:] == [
+        "Is it a palindrome?", "Spell it backwards.", "Thank you."
+    ]  # fmt: skip
 
 
 def test_a_miss_says_what_differs_and_where(known: dict[str, Scenario]) -> None:

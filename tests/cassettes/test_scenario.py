@@ -84,6 +84,31 @@ def test_a_question_asked_anew_with_more_behind_it_brought_what_is_behind() -> N
     assert [item.text for item in made.inbox] == ["hi", "one", "two"]
 
 
+def test_each_of_several_questions_behind_each_other_is_asked_once() -> None:
+    lists = [[_user("one")], [_user("one\n\ntwo")], [_user("one\n\ntwo\n\nthree")]]
+    made = _made(*({"messages": messages} for messages in lists))
+    assert [item.text for item in made.inbox] == ["one", "two", "three"]
+
+
+def test_a_compaction_and_what_follows_it_are_nobodys_questions() -> None:
+    long = "Please plan four days in Oslo in the spring, with ships and the fort.\n"
+    told = {"type": "text", "text": "Four days it is: the ships first, the fort at the end."}
+    summary = "The user wants four days in Oslo; ships and fort are planned already."
+    lists = [
+        [_user("hi"), _assistant(told), _user(long)],
+        [_user(f"Summarise.\n\nuser: hi\nassistant: {told['text'][:50]}\n{told['text']}")],
+        [_user(f"Summary: {summary}"), _assistant(told), _user(long)],
+    ]
+    answers = ["too long", summary, "planned"]
+    items = [
+        interaction({**ASK, "messages": messages}, said(answer))
+        for messages, answer in zip(lists, answers, strict=True)
+    ]
+    made = scenario_of_cassette(Index(exchanges(cassette(*items))), PurePath("x.yaml"), "anthropic")
+    assert [item.text for item in made.inbox] == [long]
+    assert [message.content for message in made.session.messages] == ["hi", told["text"]]
+
+
 def test_a_request_of_the_agents_own_is_nobodys_question() -> None:
     made = _made(*_conversation(), {"messages": [_user("Summarise: roll twice, done")]})
     assert [item.text for item in made.inbox] == ["roll twice", "again"]

@@ -182,6 +182,11 @@ class Story:
         self._results.append(ToolResult(asked.id, content, error))
         return self
 
+    def told_as_error(self, text: str = "timed out") -> Story:
+        """The agent tells the model of the last result as of an error."""
+        self._results[-1] = ToolResult(self._results[-1].id, text, True)
+        return self
+
     def refuse(self, text: str = "refused") -> Story:
         """The agent answers the next call itself."""
         self._results.append(ToolResult(self._asked.pop(0).id, text, True))

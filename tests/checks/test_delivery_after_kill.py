@@ -41,3 +41,23 @@ def test_a_repetition_has_to_say_that_it_may_be_one(
     texts: tuple[str, ...], killed: bool, found: list[str]
 ) -> None:
     assert [f.code for f in outbound_once(_history(*texts, killed=killed))] == found
+
+
+def test_a_duplicate_of_a_message_that_was_answered_after_a_kill_needs_no_answer() -> None:
+    history = History()
+    history.started(run="r", scenario="s", world="simulate", seams=("model", "inbox", "outbox"))
+    for turn in (1, 2, 3):
+        delivered = {"id": "m1", "session": "main", "text": "hi"}
+        at = {"key": f"main/inbox#{turn}", "session": "main", "turn": turn, "seam": "inbox"}
+        history.called(request=InboxRequest(), **at)
+        history.answered(value=delivered, **at)
+        if turn == 1:
+            history.killed(at="store#1:before")
+        if turn == 2:
+            sent = {"key": "main/outbox#1", "session": "main", "turn": 2, "seam": "outbox"}
+            history.called(request=OutboxRequest("final", "Hello.", "m1", "ok"), **sent)
+            history.answered(**sent)
+    history.called(key="main/inbox#4", seam="inbox", request=InboxRequest())
+    history.ended(how="returned")
+    assert [turn.redelivery for turn in history.trace.turns.values()] == [False, False, True]
+    assert not list(outbound_once(history))

@@ -85,6 +85,12 @@ def test_a_paused_answer_is_sent_back_and_again_after_a_failure() -> None:
     assert codes(ends_with_user(story.fail(529).reply("see.").final().end())) == []
 
 
+def test_a_request_that_was_right_may_be_made_again_after_an_answer_that_is_none() -> None:
+    story = Story().turn("go").reply("Let me", stop="pause_turn").reply("x", stop=None)
+    sent = [user("go"), assistant("Let me")]
+    assert codes(ends_with_user(story.reply("see.", messages=sent).final().end())) == []
+
+
 def test_a_pause_excuses_its_own_session_and_no_later_request() -> None:
     story = Story().turn("go").reply("Let me", stop="pause_turn").reply("see.")
     assert codes(ends_with_user(story.reply("again").end())) == ["ends_with_user.assistant"]

@@ -106,6 +106,17 @@ def test_the_model_may_decline_and_work() -> None:
     assert not list(session_heals(works.final(status="limit").end()))
 
 
+def test_a_turn_that_pauses_on_and_on_may_be_ended() -> None:
+    def paused(times: int) -> list[str]:
+        story = _ill().turn("And?")
+        for _ in range(times):
+            story.reply("Searching", stop="pause_turn")
+        return codes(session_heals(story.reply("I stop here.").final(status="failed").end()))
+
+    assert paused(3) == []
+    assert paused(2) == ["session_heals.unanswered"]
+
+
 def test_a_conversation_over_the_window_is_no_illness() -> None:
     world = _ill().turn("And?").fail(400, "V23", refused=("V23",))
     assert not list(session_heals(world.final("Too long.", "failed", "error").end()))

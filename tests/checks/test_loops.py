@@ -248,3 +248,60 @@ def test_a_message_of_fewer_calls_is_reported_once() -> None:
 def test_messages_that_bring_something_new_or_come_three_times_are_no_cycle() -> None:
     assert not list(no_progress_stop(_messages(9, changing=True).end()))
     assert not list(no_progress_stop(_messages(3).end()))
+
+
+def test_what_the_model_did_between_is_a_step_also_when_the_agent_answered_it_itself() -> None:
+    for other in (use("luck"), use("poll", "{}"), use("write")):
+        story = loop(Story().turn("go"), "poll", 2).reply(other).refuse("not run")
+        story = loop(story, "poll", 3).reply("x").final()
+        assert not list(no_progress_stop(story.end()))
+
+
+def test_refusing_the_call_that_repeats_and_running_it_again_is_no_stop() -> None:
+    story = loop(Story().turn("go"), "poll", 3).reply(use("poll")).refuse()
+    assert codes(no_progress_stop(loop(story, "poll", 1).end())) == ["no_progress_stop.same_call"]
+
+
+def test_a_circle_with_a_call_in_it_that_is_answered_without_running_is_one() -> None:
+    story = Story().turn("go")
+    for _ in range(4):
+        loop(story, "poll", 1).reply(use("luck")).refuse("there is no such tool")
+    assert codes(no_progress_stop(story.end())) == ["no_progress_stop.cycle"]
+
+
+def test_calls_that_never_run_are_no_circle() -> None:
+    story = Story().turn("go")
+    for _ in range(6):
+        story.reply(use("luck")).refuse().reply(use("chance")).refuse()
+    assert not list(no_progress_stop(story.reply("x").final().end()))
+
+
+def test_a_result_that_was_told_as_an_error_because_it_came_late_is_another() -> None:
+    story = Story().turn("go").reply(use("poll")).tool("ok").told_as_error()
+    story = loop(story, "poll", 3).reply("x").final()
+    assert not list(no_progress_stop(story.end()))
+
+
+def test_results_that_are_told_as_errors_again_and_again_are_equal() -> None:
+    story = Story().turn("go")
+    for _ in range(4):
+        story.reply(use("poll")).tool("ok").told_as_error()
+    assert codes(no_progress_stop(story.end())) == ["no_progress_stop.same_call"]
+
+
+def test_a_kill_begins_the_count_anew() -> None:
+    story = loop(Story().turn("go"), "list", 2).killed()
+    assert not list(no_progress_stop(loop(story, "list", 3).reply("x").final().end()))
+    killed = loop(loop(Story().turn("go"), "list", 2).killed(), "list", 4)
+    assert codes(no_progress_stop(killed.end())) == ["no_progress_stop.same_call"]
+
+
+def test_calls_of_one_message_that_count_once_still_stand_between_others() -> None:
+    story = Story().turn("go").reply(*[use("poll")] * 6)
+    for content in ("a", "b", "a", "b", "b", "b"):
+        story.tool(content)
+    assert not list(no_progress_stop(story.reply("x").final().end()))
+    story = Story().turn("go").reply(*[use("poll")] * 7)
+    for content in ("a", "b", "a", "b", "b", "b", "b"):
+        story.tool(content)
+    assert codes(no_progress_stop(story.end())) == ["no_progress_stop.same_call"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.checks.loops import no_false_stop
+from harness.core.messages import Opaque, Text
 from tests.checks.histories import Story, codes, loop, use
 
 
@@ -159,6 +162,15 @@ def test_a_turn_whose_budget_may_be_spent_is_stopped_rightly() -> None:
     assert stopped(hours=4) == []
 
 
+def test_the_time_that_an_answer_takes_counts_for_the_budget() -> None:
+    def stopped(*steps: str) -> list[str]:
+        story = _poll(1).reply(use("poll"), steps=steps)
+        return codes(no_false_stop(story.final("stopped", status="failed").end()))
+
+    assert stopped("wait 14400000 ms") == []
+    assert stopped("wait 14000000 ms") == ["no_false_stop.ended"]
+
+
 def test_a_tool_that_failed_again_and_again_may_be_stopped_whatever_others_did_between() -> None:
     story = Story().turn("go")
     for number in range(3):
@@ -172,3 +184,28 @@ def test_a_tool_that_failed_again_and_again_may_be_stopped_whatever_others_did_b
         loop(twice, "list", 1, content=f"{number} files")
     twice.reply(use("poll")).refuse().reply("sorry").final(status="failed")
     assert codes(no_false_stop(twice.end())) == ["no_false_stop.refused"]
+
+
+def test_results_that_say_nothing_are_alike_whatever_they_are_made_of() -> None:
+    def refused(*contents: Any) -> list[str]:
+        story = Story().turn("go")
+        for content in contents:
+            loop(story, "poll", 1, content=content)
+        story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+        return codes(no_false_stop(story.end()))
+
+    assert refused("", (), (Text(" "),)) == []
+    assert refused("", (), "50 %") == ["no_false_stop.refused"]
+    assert refused("", (), (Opaque("image", {"type": "image"}),)) == ["no_false_stop.refused"]
+
+
+def test_stopping_a_tool_that_is_called_with_no_object_again_and_again_is_right() -> None:
+    def withdrawn(times: int) -> list[str]:
+        story = Story().turn("go")
+        for number in range(times):
+            story.reply(use("poll", f"{number}")).refuse()
+        story.reply("sorry", tools=False).final(status="failed")
+        return codes(no_false_stop(story.end()))
+
+    assert withdrawn(3) == []
+    assert withdrawn(2) == ["no_false_stop.withdrawn"]

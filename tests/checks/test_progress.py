@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.checks.progress import bounded_turn, compaction_progress, no_blind_resend
-from harness.core.messages import user
-from tests.checks.histories import Story, codes, loop
+from harness.core.messages import Opaque, Thinking, user
+from tests.checks.histories import Story, codes, loop, use
 
 SHORT = [user("summary")]
 
@@ -62,6 +64,61 @@ def test_a_truncated_answer_may_be_asked_for_again_once() -> None:
     assert not list(no_blind_resend(story.history))
     story.reply("lo", stop="max_tokens", messages=story.live[:1])
     assert codes(no_blind_resend(story.end())) == ["no_blind_resend.same_request"]
+
+
+def _asks_after_nothing(times: int, *blocks: Any, **answer: Any) -> Story:
+    """A turn in which the model says nothing, and is asked the very same again."""
+    story = Story().turn("go")
+    for _ in range(times):
+        story.reply(*blocks, messages=story.live[:1], **answer)
+    return story
+
+
+@pytest.mark.parametrize("nothing", [(), ("",), (" \n",), (Thinking("hm"),), (Thinking("hm"), "")])
+def test_who_says_nothing_may_be_asked_the_same_twice_more(nothing: tuple[Any, ...]) -> None:
+    assert codes(no_blind_resend(_asks_after_nothing(3, *nothing).history)) == []
+    found = list(no_blind_resend(_asks_after_nothing(4, *nothing).end()))
+    assert codes(found) == ["no_blind_resend.same_request"]
+    assert "was answered with nothing" in found[0].message
+
+
+def test_how_often_is_a_setting() -> None:
+    history = _asks_after_nothing(3).end()
+    assert codes(no_blind_resend(history, empty=1)) == ["no_blind_resend.same_request"]
+    assert codes(no_blind_resend(history, empty=2)) == []
+
+
+@pytest.mark.parametrize(
+    "said", [("done",), (use("list"),), (Opaque("server_tool_use", {}),)], ids=str
+)
+def test_an_answer_of_any_kind_is_not_nothing(said: tuple[Any, ...]) -> None:
+    assert codes(no_blind_resend(_asks_after_nothing(6, *said).end())) == []
+
+
+def test_a_hint_makes_it_another_request() -> None:
+    story = Story().turn("go")
+    for times in range(6):
+        story.reply("", messages=[user("go" + " Please answer." * times)])
+    assert codes(no_blind_resend(story.end())) == []
+
+
+def test_an_answer_in_between_begins_the_count_anew() -> None:
+    story = _asks_after_nothing(2)
+    story.reply("yes", messages=story.live[:1])
+    for _ in range(3):
+        story.reply("", messages=story.live[:1])
+    assert codes(no_blind_resend(story.end())) == []
+
+
+def test_retries_after_nothing_by_the_sdk_are_the_providers_wish() -> None:
+    assert codes(no_blind_resend(_asks_after_nothing(6, sdk_retry=1).end())) == []
+
+
+def test_silence_of_another_turn_does_not_count() -> None:
+    story = _asks_after_nothing(3).final("I got no answer.", "failed", "error").turn("go")
+    for _ in range(3):
+        story.reply("", messages=[user("go")])
+    assert codes(no_blind_resend(story.end())) == []
 
 
 def test_a_shorter_request_after_a_refusal_is_another_one() -> None:

@@ -65,8 +65,8 @@ def stream_error_handled(history: History) -> Wrong:
                 wrong |= set(_garbled(turn, exchange, later))
             elif _is_part(exchange) and not turn.cancelled_n:
                 wrong |= set(_stored(history, turn, exchange, later))
-                if not later and not turn.interrupted_n:
-                    wrong |= set(_said(turn, exchange))
+                if not turn.interrupted_n:
+                    wrong |= set(_said(turn, exchange, later))
     return wrong
 
 
@@ -107,9 +107,10 @@ def _part_of(message: Message, said: str) -> bool:
     return message.role == "assistant" and text != "" and said[: len(text)] == text
 
 
-def _said(turn: Turn, exchange: Exchange) -> Iterator[tuple[str, int]]:
+def _said(turn: Turn, exchange: Exchange, later: list[Exchange]) -> Iterator[tuple[str, int]]:
     told = [s for s in turn.sendings if s.n > exchange.n and _taken(s, "final", "error", "notice")]
-    if not told and turn.settled_by in ("next", "returned", "crashed"):
+    told = [s for s in told if not any(e.n < s.n for e in later)]
+    if not told and not later and turn.settled_by in ("next", "returned", "crashed"):
         yield "stream_error_handled.silent", turn.settled_n
     whole = _flat(exchange.reply.text) if exchange.reply else ""
     for s in told:

@@ -120,6 +120,31 @@ def test_a_scenario_gives_inbox_and_tools(agents: Path, harness: Harness) -> Non
     assert _asked(agents / "cassettes/x.yaml") == ["Sunny in Oslo."] * 2
 
 
+@pytest.mark.parametrize(("after", "due"), [("model#1", False), ("main/model#2", False),
+                                             ("tool#1", True), ("inbox#1", True)])  # fmt: skip
+def test_a_message_may_wait_for_every_call_but_the_models(
+    agents: Path, harness: Harness, after: str, due: bool
+) -> None:
+    scenario = {
+        "name": "waits",
+        "inbox": [{"text": "one"}, {"id": "late", "text": "two", "when": {"after": after}}],
+        "tools": {"weather": {"script": [{"ok": "sunny", "times": "forever"}]}},
+        "script": [{"say": "never played"}],
+    }
+    (agents / "waits.yaml").write_text(yaml.dump(scenario))
+    with answering(echo) as url:
+        done = harness(
+            "record", "x.yaml", "--scenario", "waits.yaml", "--upstream", url,
+            "--target", "agents:with_tools",
+        )  # fmt: skip
+    assert done.returncode == (0 if due else 2), done.stderr
+    assert (agents / "x.yaml").exists() == due
+    if due:
+        assert len(_asked(agents / "x.yaml")) == 2
+    else:
+        assert f"waits: inbox message late: waits for {after}, and the real model's" in done.stderr
+
+
 def _program(folder: Path, body: str) -> str:
     path = folder / "program.py"
     path.write_text(PRELUDE + body)

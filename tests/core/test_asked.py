@@ -64,3 +64,16 @@ def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
     asked.see_results(_exchange(3), [results(ToolResult("x", "again"))])
     assert ask.sent == ToolResult("x", "found")
     assert ask.sent_n == 2
+
+
+def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed() -> None:
+    asked = Asked()
+    (ask,) = asked.see_answer(_exchange(1, assistant(_look("new", "Ada"))))
+    sent = [
+        assistant(_look("old", "Ada")),
+        results(ToolResult("old", "found")),
+        assistant(_look("new", "Ada")),
+        results(ToolResult("new", "interrupted", True)),
+    ]
+    asked.see_results(_exchange(2), sent)
+    assert ask.sent == ToolResult("new", "interrupted", True)

@@ -30,6 +30,12 @@ def test_a_plan_in_words() -> None:
     assert summary(()) == ()
 
 
+def test_what_a_tool_raised_is_told_for_it_is_its_result() -> None:
+    assert summary((Raise("tool", "broken"),)) == ("raise tool: broken",)
+    assert summary((Raise("tool"),)) == ("raise tool",)
+    assert len(summary((Raise("tool", "x" * 9_000),))[0]) < 1_000
+
+
 def test_a_plan_of_very_many_steps_is_told_by_its_sums() -> None:
     piece = (Wait(2), SEND)
     few, many = (*piece * 20, Close()), (*piece * 200, Effect("pay"), Close())

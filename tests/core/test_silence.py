@@ -21,7 +21,7 @@ PINGS = (
 )
 WORDS = (
     b'event: content_block_delta\ndata: {"delta": ": keep-alive"}\n\n',
-    b"{}",
+    b"{}\n\n",
     b'data: {"type": "ping", "text": "a"}\n\n',
     b": keep-alive\n\ndata: 1\n\n",
     b"event: pingpong\ndata: 1\n\n",
@@ -30,12 +30,30 @@ WORDS = (
 
 @pytest.mark.parametrize("ping", PINGS)
 def test_pings_break_no_silence(ping: bytes) -> None:
-    assert silent_ms((Send(b"{}"), *(Wait(10), Send(ping)) * 5, Close())) == 50
+    assert silent_ms((Send(b"{}\n\n"), *(Wait(10), Send(ping)) * 5, Close())) == 50
 
 
 @pytest.mark.parametrize("word", WORDS)
 def test_words_do(word: bytes) -> None:
     assert silent_ms((Send(b"{}"), *(Wait(10), Send(word)) * 5, Close())) == 10
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}",
+        b'{"text": "a : b"}',
+        b"event: content_block_delta\ndata: {}\n\ndata: 1\n\n",
+    ],
+)
+def test_what_comes_byte_by_byte_is_said_all_the_time(said: bytes) -> None:
+    steps = (step for at in range(len(said)) for step in (Wait(10), Send(said[at : at + 1])))
+    assert silent_ms((*steps, Close())) == 10
+
+
+def test_an_answer_that_was_begun_may_be_silent_after_its_first_blank_line() -> None:
+    begun = (Send(b"data: 1"), Wait(5), Send(b"\n\n"))
+    assert silent_ms((*begun, *(Wait(10), Send(b"\n")) * 5)) == 50
 
 
 def test_many_comments_are_read_at_once() -> None:

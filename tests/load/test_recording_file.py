@@ -52,7 +52,7 @@ def test_a_line_that_is_too_long_is_named(
     for module in (recording_file, lines):
         monkeypatch.setattr(module, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(recording_file, "MAX_BYTES", 2000)
-    monkeypatch.setattr(recording_file, "_HEAD_BYTES", 100)
+    monkeypatch.setattr(recording_file, "HEAD_BYTES", 100)
     long = json.dumps({**SAID, "data": "x" * 5000}).encode() + b"\n"
     path.write_bytes(before + long)
     with pytest.raises(InputError, match=rf"line {number}(: | is )longer than"):

@@ -100,11 +100,12 @@ def said(result: ToolResult) -> str:
 
 
 def signature(name: str, input: Json) -> str:
-    """The identity of a call: tool and arguments, whatever the order of their keys.
+    """The identity of a call: tool and arguments, whatever the order of their keys; none at all are
+    `{}`, for so the tool is run.
 
     A value that is no JSON, half an emoji among it, is taken by its `repr`.
     """
     try:
-        return f"{name}\x00{canonical(input)}"
+        return f"{name}\x00{canonical({} if input is None else input)}"
     except (TypeError, ValueError, RecursionError):
         return f"{name}\x00{input!r}"

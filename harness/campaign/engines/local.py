@@ -7,6 +7,7 @@ their orderly way; when the parent is killed, the pipes end, and with them the w
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
@@ -157,11 +158,15 @@ def _result(said: tuple[Any, BaseException | None]) -> Any:
 
 
 def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
-    """The life of a worker: task after task, until the pipe ends."""
+    """The life of a worker: task after task, until the pipe ends. What the first one has left, all
+    modules among it, stays to the end, so the garbage collector need not look there again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(EOFError, OSError, KeyboardInterrupt):
+        pipe.send(_done(work, pipe.recv()))
+        gc.collect()
+        gc.freeze()
         while True:
             pipe.send(_done(work, pipe.recv()))
 

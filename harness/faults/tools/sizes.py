@@ -47,8 +47,9 @@ def endless(moment: Moment, plan: Plan) -> Plan:
     return (*effects(plan), Answer(ToolAnswer("and so on\n", how="endless")))
 
 
-def image_too_big(moment: Moment, plan: Plan, *, size_bytes: Bytes = 6_000_000) -> Plan:
-    """The tool returns one image whose base64 text has `size_bytes`."""
+def image_too_big(moment: Moment, plan: Plan, *, size_bytes: Bytes = 7_000_000) -> Plan:
+    """The tool returns one image whose base64 text has `size_bytes`: by default more than the 5 MiB
+    that providers take, once it is decoded."""
     return answering(plan, [_image("A" * (size_bytes // 4 * 4))])
 
 

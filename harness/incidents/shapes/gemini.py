@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
 
 from harness.core.messages import (
     Block,
@@ -35,7 +36,7 @@ def request(value: dict[str, Json]) -> Asked | None:
     system = f.mapping(_get(value, "systemInstruction"))
     config = f.mapping(_get(value, "generationConfig"))
     return Asked(
-        messages=tuple(_message(content) for content in f.objects(value["contents"])),
+        messages=tuple(_messages(f.objects(value["contents"]))),
         system=f.joined(f.text(part.get("text")) for part in f.objects(system.get("parts"))),
         tools=tuple(_tools(value.get("tools"))),
         max_tokens=f.whole(_get(config, "maxOutputTokens")),
@@ -49,20 +50,47 @@ def _tools(declared: Json) -> Iterator[ToolSpec]:
             yield f.tool({**function, "parameters": schema})
 
 
-def _message(content: dict[str, Json]) -> Message:
+def _messages(contents: Iterable[dict[str, Json]]) -> Iterator[Message]:
+    ids = _Ids("")
+    return (_message(content, ids) for content in contents)
+
+
+class _Ids:
+    """Ids for calls that have none: older models give none, and answer by name and order."""
+
+    def __init__(self, before: str) -> None:
+        self._before, self._made = before, 0
+        self._open: dict[str, deque[str]] = defaultdict(deque)
+
+    def call(self, call: dict[str, Json]) -> str:
+        """The id of a call."""
+        if id_ := f.text(call.get("id")):
+            return id_
+        self._made += 1
+        name = f.text(call.get("name"))
+        self._open[name].append(f"{self._before}{name}#{self._made}")
+        return self._open[name][-1]
+
+    def response(self, response: dict[str, Json]) -> str:
+        """The id of the call that a response answers."""
+        named = self._open[f.text(response.get("name"))]
+        return f.text(response.get("id")) or (named.popleft() if named else "")
+
+
+def _message(content: dict[str, Json], ids: _Ids) -> Message:
     role = f.text(content.get("role")) or "user"
-    blocks = tuple(_block(part) for part in f.objects(content.get("parts")))
+    blocks = tuple(_block(part, ids) for part in f.objects(content.get("parts")))
     return Message("assistant" if role == "model" else role, blocks)
 
 
-def _block(part: dict[str, Json]) -> Block:
+def _block(part: dict[str, Json], ids: _Ids) -> Block:
     call, response = f.mapping(_get(part, "functionCall")), _get(part, "functionResponse")
     if call:
         args = call.get("args")
-        return ToolUse(f.text(call.get("id")), f.text(call.get("name")), args)
+        return ToolUse(ids.call(call), f.text(call.get("name")), args)
     if isinstance(response, dict):
         content = f.result_content(response.get("response"), {})
-        return ToolResult(f.text(response.get("id")), content)
+        return ToolResult(ids.response(response), content)
     if isinstance(part.get("text"), str):
         return Thinking(part["text"]) if part.get("thought") is True else Text(part["text"])
     if isinstance(_get(part, "executableCode"), dict):
@@ -83,14 +111,14 @@ def _joined(chunks: list[dict[str, Json]]) -> Parsed:
     if not chunks:
         return Parsed(None, complete=False)
     blocks: list[Block] = []
-    stop, begun = None, False
+    stop, begun, ids = None, False, _Ids("answer ")
     for chunk in chunks:
         if (error := error_of(chunk)) is not None:
             return Parsed(None, complete=False, error=error)
         for candidate in f.objects(chunk.get("candidates"))[:1]:
             begun = True
             stop = f.text(_get(candidate, "finishReason")) or stop
-            _append(blocks, _message(f.mapping(candidate.get("content"))).blocks)
+            _append(blocks, _message(f.mapping(candidate.get("content")), ids).blocks)
     message = Message("assistant", tuple(blocks)) if begun else None
     return Parsed(message, stop, complete=stop is not None)
 

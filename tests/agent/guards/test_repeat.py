@@ -81,3 +81,14 @@ def test_a_tool_that_is_always_refused_ends_the_turn(asked: list[str]) -> None:
         watch.begin_step()
         words.append(type(watch.before(ToolUse("t", "look", {"at": at}))).__name__)
     assert words == ["Refuse"] * 4 + ["EndTurn"] * (len(asked) - 4)
+
+
+def test_no_arguments_and_an_empty_object_are_one_call() -> None:
+    watch = Watch([RepeatGuard()])
+    for number, value in enumerate(({}, None, {}), start=1):
+        call = ToolUse(f"t{number}", "poll", value)
+        watch.begin_step()
+        assert isinstance(watch.before(call), Proceed)
+        watch.after(call, ToolResult(call.id, "ok"))
+    watch.begin_step()
+    assert isinstance(watch.before(ToolUse("t4", "poll", None)), Refuse)

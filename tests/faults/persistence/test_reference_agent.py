@@ -25,6 +25,7 @@ from harness.faults import Fault, faults
 from harness.runner import run
 from harness.targets import of_callable
 from tests.faults.persistence.told import STORED
+from tests.scenarios.all_runs import named
 
 KINDS = [fault for kind, fault in faults().items() if kind.startswith("persistence.")]
 
@@ -37,15 +38,9 @@ ALONE = {"stale_cursor": "nothing was delivered before the first opening: see te
 NEVER_ANSWERED = {"run.unplayed_turn", "run.undelivered", "run.nothing_intercepted"}
 
 BY_ANOTHER = {
-    "second_writer": {"append_only_prefix.messages", "role_alternation.store"},
-    "second_agent": {
-        "run.unplayed_turn",
-        "inbound_exactly_once.lost",
-        "outbound_once.missing",
-    },
+    "second_agent": {"run.unplayed_turn", "run.nothing_intercepted"},
 }
-"""What a second process on the session leaves in the history of the first: a row in the midst of a
-turn, and a message that it has taken and not answered here."""
+"""A message that a second process has taken is not put to the model here."""
 
 
 def _scenario(fault: Fault, often: Any) -> Scenario:
@@ -96,3 +91,11 @@ def _has(fault: Fault, store: str) -> bool:
     }
     other = "jsonl" if store == "sqlite" else "sqlite"
     return fault.kind.partition(".")[2] not in only[other]
+
+
+@pytest.mark.parametrize("store", ["sqlite", "jsonl"])
+@pytest.mark.parametrize("name", ["message-taken-by-another", "second-process-writes"])
+def test_two_processes_on_a_session_of_either_kind(name: str, store: str) -> None:
+    done = run(named(name), of_callable(agent, {"store": store}))
+    assert [f"{f.code}: {f.message}" for f in done.verdict.findings] == []
+    assert done.verdict.verdict == "pass"

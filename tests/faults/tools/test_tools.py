@@ -208,7 +208,7 @@ def test_an_endless_answer_has_no_end() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "settings", "count", "size"),
-    [("tools.image_too_big", {}, 1, 6_000_000), ("tools.many_images", {"count": 101}, 101, None)],
+    [("tools.image_too_big", {}, 1, 7_000_000), ("tools.many_images", {"count": 101}, 101, None)],
 )
 def test_images(kind: str, settings: dict[str, Any], count: int, size: int | None) -> None:
     met = Met(kind, **settings)
@@ -288,3 +288,17 @@ def test_what_a_program_meets_over_http(kind: str) -> None:
 
 DIFFERENT = {"tools.huge", "tools.many_parts", "tools.instructions", "tools.changes_its_answer"}
 """The defaults of these are larger than the table's settings, or memory is not shared."""
+
+
+def test_a_picture_of_the_default_size_is_one_that_the_provider_refuses() -> None:
+    met = Met("tools.image_too_big")
+    call = {"type": "tool_use", "id": "toolu_1", "name": "pay", "input": {}}
+    shown = {"type": "tool_result", "tool_use_id": "toolu_1", "content": met.result}
+    messages = [
+        {"role": "user", "content": "Pay."},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [shown]},
+    ]
+    body = json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode()
+    reading = by_name("anthropic").reader("", None).read(body)
+    assert [violation.rule for violation in reading.violations] == ["V26"]

@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from harness.agent import agent as reference
+from harness.cassettes.read import parse
 from harness.cli.importing import Asked, Made, import_file
 from harness.core.scenario import CassetteScript
+from harness.incidents import compact_codec
 from harness.incidents.read import FORMATS
 from harness.load import load_scenarios
 from harness.runner import run
@@ -30,6 +32,10 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "pi": ("pi", pi.log(*pi.TURN)),
     "spans": ("otel", otel.DUMPS["spans"]),
     "vcr": ("vcr", yaml.safe_dump(CASSETTE).encode()),
+    "compact": (
+        "compact",
+        b"".join(compact_codec.lines(parse(yaml.safe_dump({**CASSETTE, "version": 1}).encode()))),
+    ),
     "history": ("history", path_of("empty-inputs").read_bytes()),
 }
 """A recording of each format, but for the database, which is made on the spot."""

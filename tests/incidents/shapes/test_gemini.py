@@ -31,9 +31,9 @@ def test_a_request() -> None:
     assert asked.tools[0].required == ("x",)
     assert asked.messages == (
         Message("user", (Text("go"),)),
-        Message("assistant", (Thinking("hm"), ToolUse("", "f", {"x": 1}))),
+        Message("assistant", (Thinking("hm"), ToolUse("f#1", "f", {"x": 1}))),
         Message(
-            "user", (ToolResult("", '{"a":1,"b":2}'), Opaque("inlineData", {"inlineData": {}}))
+            "user", (ToolResult("f#1", '{"a":1,"b":2}'), Opaque("inlineData", {"inlineData": {}}))
         ),
     )
 
@@ -43,6 +43,21 @@ def test_names_with_underscores_are_accepted() -> None:
     asked = gemini.request({"contents": [{"role": "model", "parts": [part]}]})
     assert asked is not None
     assert asked.messages[0].blocks == (ToolUse("c", "f", {}),)
+
+
+def test_calls_without_ids_are_answered_by_name_and_in_order() -> None:
+    other = {"functionCall": {"name": "g", "args": {}}}
+    late = {"functionResponse": {"name": "g", "response": {"c": 1}}}
+    contents = [
+        {"role": "model", "parts": [CALL, other, CALL]},
+        {"role": "user", "parts": [late, RESPONSE, RESPONSE, RESPONSE]},
+    ]
+    asked = gemini.request({"contents": contents})
+    assert asked is not None
+    called, answered = asked.messages
+    assert [use.id for use in called.tool_uses] == ["f#1", "g#2", "f#3"]
+    found = [block.id for block in answered.blocks if isinstance(block, ToolResult)]
+    assert found == ["g#2", "f#1", "f#3", ""]
 
 
 def test_no_contents_is_no_request() -> None:
@@ -65,7 +80,7 @@ def test_an_answer_whole_in_chunks_or_streamed() -> None:
     for body, kind in zip([whole, listed, streamed], kinds, strict=True):
         parsed = gemini.answer(body, kind)
         assert parsed.message is not None
-        assert parsed.message.blocks == (Text("hi"), ToolUse("", "f", {"x": 1}))
+        assert parsed.message.blocks == (Text("hi"), ToolUse("answer f#1", "f", {"x": 1}))
         assert (parsed.stop, parsed.complete) == ("STOP", True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from harness.core.history import canonical, decode, encode
 from harness.core.plans import Answer, Facts, Plan, Send
 from harness.core.ports import Moment
 from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.seams import LIMIT_ANSWERS_MAX, STOP
 from harness.core.transition import Transition
 from harness.runner import run as play
 from harness.wires.anthropic.models import OFFERED
@@ -159,3 +161,35 @@ def test_an_agent_that_counts_is_judged_as_one_that_does_not() -> None:
     assert [e.seam for e in played.history.events if isinstance(e, Called)] == [
         *("inbox", "provider", "provider", "model", "outbox", "inbox")
     ]
+
+
+def test_who_asks_for_ever_is_told_of_the_limit_and_then_stopped() -> None:
+    transition = run(SAY, limits=Limits(provider_calls=2))
+    asked = transition.question("GET", "/v1/models")
+    assert asked is not None
+    plans = [
+        transition.provider(asked, Received("/v1/models", {}, b"", at_ms=0))
+        for _ in range(2 + LIMIT_ANSWERS_MAX + 1)
+    ]
+    said = [step.data for plan in plans for step in plan if isinstance(step, Send)]
+    told = [b"the limit provider_calls = 2 is reached" in data for data in said]
+    assert told == [False] * 2 + [True] * LIMIT_ANSWERS_MAX
+    assert plans[-1] == (STOP,)
+
+
+def counts_for_ever(brief: Brief) -> None:
+    """An agent that counts again until somebody answers otherwise."""
+    client = brief.anthropic()
+    for inbound in brief.inbox():
+        messages = [{"role": "user", "content": inbound.text}]
+        client.messages.create(model="m", max_tokens=9, messages=messages)
+        while True:
+            with contextlib.suppress(anthropic.APIError):
+                client.messages.count_tokens(model="m", messages=messages)
+
+
+def test_an_agent_that_counts_for_ever_ends() -> None:
+    scenario = Scenario(name="counts", inbox=(InboxItem(text="hi"),), script=(SAY,))
+    done = play(scenario, counts_for_ever)
+    assert "limit.provider_calls" in {f.code for f in done.verdict.findings}
+    assert done.history.past.calls["provider"] <= Limits().provider_calls + LIMIT_ANSWERS_MAX + 1

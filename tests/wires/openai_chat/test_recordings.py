@@ -17,6 +17,7 @@ import pytest
 from harness.core.errors import InputError
 from harness.incidents import vcr
 from harness.incidents.bodies import body_bytes
+from harness.incidents.exchanges import header, path_of, status_of
 from harness.incidents.shapes import openai_chat
 from harness.wires.openai_chat.blocks import message_from, message_to
 from tests.wires.openai_chat.sdk import WIRE
@@ -50,15 +51,15 @@ def _exchanges(file: Path) -> Iterator[Exchange]:
     if f"api.openai.com{_PATH}".encode() not in data:
         return
     try:
-        recorded = vcr._interactions(vcr._load(data))
+        recorded = vcr.interactions(vcr.load(data))
     except InputError:
         return
     for item in recorded:
         request, response = item.get("request") or {}, item.get("response") or {}
-        status = vcr._status(response)
-        if vcr._path(request) == _PATH and status is not None:
-            kind = vcr._header(response, "content-type")
-            answer = body_bytes(response, vcr._header(response, "content-encoding"))
+        status = status_of(response)
+        if path_of(request) == _PATH and status is not None:
+            kind = header(response, "content-type")
+            answer = body_bytes(response, header(response, "content-encoding"))
             yield Exchange(file.name, body_bytes(request), status, kind, answer)
 
 

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.cassettes.compact_bodies import Body, Framed, framed, kept, plain
-from harness.cassettes.interaction import Cassette, Interaction, phrase
 from harness.core.errors import InputError
 from harness.core.messages import Json
+from harness.incidents.compact_bodies import Body, Framed, framed, kept, plain
+from harness.incidents.interaction import Cassette, Interaction, phrase
 
 VERSION = 1
 _HEAD = b'{"kind":"cassette"'
@@ -82,7 +82,7 @@ _encode = msgspec.json.Encoder().encode
 def looks_like(data: bytes) -> bool:
     """Whether the bytes are meant as a cassette in the compact form."""
     head = data[:200].lstrip()
-    return head.startswith(b"{") and _HEAD in head.replace(b" ", b"")
+    return head.replace(b" ", b"").startswith(_HEAD)
 
 
 def lines(cassette: Cassette) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from harness.cassettes.compact_bodies import MARK, Body, Framed, kept, parts, plain
+from harness.incidents.compact_bodies import MARK, Body, Framed, kept, parts, plain
 from tests.cassettes.interactions import bodies, request_bodies
 
 

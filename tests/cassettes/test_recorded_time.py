@@ -1,0 +1,259 @@
+"""A cassette in its own time: waits are played where they are asked for, a cut always is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import httpx2
+import msgspec
+import pytest
+import yaml
+
+from harness.agent import build
+from harness.agent.silence import SILENT_S
+from harness.cassettes.read import lasting
+from harness.cassettes.replay import cassette_script
+from harness.cassettes.timing import Piece, Timing, to_metadata
+from harness.core.brief import Brief
+from harness.core.calls import OutboxRequest, Received
+from harness.core.events import Answered, Called
+from harness.core.history import History
+from harness.core.plans import Close, Plan, Send, Wait
+from harness.core.scenario import CassetteScript, FaultSpec, InboxItem, Limits, Scenario
+from harness.core.transition import Transition
+from harness.faults import arm
+from harness.runner import Run, run
+from harness.runner.waits import needs_virtual_time
+from harness.wires import by_name
+from tests.cassettes.recorded import ASK, interaction, said
+from tests.record_cassettes import FOLDER, scenarios
+
+STREAM = {"content-type": ["text/event-stream"]}
+TEN_MINUTES_MS = 600_000
+ASKED = {**ASK, "stream": True}
+
+
+def _event(kind: str, **fields: Any) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
+
+
+EVENTS = [
+    _event("message_start", message={**said(""), "content": [], "stop_reason": None}),
+    _event("content_block_start", index=0, content_block={"type": "text", "text": ""}),
+    _event("content_block_delta", index=0, delta={"type": "text_delta", "text": "hello"}),
+    _event("content_block_stop", index=0),
+    _event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 1}),
+    _event("message_stop"),
+]
+WAITS_MS = [400, 0, TEN_MINUTES_MS, 20, 0, 7]
+BODY = b"".join(EVENTS)
+
+
+def _cassette(folder: Path, *exchanges: tuple[dict[str, Any], Timing | None]) -> Path:
+    path = folder / "x.yaml"
+    held = {
+        "interactions": [one for one, _ in exchanges],
+        "metadata": to_metadata(timing for _, timing in exchanges),
+        "version": 1,
+    }
+    path.write_text(yaml.dump(held))
+    return path
+
+
+def _streamed(events: int = 6, cut: str = "", *, of: int = 0) -> tuple[dict[str, Any], Timing]:
+    body = b"".join(EVENTS[:events])
+    pieces = zip(EVENTS[: of or events], WAITS_MS, strict=False)
+    timing = Timing(0, tuple(Piece(len(data), wait_ms) for data, wait_ms in pieces), cut)
+    return interaction(ASKED, body.decode(), headers=STREAM), timing
+
+
+class Played:
+    """A cassette behind a transition."""
+
+    def __init__(self, path: Path, *, timed: bool = False, fault: FaultSpec | None = None) -> None:
+        wire, self.history = by_name("anthropic"), History()
+        self.script = cassette_script(path, "anthropic", timed=timed)
+        faults = [arm(fault, wire="anthropic", refusals=wire.refusals())] if fault else []
+        scenario = Scenario(name="played")
+        self.transition = Transition(scenario, wire, self.script, self.history, faults=faults)
+
+    def ask(self, timeout_ms: int | None = None) -> Plan:
+        """The plan of the answer to the one request that there is."""
+        body = json.dumps(ASKED).encode()
+        return self.transition.model(Received("/v1/messages", {}, body, 0, timeout_ms=timeout_ms))
+
+    @property
+    def last(self) -> Answered:
+        """The last answered event."""
+        return next(e for e in reversed(self.history.events) if isinstance(e, Answered))
+
+
+def _body(plan: Plan) -> bytes:
+    return b"".join(step.data for step in plan if isinstance(step, Send))
+
+
+def test_an_answer_comes_at_once_or_as_it_was_recorded(tmp_path: Path) -> None:
+    path = _cassette(tmp_path, _streamed())
+    (at_once,) = Played(path).ask()
+    timed = Played(path, timed=True)
+    plan = timed.ask()
+    assert isinstance(at_once, Send)
+    assert at_once.data == _body(plan) == BODY
+    assert [s.ms for s in plan if isinstance(s, Wait)] == WAITS_MS
+    assert [s.data for s in plan if isinstance(s, Send)] == EVENTS
+    assert (timed.last.complete, timed.last.silent_ms) == (True, TEN_MINUTES_MS)
+    assert list(timed.script.unplayed(timed.history.past)) == []
+    assert list(lasting(path)) == [(1, sum(WAITS_MS))]
+
+
+@pytest.mark.parametrize("timed", [False, True])
+@pytest.mark.parametrize(
+    ("cut", "reset"),
+    [("ReadError: [Errno 104]", True), ("RemoteProtocolError: peer closed", False),
+     ("the client left", False)],
+)  # fmt: skip
+def test_what_was_cut_is_cut_again(tmp_path: Path, timed: bool, cut: str, reset: bool) -> None:
+    path = _cassette(tmp_path, _streamed(3, cut), _streamed())
+    played = Played(path, timed=timed)
+    plan = played.ask()
+    assert plan[-1] == Close(reset=reset)
+    assert _body(plan) == b"".join(EVENTS[:3])
+    assert (played.last.complete, played.last.outcome) == (False, "error")
+    assert played.last.script_turn == 0, "what was recorded so was played so"
+    assert _body(played.ask()) == BODY
+    assert played.last.script_turn == 1
+
+
+@pytest.mark.parametrize("timing", [None, "misfit"])
+def test_without_times_of_its_own_an_answer_comes_at_once(tmp_path: Path, timing: Any) -> None:
+    made, other = _streamed(6, "ReadError: ", of=2)
+    path = _cassette(tmp_path, (made, None if timing is None else other))
+    assert len(Played(path, timed=True).ask()) == 1
+    assert list(lasting(path)) == [(1, 0)]
+
+
+def test_a_client_that_gave_up_meets_the_same_silence_again(tmp_path: Path) -> None:
+    played = Played(_cassette(tmp_path, _streamed()), timed=True)
+    for _ in range(2):
+        plan = played.ask(timeout_ms=300_000)
+        assert _body(plan) == b"".join(EVENTS[:2])
+        assert (played.last.outcome, played.last.script_turn) == ("timeout", None)
+    assert _body(played.ask(timeout_ms=900_000)) == BODY
+    assert played.last.script_turn == 0
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_faults_count_the_events_of_a_recorded_stream(tmp_path: Path, timed: bool) -> None:
+    fault = FaultSpec(kind="transport.reset_mid_stream", settings={"after": 3})
+    played = Played(_cassette(tmp_path, _streamed()), timed=timed, fault=fault)
+    plan = played.ask()
+    assert _body(plan) == b"".join(EVENTS[:3])
+    assert plan[-1] == Close(reset=True)
+    assert (played.last.script_turn, played.last.faults) == (None, ("transport.reset_mid_stream",))
+    assert _body(played.ask()) == BODY
+
+
+@pytest.mark.parametrize("kind", ["http.overloaded", "model.identical_call", "transport.latency"])
+def test_a_fault_does_not_make_a_cut_answer_whole(tmp_path: Path, kind: str) -> None:
+    path = _cassette(tmp_path, _streamed(3, "ReadError: "))
+    played = Played(path, fault=FaultSpec(kind=kind, must_fire=False))
+    plan = played.ask()
+    if played.last.status == 200:
+        assert plan[-1] == Close(reset=True)
+        assert played.last.script_turn == 0
+    else:
+        assert played.last.script_turn is None
+        assert played.ask()[-1] == Close(reset=True)
+
+
+def _scenario(path: Path, timing: Any) -> Scenario:
+    return Scenario(
+        name="in-time",
+        stream=True,
+        inbox=(InboxItem(text="hi"),),
+        script=CassetteScript(cassette=str(path), timing=timing),
+    )
+
+
+def _patient(read_s: float) -> Any:
+    def agent(brief: Brief) -> None:
+        timeout = httpx2.Timeout(read_s, connect=5.0)
+        client = brief.anthropic(timeout=timeout, max_retries=0)
+        for inbound in brief.inbox():
+            messages = [{"role": "user", "content": inbound.text}]
+            try:
+                with client.messages.stream(
+                    model="claude-x", max_tokens=100, messages=messages
+                ) as stream:
+                    brief.send(stream.get_final_text())
+            except anthropic.APIError as error:
+                brief.send(type(error).__name__, kind="error")
+            except httpx2.TransportError as error:
+                brief.send(type(error).__name__, kind="error")
+
+    return agent
+
+
+def _told(found: Run) -> list[str]:
+    asked = (e.request for e in found.history.events if isinstance(e, Called))
+    return [request.text for request in asked if isinstance(request, OutboxRequest)]
+
+
+@pytest.mark.parametrize(
+    ("timing", "read_s", "told"),
+    [
+        ("at_once", 60.0, "hello"),
+        ("recorded", 900.0, "hello"),
+        ("recorded", 60.0, "ReadTimeout"),
+    ],
+)
+def test_the_sdk_lives_through_the_recorded_silence(
+    tmp_path: Path, timing: str, read_s: float, told: str
+) -> None:
+    path = _cassette(tmp_path, _streamed())
+    found = run(_scenario(path, timing), _patient(read_s))
+    assert _told(found) == [told]
+    codes = {finding.code for finding in found.verdict.findings}
+    assert ("cassette.unplayed" in codes) == (told != "hello")
+    ended = found.history.trace.ended
+    assert ended is not None
+    assert ended.at_ms >= {"at_once": 0, "recorded": min(read_s, 600) * 1000}[timing]
+
+
+def test_the_reference_agent_does_not_wait_out_a_recorded_silence(tmp_path: Path) -> None:
+    made = yaml.safe_load((FOLDER / "empty-inputs.yaml").read_text())
+    size_bytes = len(made["interactions"][0]["response"]["body"]["string"].encode())
+    pieces = (Piece(40, 100), Piece(size_bytes - 40, TEN_MINUTES_MS))
+    path = tmp_path / "x.yaml"
+    path.write_text(yaml.dump({**made, "metadata": to_metadata([Timing(0, pieces)])}))
+    scenario = msgspec.structs.replace(
+        scenarios()["empty-inputs+stream"],
+        script=CassetteScript(cassette=str(path), timing="recorded"),
+    )
+    found = run(scenario, lambda brief: build(brief).run())
+    answers = [e.answered for e in found.history.trace.exchanges if e.answered]
+    assert {(a.outcome, a.script_turn) for a in answers} == {("timeout", None)}
+    assert all(a.silent_ms <= SILENT_S * 1000 for a in answers)
+    assert found.verdict.outcome == "failed_truthfully"
+
+
+@pytest.mark.parametrize("cut", ["ReadError: reset", "RemoteProtocolError: incomplete"])
+@pytest.mark.parametrize("world", ["simulate", "supervise"])
+def test_the_sdk_meets_the_cut_in_both_worlds(tmp_path: Path, cut: str, world: Any) -> None:
+    path = _cassette(tmp_path, _streamed(3, cut))
+    found = run(_scenario(path, "at_once"), _patient(60.0), world=world)
+    assert _told(found) in (["ReadError"], ["RemoteProtocolError"], ["APIConnectionError"])
+    assert not any(f.code.startswith("cassette.") for f in found.verdict.findings)
+
+
+def test_what_took_longer_than_real_time_allows_needs_virtual_time(tmp_path: Path) -> None:
+    path = _cassette(tmp_path, _streamed())
+    assert needs_virtual_time(_scenario(path, "recorded")) == (
+        "exchange #1 of the cassette takes 600.427 s"
+    )
+    assert needs_virtual_time(_scenario(path, "at_once")) == ""
+    assert SILENT_S < TEN_MINUTES_MS / 1000
+    assert Limits().real_s < TEN_MINUTES_MS / 1000

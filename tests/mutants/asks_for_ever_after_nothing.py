@@ -1,0 +1,31 @@
+"""Each answer without a word is followed by the same request, with no count and no hint."""
+
+from __future__ import annotations
+
+from harness.agent import build
+from harness.agent.loop import Loop
+from harness.agent.model import Answer
+from harness.agent.outcome import Outcome, answered
+from harness.core.brief import Brief
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="loop",
+    statement="An empty reply is asked for again up to the cap (incident 111)",
+    scenario="nothing-said-forty-times",
+    killed_by="no_blind_resend",
+)
+
+
+class Asking(Loop):
+    """Takes nothing for an answer that is still to come."""
+
+    def finish(self, answer: Answer) -> Outcome | None:
+        """The outcome of an answer without calls; None when it was empty."""
+        self.check()
+        return answered(answer.message, answer.stop)
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that asks until something is said."""
+    build(brief, turn=Asking).run()

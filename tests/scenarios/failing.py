@@ -1,0 +1,114 @@
+"""Which wrong agent fails a scenario: a scenario that nobody fails has shown nothing.
+
+`python -m tests.scenarios.failing` looks for one for each scenario outside of the seeds' own (these
+have mutants made for them) and writes `failing.json`: scenario -> run, agent, finding. An agent
+that is in the table already is tried first, then the naive one of the examples, then the mutants:
+those made for the scenario, those of its folder, all others. `python -m tests.scenarios.failing
+NAME ...` looks for some of them only, and exits with 1 when one is failed by nobody.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from harness.core.scenario import Scenario
+from harness.runner import run
+from tests import mutants
+from tests.scenarios.all_runs import all_runs, is_of_the_seeds
+
+FILE = Path(__file__).with_name("failing.json")
+
+NAIVE = "examples.naive_agent"
+
+NO_PROOF = ("run.", "target.", "script.", "cassette.")
+"""Findings that an agent may have which never came as far as the scenario's point."""
+
+COUNTED = ("expect.", "limit.")
+"""Findings that hold for one scenario only."""
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A run, the module of an agent that fails it, and what is found."""
+
+    run: str
+    agent: str
+    finding: str
+
+
+@cache
+def table() -> dict[str, Pair]:
+    """The pairs as stored, by scenario."""
+    return msgspec.json.decode(FILE.read_bytes(), type=dict[str, Pair]) if FILE.exists() else {}
+
+
+def catalogue() -> dict[str, list[Scenario]]:
+    """The runs of each scenario outside of the seeds' own, on Anthropic's wire where it has it."""
+    found: dict[str, list[Scenario]] = {}
+    for scenario in all_runs():
+        if not is_of_the_seeds(scenario):
+            found.setdefault(scenario.name, []).append(scenario)
+    for name, runs in found.items():
+        spoken = [s for s in runs if s.wire == "anthropic"] or runs
+        found[name] = [s for s in spoken if not s.stream] + [s for s in spoken if s.stream]
+    return found
+
+
+def agent_of(module: str) -> Callable[..., object]:
+    """The agent of a module."""
+    agent: Callable[..., object] = importlib.import_module(module).agent
+    return agent
+
+
+def findings(scenario: Scenario, module: str) -> list[str]:
+    """The codes of what a wrong agent does wrong in a run, those of invariants first."""
+    verdict = run(scenario, agent_of(module)).verdict
+    found = [f.code for f in verdict.findings if not f.code.startswith(NO_PROOF)]
+    return sorted(found, key=lambda code: code.startswith(COUNTED))
+
+
+def wrong_agents(runs: list[Scenario]) -> Iterator[str]:
+    """The modules of the wrong agents, the most likely first."""
+    name, folder = runs[0].name, runs[0].folder
+    if name in table():
+        yield table()[name].agent
+    yield NAIVE
+    folders = {scenario.name: scenario.folder for scenario in all_runs()}
+    made_for = {module.__name__: m.scenario.split("/")[0] for _, m, module in mutants.every()}
+    near = {module: (of != name, folders.get(of) != folder) for module, of in made_for.items()}
+    yield from sorted(near, key=lambda module: near[module])
+
+
+def pair_for(runs: list[Scenario]) -> Pair | None:
+    """The first wrong agent that fails one of the runs; None when all of them pass them all."""
+    for module in wrong_agents(runs):
+        for scenario in runs:
+            if found := findings(scenario, module):
+                return Pair(scenario.run_name, module, found[0])
+    return None
+
+
+def main(names: list[str]) -> int:
+    """Look for the pairs and write them; 1 when a scenario has none."""
+    known = catalogue()
+    pairs = {name: pair for name, pair in table().items() if name in known}
+    for name in names or known:
+        pair = pair_for(known[name])
+        pairs.pop(name, None)
+        if pair is None:
+            print(f"nobody fails {name} ({known[name][0].folder})", flush=True)
+        else:
+            pairs[name] = pair
+    rows = {name: msgspec.to_builtins(pairs[name]) for name in sorted(pairs)}
+    FILE.write_text(json.dumps(rows, indent=1) + "\n")
+    return 0 if all(name in pairs for name in names or known) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

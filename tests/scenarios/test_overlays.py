@@ -1,0 +1,52 @@
+"""A correct agent passes the catalogue under faults that no scenario knows of."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.agent import agent
+from harness.core.scenario import FaultSpec, Scenario
+from harness.load.overlay import laid_over
+from harness.runner import run
+from tests.mutants.blind_resend import agent as blind_resend
+from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, tiers
+
+OVERLAYS = {
+    "overloaded": (FaultSpec(kind="http.status", settings={"status": 502}),),
+    "rate-limit": (
+        FaultSpec(kind="http.retry_after", when=2, settings={"retry_after": 2}, must_fire=False),
+    ),
+    "network": (
+        FaultSpec(kind="transport.reset_before_headers", when=2, must_fire=False),
+        FaultSpec(kind="http.server_error", when=4, must_fire=False),
+    ),
+}
+
+PLAIN = [s for s in all_runs() if s.wire == "anthropic" and not (s.stream or s.variant)]
+SAMPLE = [s for s in PLAIN if is_of_the_seeds(s)] + [s for s in PLAIN if not is_of_the_seeds(s)][
+    ::6
+]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("scenario", tiers(SAMPLE, SAMPLE[::8]))
+def test_reference_passes_under_an_overlay(scenario: Scenario, overlay: str) -> None:
+    verdict = run(laid_over(scenario, OVERLAYS[overlay], overlay), agent).verdict
+    assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
+    assert verdict.verdict == "pass"
+
+
+def test_a_wrong_agent_still_fails_under_an_overlay() -> None:
+    scenario = laid_over(named("prompt-too-long/another-error"), OVERLAYS["network"], "network")
+    codes = [f.code for f in run(scenario, blind_resend).verdict.findings]
+    assert "no_blind_resend.same_request" in codes
+
+
+def test_a_fault_of_an_overlay_is_owed_and_one_of_the_scenario_is_not() -> None:
+    never = FaultSpec(kind="http.server_error", when=40)
+    scenario = laid_over(named("prompt-too-long/another-error"), (never,), "never")
+    assert [fault.must_fire for fault in scenario.faults] == [False] * (
+        len(scenario.faults) - 1
+    ) + [True]
+    found = run(scenario, agent).verdict.findings
+    assert [f.code for f in found] == ["run.silent_fault"]
