@@ -9,8 +9,7 @@ OLDER_SDK := 0.125.*
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk check bench fuzz fuzz-long mutants \
-  mutant-table seeds wire-table docs clean
+.PHONY: help setup demo test test-real test-older-sdk check bench fuzz fuzz-long mutants mutant-table seeds wire-table docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

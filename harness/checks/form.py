@@ -99,23 +99,23 @@ def ends_with_user(history: History) -> Iterator[Finding]:
 
     `assistant`: the last message is the assistant's, though the last answer was not paused. Asked
     of requests that the dialect accepts: newer models take no prefill. Not meant: a request that
-    sends a paused answer back, one that is made again as it was, and a recording, whose model may
-    have taken it. It comes of a reply that was stored before a retry, or of a turn begun without
+    sends a paused answer back, or does so again as it was, and a recording, whose model may have
+    taken it. It comes of a reply that was stored before a retry, or of a turn begun without
     its message. An agent mends it by asking the model only when somebody else has spoken. Source:
     invariant 5; XiaomiMiMo/MiMo-Code#1703.
     """
     if history.trace.world == "recording":
         return
     paused: dict[str, bool] = {}
-    last: dict[str, Node] = {}
+    sent_back: dict[str, Node] = {}
     for exchange in history.trace.exchanges:
         session = exchange.called.session
-        is_again = last.get(session) is exchange.node
-        if _has_last_word(exchange) and not paused.get(session) and not is_again:
-            text = f"{exchange.called.key} ends with the assistant's own message"
-            yield Finding("ends_with_user.assistant", text, (exchange.n,))
-        if exchange.purpose == "main":
-            last[session] = exchange.node
+        if _has_last_word(exchange) and sent_back.get(session) is not exchange.node:
+            if paused.get(session):
+                sent_back[session] = exchange.node
+            else:
+                text = f"{exchange.called.key} ends with the assistant's own message"
+                yield Finding("ends_with_user.assistant", text, (exchange.n,))
         if exchange.purpose == "main" and exchange.succeeded:
             paused[session] = exchange.stop in ("pause_turn", "compaction")
 

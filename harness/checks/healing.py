@@ -42,8 +42,8 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
     in order and without a call, and the turn brings no final that is a success, or the agent ended.
     Not meant: a turn that the model declines, cuts short, or spends on calls or pauses; a
     conversation that is longer than the model's window; a message that is blank, came before, or
-    was interrupted; a pause that the provider asked for and that is not over yet. One tool call without a result stood
-    in the history, and every later prompt was answered with status 400
+    was interrupted; a pause that the provider asked for and that is not over yet. One tool call
+    without a result stood in the history, and every later prompt was answered with status 400
     (anthropics/claude-code#1831). An agent mends it by making each request from its rows anew, so
     that it is valid whatever they hold, and by state that ends with its turn. Source: invariant 32.
     """
