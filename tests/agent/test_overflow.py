@@ -11,8 +11,9 @@ import pytest
 from harness.agent.compaction import compact
 from harness.agent.failures import OVERFLOW_PHRASES, classify
 from harness.agent.overflow import Escalation
+from harness.agent.window import budget_tokens, estimate_tokens, length
 from harness.core.brief import Tool
-from harness.core.messages import Message, assistant, user
+from harness.core.messages import Message, Text, ToolResult, assistant, results, user
 from tests.agent.stand import Stand, error, error_body, sse, text, too_long, use
 from tests.http_library import http
 
@@ -223,6 +224,21 @@ def test_a_compaction_that_was_not_enough_is_not_tried_again_in_that_turn(tmp_pa
     assert ran.ending == ("final", "ok", "fine")
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "prompt is too long: 400 tokens > 200 maximum",
+        "This model's maximum context length is 200 tokens. However, your messages resulted in 400 "
+        "tokens. Please reduce the length of the messages.",
+        "This model's maximum context length is 200 tokens. However, you requested 400 tokens (300 "
+        "in the messages, 100 in the completion).",
+    ],
+)
+def test_a_refusal_that_names_the_window_corrects_the_budget(refusal: str) -> None:
+    refused = [user("x" * 4_000)]
+    assert budget_tokens(refused, refusal) == estimate_tokens(refused) // 4
+
+
 def test_what_is_smaller_by_a_hair_is_not_sent_again() -> None:
     class Full:
         """A transcript of which `left` characters are left when it is rebuilt."""
@@ -240,8 +256,15 @@ def test_what_is_smaller_by_a_hair_is_not_sent_again() -> None:
         escalation = Escalation(compact, stages=("rebuild",))
         return escalation.shrink(Full(left), "too long", None)  # type: ignore[arg-type]
 
-    assert not is_tried(len(LONG) - 100)
+    assert not is_tried(len(LONG) - 30)
     assert is_tried(len(LONG) // 2)
+
+
+def test_how_much_is_said_does_not_depend_on_the_blocks_that_it_stands_in() -> None:
+    whole = results(ToolResult("t1", "one" + "two"))
+    parts = results(ToolResult("t1", (Text("one"), Text("two"))))
+    assert abs(length([whole]) - length([parts])) <= 1
+    assert estimate_tokens([parts]) > estimate_tokens([whole])
 
 
 class _StatusError(Exception):

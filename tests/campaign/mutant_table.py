@@ -1,7 +1,7 @@
 """`python -m tests.campaign.mutant_table [NAME ...]`: how soon a campaign finds each wrong agent.
 
-No scenario is given, only the agent. A mutant is found with the first chunk of examples that has the
-finding that was made for it, or any other that the reference agent does not show on the same
+No scenario is given, only the agent. A mutant is found with the first chunk of examples that has
+the finding that was made for it, or any other that the reference agent does not show on the same
 scenario; of a chunk that has both the first counts. Printed are: mutant, examples to find, shrunk
 size (turns, faults), seconds, code, and `own` for the finding that was made for it.
 """

@@ -67,6 +67,7 @@ def test_the_defect_of_the_mutant_is_found_in_a_turn_without_a_fault(reference: 
     assert smallest <= (1, 0)
 
 
+@pytest.mark.real
 def test_one_seed_is_one_campaign_and_another_one_is_another(
     reference: Path, tmp_path: Path
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_campaign_that_is_over_can_be_gone_on_with(reference: Path, tmp_path: 
     assert campaign.examples == EXAMPLES + 3
 
 
+@pytest.mark.real
 def test_time_that_is_over_ends_a_campaign_once_its_findings_are_small(tmp_path: Path) -> None:
     campaign, written = begin(tmp_path, PLAN, names())
     results = run(campaign, Here(), written, tmp_path, is_over=lambda: campaign.examples > 0)

@@ -117,6 +117,9 @@ WRONG: dict[str, tuple[Callable[[Path], Any], str]] = {
 }
 """A wrong store, and the promise that it breaks."""
 
+SLOW = ("splits-lines", "covers-too-much", "accepts-again")
+"""Those that the slow tier plays."""
+
 STEPS_MOST = 5
 """The steps of the smallest example, of whatever store; most have one or two."""
 
@@ -126,7 +129,9 @@ def test_a_right_store_passes(name: str) -> None:
     _play(RIGHT[name], examples=25)
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.real] if name in SLOW else []) for name in WRONG]
+)
 def test_a_wrong_store_breaks_its_promise(name: str) -> None:
     open_store, code = WRONG[name]
     with pytest.raises(Broken) as caught:

@@ -103,16 +103,22 @@ def _texts(value: object) -> str:
 
 
 def ends_with_user(history: History) -> Wrong:
-    """The last message of each main request, and the last answer before it that was whole."""
+    """The last message of each main request, and the last answer before it that was whole; what
+    was sent back once may be sent back again."""
     wrong: Wrong = set()
+    sent_back: dict[str, list[Message]] = {}
     told = [e for e in history.trace.exchanges if e.purpose == "main"]
     for place, exchange in enumerate(told):
         said = [e for e in told[:place] if e.called.session == exchange.called.session]
         whole = [e for e in said if e.succeeded]
         paused = bool(whole) and whole[-1].stop in ("pause_turn", "compaction")
         last = [m for m in exchange.node.messages if side(m) != "system"][-1:]
-        ends = bool(last) and side(last[0]) == "assistant"
-        if ends and not paused and not exchange.called.refused:
+        ends = bool(last) and side(last[0]) == "assistant" and not exchange.called.refused
+        messages = list(exchange.node.messages)
+        again = sent_back.get(exchange.called.session) == messages
+        if ends and paused:
+            sent_back[exchange.called.session] = messages
+        elif ends and not again:
             wrong.add(("ends_with_user.assistant", exchange.n))
     return wrong
 

@@ -74,6 +74,7 @@ def test_a_cassette_is_played_to_the_agent_that_it_was_recorded_with(
     assert codes == {"no_progress_stop.same_call", "no_progress_stop.same_failure"}
 
 
+@pytest.mark.real
 def test_another_agent_is_told_where_it_left_the_recording(harness: Harness) -> None:
     path = FOLDER / "identical-failures.yaml"
     done = harness("run", str(path), "--target", "reference", "--json")
@@ -109,6 +110,7 @@ def test_a_cassette_without_calls_to_a_model_is_an_error(harness: Harness, folde
     assert "x.yaml: no exchange of the cassette is a call to a model" in done.stderr
 
 
+@pytest.mark.real
 def test_a_fault_lies_over_a_cassette(harness: Harness, folder: Path, mutant: str) -> None:
     (folder / "faults.yaml").write_text("faults: [{kind: http.status, status: 529}]\n")
     path = FOLDER / "identical-failures.yaml"

@@ -65,6 +65,7 @@ def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness
     assert harness("run", row["file"], "--target", "reference").returncode == 0
 
 
+@pytest.mark.real
 def test_a_campaign_is_gone_on_with_and_not_begun_twice(agent: Path, harness: Harness) -> None:
     first = harness(*FUZZ, "--examples", "4", "--out", "night")
     assert "found outbound_once.twice" in first.stdout

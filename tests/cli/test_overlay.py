@@ -60,6 +60,7 @@ def test_a_dry_run_keeps_nothing(harness: Harness, folder: Path, overlay: Path) 
     assert not (folder / ".harness").exists()
 
 
+@pytest.mark.real
 def test_a_fault_that_hits_nothing_is_told_and_fails(harness: Harness, folder: Path) -> None:
     (folder / "late.yaml").write_text("faults: [{kind: http.status, when: 9}]")
     words = ("run", "--faults", "late.yaml", "--target", "reference", "--only", "greeting")

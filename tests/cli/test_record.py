@@ -184,6 +184,7 @@ def test_an_agent_that_crashes_leaves_the_old_cassette(agents: Path, harness: Ha
     assert _asked(agents / "x.yaml.part") == ["one"]
 
 
+@pytest.mark.real
 def test_a_loop_is_stopped_before_it_costs_more(agents: Path, harness: Harness) -> None:
     words = ["record", "x.yaml", "--target", "agents:looping", "--prompt", "x"]
     heard: list[bytes] = []
@@ -202,6 +203,7 @@ def test_an_upstream_that_is_not_there(agents: Path, harness: Harness) -> None:
     assert list(agents.glob("x.yaml*")) == []
 
 
+@pytest.mark.real
 def test_a_secret_of_the_environment_is_not_written(agents: Path, harness: Harness) -> None:
     words = ["record", "x.yaml", "--target", "agents:leaking", "--prompt", "x"]
     secret = "no shape at all"
@@ -259,6 +261,7 @@ def test_ctrl_c_keeps_what_was_recorded_beside_the_old_cassette(agents: Path) ->
     assert _asked(agents / "x.yaml.part") == ["one"]
 
 
+@pytest.mark.real
 def test_a_target_that_does_not_end_is_stopped(agents: Path, harness: Harness) -> None:
     release = threading.Event()
     words = ["record", "x.yaml", "--target", "agents:good", "--prompt", "x", "--real-s", "0.5"]

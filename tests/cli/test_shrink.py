@@ -174,6 +174,7 @@ def test_without_a_code_the_first_finding_of_the_agent_is_kept_and_named(
     assert len(small.script) <= 2  # type: ignore[arg-type]
 
 
+@pytest.mark.real
 def test_a_run_that_was_kept_is_shrunk_from_its_scenario(command: Command, folder: Path) -> None:
     command("run", "scenarios/loop.yaml", "--target", UNGUARDED)
     run = ".harness/runs/loop/baseline"
@@ -198,6 +199,7 @@ def test_in_real_time_it_says_what_a_run_costs(command: Command) -> None:
     assert json.loads(done.out)["after"]["inbox"] == 1
 
 
+@pytest.mark.real
 def test_hash_seeds_change_nothing(harness: Harness, folder: Path) -> None:
     root = str(Path(__file__).parents[2])
     first, second = (
@@ -219,6 +221,7 @@ def test_ctrl_c_keeps_the_smallest_so_far(harness: Harness, folder: Path) -> Non
     assert any("Oslo" in item.text for item in small.inbox)
 
 
+@pytest.mark.real
 def test_an_agent_that_does_not_do_the_same_twice_is_said(harness: Harness, folder: Path) -> None:
     (folder / "ends.py").write_text(AGENTS, "utf-8")
     words = _shrink("--keep", "target.crashed", "--only", "chat", target="ends:fickle")

@@ -1,4 +1,4 @@
-"""The strategies and machines as a user writes against them: checked by `mypy --strict`, not run."""
+"""The strategies and machines as a user writes them: checked by `mypy --strict`, not run."""
 
 from __future__ import annotations
 
