@@ -14,12 +14,12 @@ from typing import Protocol
 
 from harness.agent.compaction import Ask, Compaction
 from harness.agent.transcript import Transcript
-from harness.agent.window import REBUILD_TOKENS, budget_tokens, estimate_tokens
+from harness.agent.window import REBUILD_TOKENS, budget_tokens, estimate_tokens, length
 
 MAX_SHRINKS = 2
 """How often a request is made smaller before it is given up."""
 
-SMALLER = 0.9
+SMALLER = 0.97
 """What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
 smaller by an estimate alone may be none on the wire."""
 
@@ -102,6 +102,7 @@ def _compact(transcript: Transcript, budget: int, compaction: Compaction, ask: A
 
 def _rebuild(transcript: Transcript, budget: int) -> bool:
     """Whether what is left is smaller than what was refused, and so worth another request."""
-    before = estimate_tokens(transcript.wire())
+    before = transcript.wire()
     transcript.rebuild(budget)
-    return estimate_tokens(transcript.wire()) <= SMALLER * before
+    after = transcript.wire()
+    return all(size(after) <= SMALLER * size(before) for size in (estimate_tokens, length))

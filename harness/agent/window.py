@@ -37,6 +37,7 @@ SMALLEST_TEXT = 200
 _COUNTED = (
     re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
     re.compile(r"(?P<got>\d+) \+ \d+ > (?P<most>\d+)"),
+    re.compile(r"length is (?P<most>\d+) tokens\D*(?P<got>\d+) tokens"),
 )
 
 
@@ -69,6 +70,22 @@ def budget_tokens(refused: Sequence[Message], refusal: str, window: int | None =
             got, most = int(found["got"]), int(found["most"])
             return had * target_tokens(most) // max(got, most, 1)
     return min(had // 2, target_tokens(window))
+
+
+def length(messages: Sequence[Message]) -> int:
+    """How much is said, in characters, whatever blocks it stands in: some wires join them."""
+    return sum(len(_words(block)) for message in messages for block in message.blocks)
+
+
+def _words(block: Block) -> str:
+    match block:
+        case Text(text):
+            return text
+        case ToolResult(content=str(content)):
+            return content
+        case ToolResult(content=parts) if all(isinstance(part, Text) for part in parts):
+            return block.text
+    return canonical(block)
 
 
 def is_said(message: Message) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.campaign.choose import Choose, pick
 from harness.campaign.histories import history_of
-from harness.campaign.nemesis import HIDING, HINDERING, faults_of
+from harness.campaign.nemesis import HIDING, HINDERING, faults_of, met
 from harness.campaign.scripts import TOOLS, script_of, tools_of
 from harness.campaign.traffic import inbox_of
 from harness.core.messages import Json
@@ -23,6 +23,12 @@ NAME = "generated"
 
 WINDOWS = (None, None, None, 2_000, 400, 200)
 """Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
+
+UNTOLD = ("openai-responses", "bedrock")
+"""Wires and dialects whose refusal says neither the size nor the window: of a window that is tiny
+nobody then knows what fits, not even what asks for a summary."""
+
+SMALLEST_UNTOLD = 1_000
 
 DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
 """The dialects of a wire; a wire that is not here has one."""
@@ -82,17 +88,24 @@ def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
         cancels=options.cancels,
         is_answered=not hindered,
     )
+    session = Session(messages=history_of(choose, options.max_rounds, options.damaged))
+    script = script_of(choose, options.max_turns, options.wire, spirals=options.spirals)
+    tools = tools_of(choose, options.tools)
+    dialect = pick(choose, DIALECTS.get(options.wire, ("",)))
+    stream = bool(choose(2))
+    window = None if not options.windows or _hides(struck) else pick(choose, WINDOWS)
+    is_untold = options.wire in UNTOLD or dialect in UNTOLD
     return Scenario(
         name=NAME,
         wire=options.wire,
-        session=Session(messages=history_of(choose, options.max_rounds, options.damaged)),
+        session=session,
         inbox=(*inbox, *([LAST_MESSAGE] * hindered)),
-        script=script_of(choose, options.max_turns, options.wire, spirals=options.spirals),
-        tools=tools_of(choose, options.tools),
-        faults=struck,
-        dialect=pick(choose, DIALECTS.get(options.wire, ("",))),
-        stream=bool(choose(2)),
-        window_tokens=None if not options.windows or _hides(struck) else pick(choose, WINDOWS),
+        script=script,
+        tools=tools,
+        faults=met(struck, options.wire, stream),
+        dialect=dialect,
+        stream=stream,
+        window_tokens=max(window, SMALLEST_UNTOLD) if window and is_untold else window,
         limits=options.limits,
     )
 

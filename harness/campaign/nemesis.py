@@ -69,9 +69,9 @@ HINDERING = ("gateway.", "persistence.")
 """Layers that may keep a message from the agent, the agent from asking the model, or an answer from
 the user. They strike a few times only: for ever, no agent could do anything about it."""
 
-HIDING = ("http.", "model.", "sse.", "transport.")
+HIDING = ("context.", "http.", "model.", "sse.", "transport.")
 """Layers that put something else in the place of an answer: of a refusal, too, of which the agent
-then cannot know."""
+then cannot know, or which tells of another window."""
 
 NEED_A_WORD = (
     "gateway.session_key_collides",
@@ -85,6 +85,10 @@ if the agent had done it, or they end the agent with an exception that it should
 
 LONG_S = 600
 """What takes ten minutes and more never escalates: the fifth time it would take a day."""
+
+UNREAD = ("transport.content_length_too_large",)
+"""Faults behind the last event of a stream: whoever stops reading there, as the openai SDK does,
+cannot meet them."""
 
 _EVERYWHERE = ("clock.", "gateway.")
 """Layers that may strike away from home. The seams of a Python target beside the model are plain
@@ -112,6 +116,12 @@ def faults_of(
         if number is not None:
             drawn.append(fault_of(choose, layer[number]))
     return tuple(drawn)
+
+
+def met(struck: Sequence[FaultSpec], wire: str, stream: bool) -> tuple[FaultSpec, ...]:
+    """The faults that a client of this wire can meet."""
+    stops_early = stream and wire.startswith("openai")
+    return tuple(spec for spec in struck if not (stops_early and spec.kind in UNREAD))
 
 
 def fault_of(choose: Choose, fault: Fault) -> FaultSpec:

@@ -116,7 +116,7 @@ def ends_with_user(history: History) -> Iterator[Finding]:
             else:
                 text = f"{exchange.called.key} ends with the assistant's own message"
                 yield Finding("ends_with_user.assistant", text, (exchange.n,))
-        if exchange.purpose == "main" and exchange.succeeded:
+        if exchange.purpose == "main" and exchange.succeeded and not exchange.too_large:
             paused[session] = exchange.stop in ("pause_turn", "compaction")
 
 

@@ -8,7 +8,7 @@ between.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from harness.checks.execution import is_empty
 from harness.checks.steps import steps
@@ -37,7 +37,16 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
     if any(equal_runs(cut_off, repeats)):
         return True
-    return any(count >= repeats for count in _useless_calls(trace, turn, n))
+    unknown = _unknown_calls(trace, turn, n)
+    return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
+
+
+def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:
+    """How often each tool was asked for before event `n` that there is not, also in one answer."""
+    known = trace.settings.get("tools", {})
+    return Counter(
+        ask.use.name for ask in turn.asks if ask.exchange.n < n and ask.use.name not in known
+    ).values()
 
 
 def _by_tool(done: list[Execution]) -> Iterator[list[Execution]]:

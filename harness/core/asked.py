@@ -49,9 +49,10 @@ class Asked:
         """
         newest = next((message for message in reversed(messages) if message.tool_uses), None)
         renamed = self._renamed(exchange.called.session, newest) if newest else {}
+        others = list(renamed.values())
         for message in messages:
             for result in message.tool_results:
-                asks = self._by_id.get(result.id, [])
+                asks = [a for a in self._by_id.get(result.id, []) if a not in others]
                 ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n

@@ -84,10 +84,10 @@ class Exchange(msgspec.Struct, eq=False):
     def too_large(self) -> bool:
         """Whether the answer refuses the request for its size, in any of the shapes."""
         a = self.answered
-        if a is None:
+        if a is None or (a.outcome != "ok" and a.status is None and a.faults):  # nothing was heard
             return False
         named = a.too_large or a.error in SIZE_RULES or a.status == HTTP_TOO_LARGE
-        return named or a.stop == "model_context_window_exceeded"
+        return named or self.stop == "model_context_window_exceeded"
 
     @property
     def ended_ms(self) -> int:

@@ -23,7 +23,9 @@ def _sqlite(folder: Path, dsn: str, outlives: Outlives) -> SessionStore:
 
     path = folder / "session.db"
     needs_file = outlives != "connection" or path.exists()
-    return SqliteStore(path if needs_file else UNNAMED, synchronous="FULL" if outlives == "machine" else "OFF")
+    return SqliteStore(
+        path if needs_file else UNNAMED, synchronous="FULL" if outlives == "machine" else "OFF"
+    )
 
 
 def _jsonl(folder: Path, dsn: str, outlives: Outlives) -> SessionStore:

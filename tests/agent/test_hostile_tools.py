@@ -147,6 +147,7 @@ def _with_tool(call: Callable[..., Any], store: str) -> Run:
             return call(input, id)
 
         tool = Tool("tool", "Does as it likes", scripted.input_schema, hostile)
+        (Path(brief.session_dir) / "session.db").touch()  # else nothing that passes is on disk
         build(brief, tools=Toolbox([tool])).run()
         _reopen(Path(brief.session_dir), store)
 

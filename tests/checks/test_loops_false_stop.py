@@ -107,6 +107,13 @@ def test_withdrawing_tools_from_a_model_that_wants_one_that_is_not_there_is_righ
     assert not list(no_false_stop(_unknown(3).end()))
 
 
+def test_withdrawing_tools_after_many_slips_in_one_answer_is_right() -> None:
+    story = Story().turn("go").reply(*[use("luck")] * 4)
+    for _ in range(4):
+        story.refuse("there is no such tool")
+    assert not list(no_false_stop(story.reply("sorry", tools=False).final().end()))
+
+
 def test_withdrawing_tools_after_two_slips_is_a_false_stop() -> None:
     assert codes(no_false_stop(_unknown(2).end())) == ["no_false_stop.withdrawn"]
 

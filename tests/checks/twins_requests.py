@@ -110,7 +110,7 @@ def ends_with_user(history: History) -> Wrong:
     told = [e for e in history.trace.exchanges if e.purpose == "main"]
     for place, exchange in enumerate(told):
         said = [e for e in told[:place] if e.called.session == exchange.called.session]
-        whole = [e for e in said if e.succeeded]
+        whole = [e for e in said if e.succeeded and not e.too_large]
         paused = bool(whole) and whole[-1].stop in ("pause_turn", "compaction")
         last = [m for m in exchange.node.messages if side(m) != "system"][-1:]
         ends = bool(last) and side(last[0]) == "assistant" and not exchange.called.refused

@@ -77,3 +77,16 @@ def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed(
     ]
     asked.see_results(_exchange(2), sent)
     assert ask.sent == ToolResult("new", "interrupted", True)
+
+
+def test_the_result_of_an_older_call_of_that_id_is_not_that_of_the_last_one_renamed() -> None:
+    asked = Asked()
+    (ask,) = asked.see_answer(_exchange(1, assistant(_look("same", "Ada"))))
+    sent = [
+        assistant(_look("same", "Ada")),
+        results(ToolResult("same", "found")),
+        assistant(_look("same_2", "Ada")),
+        results(ToolResult("same_2", "interrupted", True)),
+    ]
+    asked.see_results(_exchange(2), sent)
+    assert ask.sent == ToolResult("same_2", "interrupted", True)

@@ -68,6 +68,18 @@ def test_the_events_are_at_hand_while_they_are_few() -> None:
     assert history.events[0] is not first
 
 
+def test_who_walks_over_the_events_meets_those_that_come_meanwhile() -> None:
+    history = History(log=Spool(at_hand_max=4))
+    _tell(history, [1, 2])
+    seen = []
+    for event in history.events:
+        seen.append(event)
+        if len(seen) in (1, 5):
+            _tell(history, [len(seen) + 4])  # which moves others out
+    assert seen == list(history.events)
+    assert len(seen) > 8
+
+
 def test_a_history_is_written_whole_and_read_back(tmp_path: Path) -> None:
     history = History(log=Spool(3))
     _tell(history, [1, 2, 3, 2])

@@ -1,0 +1,98 @@
+"""How many times the examples of one worker two of them do, on a machine that others use as well.
+
+`python -m bench.campaign_workers [--chunks N] [--rounds N]`. The clock on the wall would say what
+else the machine does. So what an engine can spoil is measured by itself: the processor time of a
+chunk, which grows when workers are in each other's way, and the share of its life that a worker is
+at work, which falls when it waits for its next lease. Two workers whose chunks cost what they cost
+one, and who never wait, do twice as much. One and two take turns, and of each chunk the cheapest
+round counts. What a worker imports when it first needs it is paid once a night, and not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from harness.campaign import chunks
+from harness.campaign.chunks import Chunk
+from harness.campaign.corpus import GENERATION
+from harness.campaign.engines.local import Local
+
+LEAST = 1.8
+TARGET = "reference?client=plain"
+
+
+class Worked(msgspec.Struct, frozen=True):
+    """One chunk: who did it, when (on the clock of the machine), and its processor time."""
+
+    chunk: int
+    worker: int
+    began_s: float
+    ended_s: float
+    cpu_s: float
+
+
+def work(chunk: Chunk) -> Worked:
+    """Play a chunk twice, and take the processor time of the second: the first may import."""
+    began_s = time.monotonic()
+    chunks.work(chunk)
+    cpu_s = time.process_time()
+    chunks.work(chunk)
+    spent_s = time.process_time() - cpu_s
+    return Worked(chunk.number, os.getpid(), began_s, time.monotonic(), spent_s)
+
+
+def played(workers: int, count: int) -> list[list[Worked]]:
+    """So many chunks, the same ones each time, by worker, without the first of each."""
+    size = chunks.SIZE
+    left = (
+        Chunk(number=n, first=1 + n * size, count=size, seed=1, target=TARGET) for n in range(count)
+    )
+    done: dict[int, list[Worked]] = {}
+    engine = Local(workers)
+    for one in engine.each(work, lambda: next(left, None), window=GENERATION, lost=_lost):
+        done.setdefault(one.worker, []).append(one)
+    return [sorted(mine, key=lambda one: one.began_s)[1:] for mine in done.values()]
+
+
+def _lost(chunk: Chunk) -> Worked:
+    raise RuntimeError(f"chunk {chunk.number} ends its workers")
+
+
+def share(mine: Sequence[Worked]) -> float:
+    """The share of its life that a worker is at work."""
+    return sum(one.ended_s - one.began_s for one in mine) / (mine[-1].ended_s - mine[0].began_s)
+
+
+def cheapest(rounds: Iterable[list[list[Worked]]]) -> dict[int, float]:
+    """The processor seconds of each chunk in its cheapest round."""
+    least: dict[int, float] = {}
+    for one in (one for done in rounds for mine in done for one in mine):
+        least[one.chunk] = min(one.cpu_s, least.get(one.chunk, one.cpu_s))
+    return least
+
+
+def main() -> int:
+    """Print the figure; 1 when it is too low."""
+    parser = argparse.ArgumentParser(prog="python -m bench.campaign_workers", description=__doc__)
+    parser.add_argument("--chunks", type=int, default=24)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    measured = [(played(1, asked.chunks), played(2, asked.chunks)) for _ in range(asked.rounds)]
+    one, two = cheapest(done for done, _ in measured), cheapest(done for _, done in measured)
+    both = one.keys() & two.keys()
+    dearer = sum(two[n] for n in both) / sum(one[n] for n in both)
+    at_work = min(share(mine) for _, done in measured for mine in done if mine)
+    times = 2 * at_work / dearer
+    said = f"at work {at_work:.1%} of the time, {dearer:.2f} times the processor time of a chunk"
+    print(f"two workers: {times:.2f} times the examples of one (at least {LEAST}): {said}")
+    return int(times < LEAST)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
