@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts the tests in the background has Ctrl-C ignored, and what they start
+    # inherits that; some of it is there to be interrupted.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 settings.register_profile("dev", deadline=None, max_examples=50)

@@ -8,9 +8,9 @@ equal values, as they would from a history file.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from operator import eq
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 from harness.core.event_lines import decode_event, encode_event
 from harness.core.events import AnyEvent, Noted, Valued
@@ -25,7 +25,8 @@ _TABLES = """
     pragma journal_mode = off;
     pragma synchronous = off;
     create table events (place integer primary key, line blob not null);
-    create table named (digest text primary key, place integer not null) without rowid;
+    create table named (digest text, kind text, place integer not null, primary key (kind, digest))
+        without rowid;
 """
 
 
@@ -34,8 +35,8 @@ class Spool:
 
     def __init__(self, at_hand_max: int = AT_HAND_MAX) -> None:
         self._disk: sqlite3.Connection | None = None
-        self.messages: SpooledNames[Message] = SpooledNames(self)
-        self.values: SpooledNames[Json] = SpooledNames(self)
+        self.messages: SpooledNames[Message] = SpooledNames(self, "message")
+        self.values: SpooledNames[Json] = SpooledNames(self, "value")
         self.events = SpooledEvents(self, at_hand_max)
 
     def keep(self, first: int, events: list[AnyEvent]) -> None:
@@ -43,14 +44,15 @@ class Spool:
         disk = self._disk or self._opened()
         lines = [(place, encode_event(event)) for place, event in enumerate(events, first)]
         named = [(first + i, e) for i, e in enumerate(events) if isinstance(e, (Noted, Valued))]
+        rows = [(e.digest, self._names(e).kind, place) for place, e in named]
         with disk:
             disk.executemany("insert into events values (?, ?)", lines)
-            disk.executemany(
-                "insert or ignore into named values (?, ?)", [(e.digest, i) for i, e in named]
-            )
+            disk.executemany("insert or ignore into named values (?, ?, ?)", rows)
         for _, event in named:
-            names = self.messages if isinstance(event, Noted) else self.values
-            names.forget(event.digest)
+            self._names(event).forget(event.digest)
+
+    def _names(self, event: Noted | Valued) -> SpooledNames[Any]:
+        return self.messages if isinstance(event, Noted) else self.values
 
     def event(self, place: int) -> AnyEvent:
         """The event at a place that is on disk."""
@@ -64,12 +66,17 @@ class Spool:
             for (line,) in self._rows(sql, *span):
                 yield decode_event(line)
 
-    def place_of(self, digest: str) -> int | None:
+    def place_of(self, kind: str, digest: str) -> int | None:
         """The place of the event that brought a value, when it is on disk."""
         if self._disk is None:
             return None
-        rows = self._rows("select place from named where digest = ?", digest)
+        rows = self._rows("select place from named where kind = ? and digest = ?", kind, digest)
         return rows[0][0] if rows else None
+
+    def digests(self, kind: str) -> list[str]:
+        """The values of a kind that are on disk, in their order."""
+        rows = self._rows("select digest from named where kind = ? order by place", kind)
+        return [digest for (digest,) in rows]
 
     def _rows(self, sql: str, *arguments: object) -> list[Any]:
         return self._disk.execute(sql, arguments).fetchall() if self._disk else []
@@ -80,7 +87,7 @@ class Spool:
         return self._disk
 
 
-class SpooledEvents:
+class SpooledEvents(Sequence[AnyEvent]):
     """The events in their order, the newest of them at hand."""
 
     def __init__(self, spool: Spool, at_hand_max: int) -> None:
@@ -142,11 +149,11 @@ class SpooledEvents:
         return list, (list(self),)
 
 
-class SpooledNames(Generic[_Value]):
-    """Values by their digest: at hand as long as their event is."""
+class SpooledNames(Mapping[str, _Value]):
+    """Values of one kind by their digest: at hand as long as their event is."""
 
-    def __init__(self, spool: Spool) -> None:
-        self._spool = spool
+    def __init__(self, spool: Spool, kind: str) -> None:
+        self._spool, self.kind = spool, kind
         self._at_hand: dict[str, _Value] = {}
 
     def forget(self, digest: str) -> None:
@@ -154,12 +161,12 @@ class SpooledNames(Generic[_Value]):
         self._at_hand.pop(digest, None)
 
     def __contains__(self, digest: object, /) -> bool:
-        return digest in self._at_hand or self._spool.place_of(str(digest)) is not None
+        return digest in self._at_hand or self._place(str(digest)) is not None
 
     def __getitem__(self, digest: str, /) -> _Value:
         if (value := self._at_hand.get(digest)) is not None:
             return value
-        place = self._spool.place_of(digest)
+        place = self._place(digest)
         if place is None:
             raise KeyError(digest)
         return cast(_Value, cast(Noted | Valued, self._spool.event(place)).value)
@@ -167,15 +174,15 @@ class SpooledNames(Generic[_Value]):
     def __setitem__(self, digest: str, value: _Value, /) -> None:
         self._at_hand[digest] = value
 
-    @overload
-    def get(self, digest: str, /) -> _Value | None: ...
+    def __iter__(self) -> Iterator[str]:
+        yield from self._spool.digests(self.kind)
+        yield from list(self._at_hand)
 
-    @overload
-    def get(self, digest: str, default: _Value, /) -> _Value: ...
+    def __len__(self) -> int:
+        return len(self._spool.digests(self.kind)) + len(self._at_hand)
 
-    def get(self, digest: str, default: _Value | None = None, /) -> _Value | None:
-        """The value of a digest, else the default."""
-        try:
-            return self[digest]
-        except KeyError:
-            return default
+    def _place(self, digest: str) -> int | None:
+        return self._spool.place_of(self.kind, digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)

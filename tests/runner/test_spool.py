@@ -40,7 +40,10 @@ def test_a_log_on_disk_is_the_one_in_memory(steps: list[int], at_hand_max: int) 
     for digest, message in kept.messages.items():
         assert digest in spooled.messages
         assert spooled.messages[digest] == spooled.messages.get(digest) == message
-    assert {d: spooled.values[d] for d in kept.values} == kept.values
+    assert dict(spooled.messages) == kept.messages
+    assert list(spooled.messages) == list(kept.messages)
+    assert len(spooled.messages) == len(kept.messages)
+    assert dict(spooled.values) == kept.values
     assert spooled.past.calls == kept.past.calls
     assert spooled.trace.exchanges[-1:] == spooled.trace.exchanges[-1:]
 
@@ -91,6 +94,7 @@ def test_events_travel_to_another_process_as_a_list() -> None:
     history = History(log=Spool(3))
     _tell(history, [1, 2, 3])
     assert pickle.loads(pickle.dumps(history.events)) == list(history.events)
+    assert pickle.loads(pickle.dumps(history.messages)) == dict(history.messages)
 
 
 def test_half_a_character_comes_back_as_a_file_has_it() -> None:
