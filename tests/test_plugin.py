@@ -119,6 +119,7 @@ def test_as_it_is(play, snapshot):
 """
 
 
+@pytest.mark.real
 def test_a_run_compares_with_a_snapshot(session: pytest.Pytester) -> None:
     session.makepyfile(test_play=SNAPSHOT_TESTS, agents=f"{AGENTS}\nAGENT = wrong\n")
     made = session.runpytest_subprocess("--snapshot-update", "-p", "no:randomly")

@@ -7,7 +7,7 @@ once, unless there are more than K of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -89,11 +89,11 @@ def _recorded(history: History, repeats: int) -> Iterator[Finding]:
         elif isinstance(event, Called) and isinstance(event.request, ToolRequest):
             asked[event.key] = message_n, event.request.name
             made = CallMade(event.request.name, event.request.input)
-            _add(calls, _Step(event.n, message_n, made))
+            _add(calls, _Step(event.n, message_n, made.identity, made))
         elif isinstance(event, Answered) and event.seam == "tool":
             by, name = asked.get(event.key, (0, ""))
             result = ResultMade(answer_failed(event), answer_text(event), name)
-            _add(results, _Step(event.n, by, result))
+            _add(results, _Step(event.n, by, (result.is_error, result.text), result))
     for run in same_call_runs([step.made for step in calls], repeats):
         text = f"{run.name} is called {run.length} times in a row with the same input"
         events = tuple(step.n for step in calls[run.start : run.start + run.length])
@@ -105,16 +105,19 @@ def _recorded(history: History, repeats: int) -> Iterator[Finding]:
 
 
 class _Step(NamedTuple, Generic[_Made]):
-    """A recorded call or result: its event, that of the message that asked for it, what it is."""
+    """A recorded call or result: its event, that of the message that asked for it, what it is, and
+    what of that makes two of them equal."""
 
     n: int
     message_n: int
+    identity: Hashable
     made: _Made
 
 
 def _add(steps: list[_Step[_Made]], step: _Step[_Made]) -> None:
     """Add a step, unless it is the one before once more, in the same message."""
-    if not steps or steps[-1][1:] != step[1:] or not step.message_n:
+    same = steps and steps[-1][1:3] == step[1:3]
+    if not (same and step.message_n):
         steps.append(step)
 
 

@@ -50,6 +50,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in (folder / "findings").iterdir()}
 
 
+@pytest.mark.real
 def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness) -> None:
     fuzzed = harness(*FUZZ, "--examples", "8", "--out", "night", "--json")
     assert fuzzed.returncode == 1, fuzzed.stderr

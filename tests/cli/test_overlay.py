@@ -24,6 +24,7 @@ def overlay(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.real
 def test_a_dry_run_and_the_real_run_agree_on_what_is_hit(
     harness: Harness, folder: Path, overlay: Path
 ) -> None:

@@ -151,6 +151,7 @@ def _program(folder: Path, body: str) -> str:
     return f"process:{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
 
 
+@pytest.mark.real
 def test_a_program_of_any_language_is_recorded(agents: Path, harness: Harness) -> None:
     target = _program(agents, "for message in inbox(): say(message, ask(message['text']))")
     with answering(echo) as url:
@@ -195,6 +196,7 @@ def test_a_loop_is_stopped_before_it_costs_more(agents: Path, harness: Harness) 
     assert (len(heard), len(_asked(agents / "x.yaml.part"))) == (50, 50)
 
 
+@pytest.mark.real
 def test_an_upstream_that_is_not_there(agents: Path, harness: Harness) -> None:
     words = ["record", "x.yaml", "--target", "agents:good", "--prompt", "x"]
     done = harness(*words, "--upstream", "http://127.0.0.1:1")

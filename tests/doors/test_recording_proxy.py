@@ -231,6 +231,7 @@ def _raw(server: RecordingProxy, first: bytes, then: bytes = b"") -> bytes:
     return heard
 
 
+@pytest.mark.real
 def test_ten_megabytes_pass_both_ways(tmp_path: Path) -> None:
     text = "many words " * 1_000_000
     answer = json.dumps(said(text)).encode()

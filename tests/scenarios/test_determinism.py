@@ -29,7 +29,7 @@ def _histories(folder: str, out: Path, hash_seed: str) -> tuple[dict[str, bytes]
 
 
 @pytest.mark.parametrize(
-    "folder", ["scenarios/context", pytest.param("scenarios", marks=pytest.mark.real)]
+    "folder", ["scenarios/gateway", pytest.param("scenarios", marks=pytest.mark.real)]
 )
 def test_histories_are_byte_identical(folder: str, tmp_path: Path) -> None:
     first, said = _histories(folder, tmp_path / "a", "0")

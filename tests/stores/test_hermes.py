@@ -102,6 +102,7 @@ def test_a_view_in_the_place_of_the_table_is_never_asked(path: Path) -> None:
         read_database(path)
 
 
+@pytest.mark.real
 def test_a_column_that_is_computed_is_never_asked(path: Path) -> None:
     db = sqlite3.connect(path)
     db.executescript(
