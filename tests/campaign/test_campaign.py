@@ -49,6 +49,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.real
 def test_every_finding_is_a_file_that_fails(reference: Path) -> None:
     files = sorted((reference / FOLDER).glob("*.yaml"))
     assert files
@@ -59,6 +60,7 @@ def test_every_finding_is_a_file_that_fails(reference: Path) -> None:
         assert scenario.title.removeprefix("Found by fuzzing: ") in codes
 
 
+@pytest.mark.real
 def test_the_defect_of_the_mutant_is_found_in_a_turn_without_a_fault(reference: Path) -> None:
     record = journal.read(reference)
     found = [x for x in record.lines if isinstance(x, journal.Reduced) and not x.failure]
@@ -101,6 +103,7 @@ def _gone_on_with(folder: Path, data: bytes) -> tuple[list[bytes], dict[str, byt
     return result(folder)
 
 
+@pytest.mark.real
 def test_a_campaign_goes_on_from_a_torn_line(reference: Path, tmp_path: Path) -> None:
     data = (reference / FILE).read_bytes()
     last = [*_ends_of_lines(data)][-2]
@@ -116,6 +119,7 @@ def test_a_campaign_goes_on_from_wherever_its_journal_ends(reference: Path, tmp_
         assert gone_on == result(reference), f"broken off after {cut} bytes"
 
 
+@pytest.mark.real
 def test_a_campaign_that_is_over_can_be_gone_on_with(reference: Path, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes((reference / FILE).read_bytes())
     campaign, written = resume(tmp_path, names())

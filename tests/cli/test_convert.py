@@ -61,6 +61,7 @@ def test_what_cannot_be_done_is_one_line(
     assert not (folder / "b.jsonl").exists()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["identical-failures.yaml", "identical-failures.jsonl"])
 def test_a_cassette_is_played_to_the_agent_that_it_was_recorded_with(
     harness: Harness, folder: Path, mutant: str, name: str

@@ -84,6 +84,7 @@ def log(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.real
 def test_a_session_log_is_played(harness: Harness, folder: Path, log: Path) -> None:
     done = harness("import", log.name, "--name", "three-hits")
     assert (done.returncode, done.stderr) == (0, "")

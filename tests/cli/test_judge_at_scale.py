@@ -55,6 +55,7 @@ def test_a_named_file_that_cannot_be_read_does_not_end_the_run(
     assert "2 files, 1 transcript: 1 failed; 1 refused" in done.stdout
 
 
+@pytest.mark.real
 def test_a_run_that_was_killed_is_taken_up_again(
     harness: Harness, folder: Path, logs: Path
 ) -> None:

@@ -49,6 +49,7 @@ def test_a_dry_run_and_the_real_run_agree_on_what_is_hit(
         assert row["verdict"] == "pass"
 
 
+@pytest.mark.real
 def test_a_dry_run_keeps_nothing(harness: Harness, folder: Path, overlay: Path) -> None:
     done = harness("run", "--faults", overlay.name, "--dry-run")
     assert done.returncode == 0

@@ -66,6 +66,7 @@ def one_by_one(
     return [(alone((n,)) or [-1])[0] for n in numbers]
 
 
+@pytest.mark.real
 def test_a_worker_that_dies_costs_one_task() -> None:
     tasks = [(0, 1), (2, 3), (4, 5), (6,), (3,), (7, 8)]
     done = list(each(die_of_three, tasks, 2, one_by_one))

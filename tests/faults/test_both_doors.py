@@ -25,6 +25,8 @@ from harness.faults import arm, faults
 from harness.wires import by_name
 from tests.doors.world import loopback
 
+pytestmark = pytest.mark.real
+
 TIMEOUT_S = 0.25
 SAYS = Turn(say="Hello, wörld", use="t", input={"a": "b"}, times="forever")
 

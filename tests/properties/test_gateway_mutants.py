@@ -19,6 +19,8 @@ from harness.runner import run
 from tests import mutants
 from tests.properties.oracle import objections
 
+pytestmark = pytest.mark.real
+
 MUTANTS = {name: (mutant, module) for name, mutant, module in mutants.every()}
 
 GATEWAYS = (

@@ -26,6 +26,7 @@ def test_mutant_is_killed_by_its_finding(name: str, mutant: Mutant, module: Modu
     assert killers[0].events, "a finding names the events that prove it"
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(("name", "mutant", "module"), EVERY, ids=IDS)
 def test_reference_survives_where_the_mutant_dies(
     name: str, mutant: Mutant, module: ModuleType

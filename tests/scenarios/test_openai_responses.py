@@ -11,6 +11,8 @@ from harness.core.scenario import Scenario
 from harness.runner import run
 from tests.scenarios.all_runs import is_of_the_seeds, on_wire, tiers
 
+pytestmark = pytest.mark.real
+
 RUNS = on_wire("openai-responses")
 QUICK = [s for s in RUNS if not s.variant and is_of_the_seeds(s)]
 
