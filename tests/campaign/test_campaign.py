@@ -114,7 +114,7 @@ def test_a_campaign_goes_on_from_a_torn_line(reference: Path, tmp_path: Path) ->
 @pytest.mark.real
 def test_a_campaign_goes_on_from_wherever_its_journal_ends(reference: Path, tmp_path: Path) -> None:
     data = (reference / FILE).read_bytes()
-    for cut in _ends_of_lines(data):
+    for cut in [*_ends_of_lines(data)][::3]:
         gone_on = _gone_on_with(tmp_path / str(cut), data[: cut + 20])
         assert gone_on == result(reference), f"broken off after {cut} bytes"
 
