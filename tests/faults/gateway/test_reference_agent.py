@@ -73,6 +73,7 @@ def test_the_reference_agent_survives_it_once(kind: str) -> None:
     assert _codes(_told(kind, "once")) == []
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("kind", GATEWAY)
 def test_the_reference_agent_survives_it_three_times(kind: str) -> None:
     expected = ["run.nothing_intercepted"] if kind in IDLE else []
@@ -86,6 +87,7 @@ def test_the_reference_agent_survives_it_for_ever(kind: str) -> None:
     assert _codes(_told(kind, "forever")) == expected
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("on", ["model", "tool", "inbox", "outbox"])
 @pytest.mark.parametrize("at", ["before", "after"])
 @pytest.mark.parametrize("when", [1, 2, 3])
