@@ -6,11 +6,11 @@ are put in place whole, so whoever looks on in the middle of the night reads no 
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from harness.campaign.examples import Found
 from harness.campaign.reduced import Reduced
+from harness.cassettes.atomic import write_atomically
 
 FOLDER = "findings"
 
@@ -58,10 +58,10 @@ class Findings:
 def write(folder: Path, reduced: Reduced, target: str) -> Path:
     """Write the two files of a finding, and return the path of the scenario file."""
     inside = folder / FOLDER
-    inside.mkdir(parents=True, exist_ok=True)
     scenario = inside / f"{reduced.name}.yaml"
-    _put(scenario, reduced.text)
-    _put(inside / f"test_{reduced.name.replace('-', '_')}.py", _test(reduced, target))
+    test = inside / f"test_{reduced.name.replace('-', '_')}.py"
+    for path, text in ((scenario, reduced.text), (test, _test(reduced, target))):
+        write_atomically(path, text.encode("utf-8", "backslashreplace"))
     return scenario
 
 
@@ -80,9 +80,3 @@ def _plain(text: str) -> str:
     shown = "".join(c if c.isprintable() and c not in '"\\' else " " for c in text)
     line = " ".join(shown.split())
     return line if len(line) <= 88 else f"{line[:87]}…"
-
-
-def _put(path: Path, text: str) -> None:
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(text, "utf-8", errors="backslashreplace")
-    os.replace(aside, path)

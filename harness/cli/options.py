@@ -33,3 +33,21 @@ def jobs(function: _F) -> _F:
         help="Work in N processes; the order of the output stays.",
     )
     return option(function)
+
+
+def seed(function: _F) -> _F:
+    """`--seed N`: what a run draws from, in place of what its file says."""
+    option = click.option(
+        "--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's."
+    )
+    return option(function)
+
+
+def world(function: _F) -> _F:
+    """`--world`: virtual time or real time."""
+    option = click.option(
+        "--world",
+        type=click.Choice(["simulate", "supervise"]),
+        help="Default: simulate for Python agents, supervise for any other.",
+    )
+    return option(function)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from harness.cli.options import every_verb, jobs
+from harness.cli.options import every_verb, jobs, seed, world
 
 if TYPE_CHECKING:
     from harness.cli.playing import Job
@@ -44,12 +44,8 @@ DEFAULT_OUT = ".harness/runs"
     type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
     help="Only runs on this wire, for an agent that speaks no other.",
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's.")
-@click.option(
-    "--world",
-    type=click.Choice(["simulate", "supervise"]),
-    help="Default: simulate for Python agents, supervise for any other.",
-)
+@seed
+@world
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

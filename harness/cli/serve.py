@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, seed
 from harness.cli.run import DEFAULT_OUT
 
 
@@ -38,7 +38,7 @@ from harness.cli.run import DEFAULT_OUT
     metavar="N",
     help="Where to listen on 127.0.0.1; 0 takes a free port.",
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's.")
+@seed
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, seed, world
 
 DEFAULT_OUT = ".harness/shrunk"
 
@@ -30,12 +30,8 @@ DEFAULT_OUT = ".harness/shrunk"
     metavar="PATTERN",
     help="Of a file with several runs those that match NAME[/VARIANT][@WIRE][+stream] (* and ?).",
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's.")
-@click.option(
-    "--world",
-    type=click.Choice(["simulate", "supervise"]),
-    help="Default: simulate for Python agents, supervise for any other.",
-)
+@seed
+@world
 @click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
 @click.option(
     "--out",
