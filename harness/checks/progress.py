@@ -134,7 +134,7 @@ def compaction_progress(
         in_turns.setdefault(id(compaction.turn), []).append(compaction)
     for compactions in in_turns.values():
         for first, second in pairwise(compactions):
-            if not is_killed_between(trace, first.n, first.after.n if first.after else second.n):
+            if not is_killed_between(trace, first.n, second.n):
                 yield from _again(first, second, ratio)
         whole = [c for c in compactions if not _is_killed(trace, c)]
         yield from _too_many(compactions[0].turn, whole, most)

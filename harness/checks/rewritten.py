@@ -18,13 +18,14 @@ from harness.core.verdict import Finding
 
 
 def replaced(trace: Trace) -> Iterator[Finding]:
-    """Rows gone or changed without a compaction in the turn."""
+    """Rows gone or changed without a compaction in the turn, and not by damage of the files."""
     digests: dict[str, str] = {}
     pending: list[Finding] = []
     compacted: set[tuple[str, int]] = set()
     for event in trace.events:
         if isinstance(event, Stored):
-            pending += _rewrites(trace, event, digests)
+            if event.n not in trace.damages:
+                pending += _rewrites(trace, event, digests)
             for row in (*event.added, *event.changed):
                 digests[row.id] = row.digest
         elif isinstance(event, Called):

@@ -11,7 +11,7 @@ import msgspec
 from harness.core.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
 from harness.core.events import Answered, Called
 from harness.core.message_tree import Node
-from harness.core.messages import Message, ToolResult, ToolUse, canonical
+from harness.core.messages import Json, Message, ToolResult, ToolUse, canonical
 from harness.core.plan_words import waited_ms
 
 TRANSIENT_STATUSES = frozenset({408, 409, 429})
@@ -130,9 +130,8 @@ class Execution(msgspec.Struct, eq=False):
 
     @property
     def triple(self) -> tuple[str, str, str]:
-        """The tool, its canonical input, and what came of it."""
-        a = self.answered
-        result = canonical([a.value, a.outcome, a.steps if a.value is None else ()]) if a else ""
+        """The tool, its canonical input, and what came of it, as far as the caller could see."""
+        result = canonical(_came(self.answered)) if self.answered else ""
         return *self.identity, result
 
 
@@ -172,6 +171,17 @@ class Sending(msgspec.Struct, eq=False):
         """Whether it is a final or an error that the outbox took."""
         taken = self.answered is not None and self.answered.complete
         return taken and self.request.kind in ENDINGS
+
+
+_LATER = frozenset({"input_changed", "changed_later"})
+"""What a tool does to its arguments or its result behind the caller's back."""
+
+
+def _came(answered: Answered) -> Json:
+    value = answered.value
+    if isinstance(value, dict) and value.get("how") in _LATER:
+        value = {name: part for name, part in value.items() if name != "how"}
+    return [value, answered.outcome, answered.steps if value is None else ()]
 
 
 def answer_failed(answered: Answered) -> bool:

@@ -107,7 +107,8 @@ class Compaction(msgspec.Struct, eq=False):
 
 class Trace(msgspec.Struct, eq=False):
     """One run, read. Lists are in the order of the events; `malformed` are digests, `kills` the
-    events at which the target was killed."""
+    events at which the target was killed, `damages` those that show what a fault did to the files
+    of the store before it was opened."""
 
     starts: list[Started] = msgspec.field(default_factory=list)
     kills: list[int] = msgspec.field(default_factory=list)
@@ -124,6 +125,7 @@ class Trace(msgspec.Struct, eq=False):
     messages: Named[Message] = msgspec.field(default_factory=dict)
     schemas: dict[str, dict[str, dict[str, Json]]] = msgspec.field(default_factory=dict)
     malformed: set[str] = msgspec.field(default_factory=set)
+    damages: set[int] = msgspec.field(default_factory=set)
     events: Events = msgspec.field(default_factory=list[AnyEvent])
 
     @property
