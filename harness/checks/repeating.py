@@ -23,12 +23,14 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """Whether anything at all was equal `repeats` times before event `n`, however loosely.
 
     This is what a breaker may go by: one tool with one result whatever the input; failures in a
-    row whatever their text, of all tools or of one, whatever others do between; a circle of calls
-    or of whole messages, run or not; empty inputs; calls that were cut off.
+    row whatever their text, of all tools or of one, whatever others do between, or a call that
+    brings once more what it brought before; a circle of calls or of whole messages, run or not;
+    empty inputs; calls that were cut off.
     """
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
-    if any(_is_equal(some, repeats) for some in (done, *_by_tool(done))):
-        return True
+    for some in (done, _without_known(done)):
+        if any(_is_equal(part, repeats) for part in (some, *_by_tool(some))):
+            return True
     for keys in ([(*e.identity, _result(e)) for e in done], _messages(turn, n)):
         if any(equal_runs(keys, repeats)):
             return True
@@ -47,6 +49,17 @@ def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:
     return Counter(
         ask.use.name for ask in turn.asks if ask.exchange.n < n and ask.use.name not in known
     ).values()
+
+
+def _without_known(done: list[Execution]) -> list[Execution]:
+    """The executions without the successes that came with this very result before."""
+    seen: set[Hashable] = set()
+    news = []
+    for execution in done:
+        if execution.failed or execution.triple not in seen:
+            news.append(execution)
+        seen.add(execution.triple)
+    return news
 
 
 def _by_tool(done: list[Execution]) -> Iterator[list[Execution]]:
@@ -91,15 +104,16 @@ def _messages(turn: Turn, n: int) -> list[Hashable]:
 
 
 def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
-    """In how many answers before event `n` each tool was called with nothing, no object or a part,
-    since it was called as it should be: a harmless call of another tool is no progress."""
+    """How often before event `n` each tool was called with nothing, no object or a part, also in
+    one answer, since it was called as it should be: a harmless call of another tool is no progress.
+    """
     counts = Counter[str]()
     for exchange in (e for e in turn.main if e.reply is not None and e.n < n):
-        calls = {True: set[str](), False: set[str]()}
+        calls: dict[bool, list[str]] = {True: [], False: []}
         for use in exchange.reply.tool_uses if exchange.reply else ():
             lacks = is_empty(use.input) and trace.schema(exchange, use.name).get("required")
             is_object = isinstance(use.input, dict | None)
-            calls[bool(lacks) or not is_object or _is_cut_off(exchange)].add(use.name)
+            calls[bool(lacks) or not is_object or _is_cut_off(exchange)].append(use.name)
         for name in calls[False]:
             del counts[name]
         counts.update(calls[True])

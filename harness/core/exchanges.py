@@ -173,13 +173,10 @@ class Sending(msgspec.Struct, eq=False):
         return taken and self.request.kind in ENDINGS
 
 
-_LATER = frozenset({"input_changed", "changed_later"})
-"""What a tool does to its arguments or its result behind the caller's back."""
-
-
 def _came(answered: Answered) -> Json:
+    """What the caller got: not what the tool did to the input behind its back."""
     value = answered.value
-    if isinstance(value, dict) and value.get("how") in _LATER:
+    if isinstance(value, dict) and value.get("how") == "input_changed":
         value = {name: part for name, part in value.items() if name != "how"}
     return [value, answered.outcome, answered.steps if value is None else ()]
 

@@ -8,31 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import cast
 
 import msgspec
 
-from harness.core.arming import ArmedFault, bend_all
+from harness.core.arming import ArmedFault
+from harness.core.bending import bend
 from harness.core.calls import Call, ModelRequest, Purpose, Received
 from harness.core.draws import Draws
 from harness.core.history import History
 from harness.core.messages import Message, is_malformed
 from harness.core.plans import (
-    Answer,
     ApiError,
     Plan,
     Recorded,
     Reply,
-    Send,
-    Step,
-    is_consumed,
-    until_timeout,
 )
 from harness.core.ports import Miss, Reader, Reading, Script, Wire
-from harness.core.recorded import as_it_came, endings, is_plain, parsed
+from harness.core.recorded import is_plain, parsed
 from harness.core.scenario import Scenario
-from harness.core.seams import STOP, heard, limit_hit, over_limit, record_answer
+from harness.core.seams import STOP, limit_hit, over_limit, record_answer
 from harness.core.too_large import TooLarge
 
 _KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
@@ -151,13 +146,15 @@ class ModelSeam:
         said: Reply | ApiError | Recorded | None = value
         by: tuple[str, ...] = ()
         plan: Plan
+        cut = False
         due = self._due(call, error) if self.faults else []
         if due or not is_plain(value):
-            plan, said, by, consumed = self._bent(due, call, reading, value)
-            turn = turn if consumed else None
+            bent = bend(self.wire, self.history, self.draws, due, call, reading, value)
+            plan, said, by, cut = bent.plan, bent.said, bent.by, bent.cut
+            turn = turn if bent.consumed else None
         else:
             plan = self.wire.write(value, reading, call.key, self.draws)
-        told, cut = parsed(self.wire, said, plan) if isinstance(said, Recorded) else (said, False)
+        told, cut = parsed(self.wire, said, plan) if isinstance(said, Recorded) else (said, cut)
         return record_answer(
             self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
             value=value.message if error == MISS and isinstance(value, ApiError) else None,
@@ -170,36 +167,6 @@ class ModelSeam:
             return []
         past, draws = self.history.past, self.draws
         return [fault for fault in self.faults if fault.is_due(call, past, draws)]
-
-    def _bent(
-        self,
-        faults: Sequence[ArmedFault],
-        call: Call,
-        reading: Reading,
-        value: Reply | ApiError | Recorded,
-    ) -> tuple[Plan, Reply | ApiError | Recorded | None, tuple[str, ...], bool]:
-        """The plan as faults bend it, what it says, which did, and if the script's turn is over."""
-        scripted: Plan = (Answer(value),)
-        bend = partial(bend_all, faults, call=call, history=self.history, draws=self.draws)
-        shown, by_value = bend(stage="value", plan=self._shown(faults, value))
-        bent = shown if by_value else scripted
-        said, written = self._written(bent, reading, call.key)
-        plan, by_bytes = bend(stage="bytes", plan=written)
-        plan = until_timeout(plan, call.timeout_ms)
-        said = heard(self.wire, said, plan) if by_bytes else said
-        return plan, said, by_value + by_bytes, is_consumed(scripted + endings(bent), bent, plan)
-
-    def _shown(self, faults: Sequence[ArmedFault], value: Reply | ApiError | Recorded) -> Plan:
-        """What value faults are shown: a recorded answer that is whole as what it says. As long as
-        none of them changes that, the recorded bytes are what is sent."""
-        if (
-            isinstance(value, Recorded)
-            and not value.cut
-            and any(f.stage == "value" for f in faults)
-        ):
-            said, _ = parsed(self.wire, value, (Send(value.body),))
-            return (Answer(said or value),)
-        return (Answer(value),)
 
     def _value(
         self, call: Call, reading: Reading
@@ -225,22 +192,6 @@ class ModelSeam:
         plays = self.history.past.plays.items()
         turns = sum(1 for (lane, _), times in plays if lane == "model" and times)
         return _no_answer(f"loop-harness: the script has ended after {turns} turns")
-
-    def _written(
-        self, plan: Plan, reading: Reading, key: str
-    ) -> tuple[Reply | ApiError | Recorded | None, Plan]:
-        """What the plan says first, and the plan with each value written by the wire."""
-        said: Reply | ApiError | Recorded | None = None
-        steps: list[Step] = []
-        for step in plan:
-            if isinstance(step, Answer):
-                assert isinstance(step.value, (Reply, ApiError, Recorded))
-                said = said or step.value
-                written = self.wire.write(step.value, reading, key, self.draws)
-                steps.extend(as_it_came(step.value, written))
-            else:
-                steps.append(step)
-        return said, tuple(steps)
 
 
 def _no_answer(text: str) -> ApiError:

@@ -29,15 +29,12 @@ from harness.core.plans import (
     Outcome,
     Plan,
     Raise,
-    Recorded,
     Reply,
     Send,
     Step,
     ToolAnswer,
     Wait,
-    is_whole,
 )
-from harness.core.ports import Wire
 from harness.core.scenario import Limits, Scenario, ToolTurn
 from harness.core.script import ToolScripts, tool_answer
 from harness.core.silence import silent_ms
@@ -109,20 +106,6 @@ def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
     if turn.raises is not None:
         return (*steps, Raise("tool", turn.raises))
     return (*steps, Answer(tool_answer(turn)))
-
-
-def heard(
-    wire: Wire, said: Reply | ApiError | Recorded | None, plan: Plan
-) -> Reply | ApiError | Recorded | None:
-    """What a whole reply says once its bytes are bent: blocks may be doubled or mixed up."""
-    sent = [step for step in plan if isinstance(step, Send)]
-    if not isinstance(said, Reply) or not is_whole(plan) or not sent or sent[0].head is None:
-        return said
-    kind = sent[0].head.headers.get("content-type", "")
-    parsed = wire.parse(b"".join(step.data for step in sent), kind)
-    if parsed.message is None or not parsed.complete:
-        return said
-    return Reply(parsed.message.blocks, parsed.stop, said.usage, said.extra)
 
 
 def record_answer(

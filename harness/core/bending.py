@@ -1,0 +1,108 @@
+"""The answer of the model as faults bend it: first what it says, then its bytes.
+
+What only this file knows: what is left of a reply once its bytes are bent. A fault may double
+blocks, lose the end of a stream, or send all of it in a frame that only an HTTP parser reads; so
+the bytes are read after each fault that touched them, and what was lost stays lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.core.arming import ArmedFault, bend_all
+from harness.core.calls import Call
+from harness.core.draws import Draws
+from harness.core.history import History
+from harness.core.plans import (
+    Answer,
+    ApiError,
+    Plan,
+    Recorded,
+    Reply,
+    Send,
+    Step,
+    is_consumed,
+    is_whole,
+    until_timeout,
+)
+from harness.core.ports import Reading, Wire
+from harness.core.recorded import as_it_came, endings, parsed
+
+Said = Reply | ApiError | Recorded | None
+
+
+class Bent(msgspec.Struct, frozen=True):
+    """A bent answer: its plan, what that says, which faults (`by`) did it, whether the script's
+    turn is `consumed`, and whether the end of what it says is `cut` off."""
+
+    plan: Plan
+    said: Said
+    by: tuple[str, ...]
+    consumed: bool
+    cut: bool
+
+
+def bend(
+    wire: Wire,
+    history: History,
+    draws: Draws,
+    faults: Sequence[ArmedFault],
+    call: Call,
+    reading: Reading,
+    value: Reply | ApiError | Recorded,
+) -> Bent:
+    """The answer to a call, as faults that are due bend it."""
+    scripted: Plan = (Answer(value),)
+    plan = _shown(wire, faults, value)
+    shown, by = bend_all(faults, "value", call, history, draws, plan)
+    bent = shown if by else scripted
+    said, plan = _written(wire, draws, bent, reading, call.key)
+    cut = False
+    for fault in faults:
+        plan, struck = bend_all([fault], "bytes", call, history, draws, plan)
+        if struck:
+            by += struck
+            said, is_cut = _heard(wire, said, plan)
+            cut |= is_cut
+    plan = until_timeout(plan, call.timeout_ms)
+    return Bent(plan, said, by, is_consumed(scripted + endings(bent), bent, plan), cut)
+
+
+def _shown(wire: Wire, faults: Sequence[ArmedFault], value: Reply | ApiError | Recorded) -> Plan:
+    """What value faults are shown: a recorded answer that is whole as what it says. As long as
+    none of them changes that, the recorded bytes are what is sent."""
+    if isinstance(value, Recorded) and not value.cut and any(f.stage == "value" for f in faults):
+        said, _ = parsed(wire, value, (Send(value.body),))
+        return (Answer(said or value),)
+    return (Answer(value),)
+
+
+def _written(wire: Wire, draws: Draws, plan: Plan, reading: Reading, key: str) -> tuple[Said, Plan]:
+    """What the plan says first, and the plan with each value written by the wire."""
+    said: Said = None
+    steps: list[Step] = []
+    for step in plan:
+        if isinstance(step, Answer):
+            assert isinstance(step.value, (Reply, ApiError, Recorded))
+            said = said or step.value
+            written = wire.write(step.value, reading, key, draws)
+            steps.extend(as_it_came(step.value, written))
+        else:
+            steps.append(step)
+    return said, tuple(steps)
+
+
+def _heard(wire: Wire, said: Said, plan: Plan) -> tuple[Said, bool]:
+    """What a reply says in bent bytes, and whether its terminal event is gone."""
+    sent = [step for step in plan if isinstance(step, Send)]
+    if not isinstance(said, Reply) or not sent or sent[0].head is None:
+        return said, False
+    kind = sent[0].head.headers.get("content-type", "")
+    read = wire.parse(b"".join(step.data for step in sent), kind)
+    if read.message is None or not read.complete:
+        return said, read.message is not None
+    if not is_whole(plan):
+        return said, False
+    return Reply(read.message.blocks, read.stop, said.usage, said.extra), False
