@@ -21,7 +21,7 @@ import msgspec
 from harness.campaign import chunks
 from harness.campaign.chunks import Chunk
 from harness.campaign.corpus import GENERATION
-from harness.campaign.engines.local import Local
+from harness.engines.local import Local
 
 LEAST = 1.8
 TARGET = "reference?client=plain"

@@ -14,11 +14,11 @@ from typing import TypeGuard
 from harness.campaign import chunks, findings, journal
 from harness.campaign.chunks import Chunk, Result, Task, Tried
 from harness.campaign.corpus import GENERATION, Corpus
-from harness.campaign.engines import Engine
 from harness.campaign.examples import Found
 from harness.campaign.findings import Findings
 from harness.campaign.journal import Journal, Plan
 from harness.campaign.reduced import Reduced, Reduction
+from harness.engines import Engine
 
 _PARENTS = 12
 """Parents that a chunk is handed."""

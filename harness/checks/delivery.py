@@ -10,7 +10,7 @@ from typing import TypeAlias
 from harness.checks.outcome import claimed, wrong
 from harness.checks.rows import inbound_rows, squeeze
 from harness.core.events import Killed
-from harness.core.exchanges import Exchange, Sending
+from harness.core.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history import History
 from harness.core.ports import needs
 from harness.core.trace import Trace, Turn
@@ -134,7 +134,7 @@ def outbound_once(history: History) -> Iterator[Finding]:
             continue
         where = f"turn {turn.number} of {turn.session}"
         endings = turn.endings
-        if len(endings) > 1 and not all(_may_repeat(trace, endings[0], e) for e in endings[1:]):
+        if len(endings) > 1 and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
             same = endings[0].request.text == endings[1].request.text
             text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
@@ -149,13 +149,16 @@ def outbound_once(history: History) -> Iterator[Finding]:
         yield from _repeated(turn, where)
 
 
-def _may_repeat(trace: Trace, first: Sending, later: Sending) -> bool:
-    """Whether an ending is the first one again and says more than that one, after a kill or where
-    the outbox took the first one and its answer was lost."""
+def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
+    """Whether an ending is the first one again, after a kill or where the outbox took that one and
+    its answer was lost, and says more than what was to be sent at first."""
+    first = turn.endings[0]
+    meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
     killed = any(isinstance(event, Killed) for event in trace.events[first.n : later.n])
     unconfirmed = first.answered is not None and first.answered.outcome != "ok"
-    old, new = squeeze(first.request.text), squeeze(later.request.text)
-    return (killed or unconfirmed) and old != new and old in new
+    old, new = squeeze(meant.request.text), squeeze(later.request.text)
+    is_whole = squeeze(first.request.text) in new
+    return (killed or unconfirmed) and old != new and old in new and is_whole
 
 
 def _repeated(turn: Turn, where: str) -> Iterator[Finding]:

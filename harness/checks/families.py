@@ -52,6 +52,6 @@ def children(trace: Trace) -> Family:
 
 
 def root_turn(family: Family, event: Called | Answered) -> TurnName:
-    """The turn of the user that an event belongs to."""
+    """The turn of the user that an event belongs to, as far as it was known by then."""
     child = family.get(event.session)
-    return child.root if child else (event.session, event.turn)
+    return child.root if child and child.n <= event.n else (event.session, event.turn)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from harness.checks.begun import is_killed_between, may_begin_again
 from harness.core.exchanges import Exchange
@@ -21,13 +22,23 @@ _FINAL_STOPS = frozenset({"refusal", "content_filter", "model_context_window_exc
 def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
     """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
 
+    An agent that is killed may begin the turn once more: each of its lives is counted by itself.
     Source: invariant 10.
     """
     for turn in history.trace.turns.values():
         requests = [e for e in turn.main if not e.called.sdk_retry]
-        if len(requests) > max_requests:
-            text = f"turn {turn.number} of {turn.session} makes more than {max_requests} requests"
-            yield Finding("bounded_turn.requests", text, (requests[max_requests].n,))
+        for life in _lives(history.trace, requests):
+            if len(life) > max_requests:
+                text = (
+                    f"turn {turn.number} of {turn.session} makes more than {max_requests} requests"
+                )
+                yield Finding("bounded_turn.requests", text, (life[max_requests].n,))
+
+
+def _lives(trace: Trace, requests: list[Exchange]) -> Iterator[list[Exchange]]:
+    """The requests from kill to kill."""
+    for _, life in groupby(requests, lambda e: bisect(trace.kills, e.n)):
+        yield list(life)
 
 
 @needs("model")

@@ -72,7 +72,7 @@ def bounded_wait(
             continue
         name = root_turn(family, event)
         last = turns.get(name)
-        if last is not None and name not in over:
+        if last is not None and name not in over and not _is_answered(trace, name):
             yield from _waited(last, event, most)
         until_ms = _explained_until(event, most)
         turns[name] = _Open(event, max(until_ms, last.until_ms) if last else until_ms)
@@ -87,6 +87,12 @@ def bounded_wait(
 def _asks_for_more(event: Called | Answered) -> bool:
     """Whether the agent asks for the next message, which is a wait for the user."""
     return isinstance(event, Called) and event.request == InboxRequest()
+
+
+def _is_answered(trace: Trace, name: TurnName) -> bool:
+    """Whether the turn's message is one that was answered before: it may end without a word."""
+    turn = trace.turns.get(name)
+    return turn is not None and turn.redelivery
 
 
 def _says_the_end(event: Called | Answered) -> bool:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import EngineName, chosen, engine, every_verb
 from harness.core.errors import InputError
 
 if TYPE_CHECKING:
     from harness.campaign.campaign import Campaign
-    from harness.campaign.engines import Engine
     from harness.campaign.journal import Journal
+    from harness.engines import Engine
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
@@ -34,8 +34,7 @@ DEFAULT_EXAMPLES = 1_000
               help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
 @click.option("--wire", type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
               help="What the agent speaks.  [default: anthropic]")  # fmt: skip
-@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-              help="Processes here, or an existing Ray cluster (extra `ray`).")  # fmt: skip
+@engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
               help="How many work at once.  [default: one a core]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
@@ -45,7 +44,7 @@ DEFAULT_EXAMPLES = 1_000
 @every_verb
 def command(
     target: str | None, examples: int | None, minutes: float | None, seed: int | None,
-    wire: str | None, engine: Literal["local", "ray"], workers: int | None, out: Path | None,
+    wire: str | None, engine: EngineName, workers: int | None, out: Path | None,
     resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
@@ -95,14 +94,13 @@ def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
     return *resume(folder, names()), folder
 
 
-def _engine(name: str, workers: int | None) -> Engine:
+def _engine(name: EngineName, workers: int | None) -> Engine:
+    """One worker is a process of its own here, for an agent may end it."""
     import os
 
     if name == "ray":
-        from harness.campaign.engines.ray import Ray
-
-        return Ray(workers)
-    from harness.campaign.engines.local import Local
+        return chosen(name, workers)
+    from harness.engines.local import Local
 
     return Local(workers or os.cpu_count() or 1)
 

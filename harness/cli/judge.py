@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb, jobs
+from harness.cli.options import EngineName, chosen, engine, every_verb, jobs
 from harness.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,10 +44,11 @@ if TYPE_CHECKING:
 )
 @click.option("-v", "--verbose", is_flag=True, help="Name each refused file and its reasons.")
 @jobs
+@engine
 @every_verb
 def command(
     paths: tuple[Path, ...], kind: str, check: str | None, resume: Path | None, verbose: bool,
-    jobs: int, as_json: bool,
+    jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of ours, and transcripts of others.
 
@@ -55,26 +56,24 @@ def command(
     """
     from harness.cli import terminal
     from harness.cli.journal import Journal
-    from harness.cli.judging import check_names, chunks, judge_chunk, lost_files
-    from harness.cli.pool import each
+    from harness.cli.judging import check_names, judge_files
     from harness.cli.walking import files
     from harness.report.recordings import Tally
 
     check_names(kind, check)
-    tally = Tally()
+    does, tally = chosen(engine, jobs), Tally()
     with ExitStack() as held:
         journal = held.enter_context(Journal(resume)) if resume else None
         stamps: dict[str, Stamp] = {}
         todo = _todo(paths, kind, check, journal, stamps)
         total = sum(1 for _ in files(paths)) if terminal.has_progress() else 0
         advance = held.enter_context(terminal.progress(total, "files"))
-        for judged in each(judge_chunk, chunks(todo, jobs), jobs, lost_files):
-            for file in judged:
-                if journal and (stamp := stamps.pop(file.path, None)):
-                    journal.add(stamp, file)
-                _show(file, as_json, verbose)
-                tally.add(file)
-                advance()
+        for file in judge_files(does, todo):
+            if journal and (stamp := stamps.pop(file.path, None)):
+                journal.add(stamp, file)
+            _show(file, as_json, verbose)
+            tally.add(file)
+            advance()
     return _end(tally, as_json)
 
 

@@ -10,14 +10,18 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from harness.core.errors import InputError, nearest
+from harness.engines import Engine
+from harness.engines.spread import spread
 from harness.report.recordings import JudgedFile, JudgedTranscript
 from harness.report.summary import evidence
 
@@ -105,18 +109,26 @@ def _few_collections() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def lost_files(
-    chunk: Chunk, alone: Callable[[Chunk], tuple[JudgedFile, ...] | None]
-) -> tuple[JudgedFile, ...]:
-    """What is known of files of which one took its process with it: each is tried alone."""
-    return tuple(_tried(job, alone if len(chunk) > 1 else lambda _: None) for job in chunk)
+def judge_files(engine: Engine, jobs: Iterable[Job]) -> Iterator[JudgedFile]:
+    """What is found in each file, in order."""
+    batches = chunks(jobs, engine.workers)
+    for judged in spread(engine, judge_chunk, batches, partial(lost_files, engine)):
+        yield from judged
 
 
-def _tried(job: Job, alone: Callable[[Chunk], tuple[JudgedFile, ...] | None]) -> JudgedFile:
-    judged = alone((job,))
-    if judged is not None:
-        return judged[0]
-    return JudgedFile(path=shown(job.path), refusals=(DIED,), named=job.named)
+def lost_files(engine: Engine, chunk: Chunk) -> tuple[JudgedFile, ...]:
+    """What is known of files of which one ends its process: each is tried singly."""
+    if len(chunk) == 1:
+        (job,) = chunk
+        return (JudgedFile(path=shown(job.path), refusals=(DIED,), named=job.named),)
+    singly = iter([(job,) for job in chunk])
+    tried = engine.each(
+        judge_chunk,
+        lambda: next(singly, None),
+        window=len(chunk),
+        lost=partial(lost_files, engine),
+    )
+    return tuple(chain.from_iterable(tried))
 
 
 def judge_file(job: Job) -> JudgedFile:

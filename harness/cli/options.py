@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from harness.engines import Engine
+
+EngineName = Literal["local", "ray"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -26,13 +31,40 @@ def jobs(function: _F) -> _F:
     option = click.option(
         "-j",
         "--jobs",
-        type=click.IntRange(1, 256),
-        default=1,
-        show_default=True,
+        type=click.IntRange(1, 4096),
+        show_default="1; two a CPU of a cluster",
         metavar="N",
         help="Work in N processes; the order of the output stays.",
     )
     return option(function)
+
+
+def engine(function: _F) -> _F:
+    """`--engine`: where the work is done."""
+    option = click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Processes here, or an existing Ray cluster (extra `ray`).",
+    )
+    return option(function)
+
+
+def chosen(engine: EngineName, workers: int | None) -> Engine:
+    """The engine that was asked for, of so many workers; None: as many as a cluster can use, and
+    here one. One that is here is this process. Raises InputError without a cluster."""
+    if engine == "ray":
+        from harness.engines.ray import Ray
+
+        return Ray(workers)
+    if workers is None or workers == 1:
+        from harness.engines.here import Here
+
+        return Here()
+    from harness.engines.local import Local
+
+    return Local(workers)
 
 
 def seed(function: _F) -> _F:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.core.errors import HarnessError
 from harness.core.scenario import Scenario
 from harness.report.command import Invocation
 from harness.report.summary import RunSummary, summarize
@@ -52,3 +53,9 @@ def play(job: Job) -> RunSummary:
         faults=job.faults,
     )
     return summarize(played, asked)
+
+
+def lost(job: Job) -> RunSummary:
+    """Raise HarnessError: nothing is known of a run that ends each process that plays it."""
+    run = job.scenario.run_name
+    raise HarnessError(f"a worker process died of the run {run}, each time; -j 1 shows how")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from harness.cli.options import every_verb, jobs, seed, world
+from harness.cli.options import EngineName, chosen, engine, every_verb, jobs, seed, world
 
 if TYPE_CHECKING:
     from harness.cli.playing import Job
+    from harness.engines import Engine
     from harness.report.summary import RunSummary
 
 World = Literal["simulate", "supervise"]
@@ -69,12 +70,13 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("--dry-run", is_flag=True, help="List what would run, and which calls faults hit.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more of each run.")
 @jobs
+@engine
 @every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool, verbose: bool,
-    jobs: int, as_json: bool,
+    jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge what it did.
 
@@ -95,21 +97,21 @@ def command(
             store=store, faults=str(faults or ""))
         for path, scenario in planned
     ]  # fmt: skip
-    return _play(tasks, jobs, as_json, verbose)
+    return _play(tasks, chosen(engine, jobs), as_json, verbose)
 
 
-def _play(tasks: list[Job], workers: int, as_json: bool, verbose: bool) -> int:
+def _play(tasks: list[Job], engine: Engine, as_json: bool, verbose: bool) -> int:
     from harness.cli import terminal
-    from harness.cli.playing import play
-    from harness.cli.pool import each
+    from harness.cli.playing import lost, play
     from harness.core.verdict import EXIT_STATUS, worst
+    from harness.engines.spread import spread
     from harness.report import json_lines, text
 
     width, paint = terminal.width(), terminal.paint()
     column = text.label_width([text.label(t.scenario.run_name, t.scenario.name) for t in tasks])
     runs: list[RunSummary] = []
     with terminal.progress(len(tasks), "runs") as advance:
-        for run in each(play, tasks, workers):
+        for run in spread(engine, play, tasks, lost):
             if as_json:
                 terminal.out(json_lines.run_line(run))
             else:

@@ -105,4 +105,5 @@ def _heard(wire: Wire, said: Said, plan: Plan) -> tuple[Said, bool]:
         return said, read.message is not None
     if not is_whole(plan):
         return said, False
-    return Reply(read.message.blocks, read.stop, said.usage, said.extra), False
+    usage = said.usage if read.usage else {}
+    return Reply(read.message.blocks, read.stop, usage, said.extra), False

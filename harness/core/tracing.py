@@ -19,6 +19,7 @@ from harness.core.calls import (
     StoreRequest,
     ToolRequest,
 )
+from harness.core.damages import Damages
 from harness.core.event_log import EventLog
 from harness.core.events import (
     Answered,
@@ -58,9 +59,7 @@ class _Reader:
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[str, list[Turn]] = {}
-        self._rows: dict[str, str] = {}
-        self._opening = ""
-        self._damaged = False
+        self._damages = Damages(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
         """Take in the next event."""
@@ -70,7 +69,7 @@ class _Reader:
             case Answered():
                 self._answered(event)
             case Stored():
-                self._stored(event)
+                self.trace.stored.append(self._damages.stored(event))
             case Noted():
                 if event.malformed:
                     self.trace.malformed.add(event.digest)
@@ -96,28 +95,14 @@ class _Reader:
                 self._tool(called, request)
             case OutboxRequest() as request:
                 self._sending(called, request)
-            case StoreRequest(access="write"):
-                self._open[called.key] = called
-                self._damaged = False
-            case StoreRequest(access="open"):
-                self._opening = called.key
+            case StoreRequest(access=access) as request:
+                self._damages.called(called, request)
+                if access == "write":
+                    self._open[called.key] = called
             case InboxRequest(poll=poll):
                 self._open[called.key] = called
                 if not poll and self._delivered is not None:
                     self._settle(self._delivered, called.n, "next")
-
-    def _stored(self, event: Stored) -> None:
-        """What the store holds now; a row that only the damage of its file shows again is none."""
-        if self._damaged:
-            self._damaged = False
-            self.trace.damages.add(event.n)
-            known = set(self._rows.values())
-            added = tuple(row for row in event.added if row.digest not in known)
-            event = msgspec.structs.replace(event, added=added)
-        self._rows |= {row.id: row.digest for row in (*event.added, *event.changed)}
-        for row_id in event.gone:
-            self._rows.pop(row_id, None)
-        self.trace.stored.append(event)
 
     def _model(self, called: Called, request: ModelRequest) -> None:
         kept = self._nodes.get(request.after, self._root).first(request.keep)
@@ -185,8 +170,7 @@ class _Reader:
 
     def _answered(self, answered: Answered) -> None:
         self.trace.answers.append(answered)
-        if answered.key == self._opening:
-            self._damaged = bool(answered.faults)
+        self._damages.answered(answered)
         call = self._open.pop(answered.key, None)
         if isinstance(call, (Exchange, Execution, Sending)):
             call.answered = answered

@@ -10,13 +10,13 @@ import pytest
 from harness.campaign import journal
 from harness.campaign.campaign import Campaign, begin, resume, run
 from harness.campaign.chunks import SIZE, Tried
-from harness.campaign.engines import Engine
-from harness.campaign.engines.here import Here
-from harness.campaign.engines.local import Local
 from harness.campaign.findings import FOLDER
 from harness.campaign.journal import FILE, Plan
 from harness.checks.judge import names
 from harness.core.errors import InputError
+from harness.engines import Engine
+from harness.engines.here import Here
+from harness.engines.local import Local
 from harness.load import load_scenarios
 from harness.runner import run as play
 from harness.targets.spec import resolve

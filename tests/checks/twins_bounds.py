@@ -33,7 +33,7 @@ def _parents(history: History) -> dict[str, Called]:
 def _root(history: History, event: Called | Answered) -> tuple[str, int]:
     """The user's turn that an event belongs to, by climbing up."""
     parents, session, turn = _parents(history), event.session, event.turn
-    while session in parents:
+    while session in parents and parents[session].n <= event.n:
         first = parents[session]
         session = first.parent
         turn = [

@@ -8,7 +8,21 @@ from pathlib import Path
 import pytest
 
 from harness.cli import judging
-from harness.cli.judging import CHUNK_BYTES, CHUNK_FILES, Job, chunks, judge_file, shown
+from harness.cli.judging import (
+    CHUNK_BYTES,
+    CHUNK_FILES,
+    DIED,
+    Chunk,
+    Job,
+    chunks,
+    judge_chunk,
+    judge_file,
+    judge_files,
+    shown,
+)
+from harness.engines.here import Here
+from harness.engines.local import Local
+from harness.report.recordings import JudgedFile
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
 
@@ -80,13 +94,39 @@ def test_small_files_go_together() -> None:
     assert {len(chunk) for chunk in chunks(small, 1)} == {1}
 
 
-def test_a_lost_chunk_costs_one_file(tmp_path: Path) -> None:
+def test_a_file_that_was_lost_by_itself_is_named(tmp_path: Path) -> None:
     (tmp_path / "good").write_text(LINE)
-    jobs = (Job(path=str(tmp_path / "good")), Job(path="bad"))
+    good, bad = Job(path=str(tmp_path / "good")), Job(path="bad", named=True)
+    (judged,) = judging.lost_files(Here(), (bad,))
+    assert (judged.path, judged.refusals, judged.named) == ("bad", (DIED,), True)
+    first, second = judging.lost_files(Here(), (good, bad))
+    assert (len(first.transcripts), bool(second.refusals), DIED in second.refusals) == (
+        1,
+        True,
+        False,
+    )
 
-    def alone(chunk: judging.Chunk) -> tuple[judging.JudgedFile, ...] | None:
-        return None if chunk[0].path == "bad" else judging.judge_chunk(chunk)
 
-    good, bad = judging.lost_files(jobs, alone)
-    assert len(good.transcripts) == 1
-    assert bad.refusals == (judging.DIED,)
+def deadly(chunk: Chunk) -> tuple[JudgedFile, ...]:
+    """Judge a batch; one file ends each process that reads it."""
+    if any(job.path.endswith("3.jsonl") for job in chunk):
+        os._exit(3)
+    return judge_chunk(chunk)
+
+
+@pytest.mark.real
+def test_a_file_that_ends_its_process_is_named_and_the_others_of_its_batch_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(6):
+        (tmp_path / f"{n}.jsonl").write_text(LINE)
+    jobs = [
+        Job(path=str(tmp_path / f"{n}.jsonl"), named=n == 3, size_bytes=CHUNK_BYTES // 2)
+        for n in range(6)
+    ]
+    monkeypatch.setattr(judging, "judge_chunk", deadly)
+    judged = list(judge_files(Local(2), jobs))
+    assert [file.path for file in judged] == [job.path for job in jobs]
+    assert [file.refusals for file in judged] == [(DIED,) if n == 3 else () for n in range(6)]
+    assert [len(file.transcripts) for file in judged] == [int(n != 3) for n in range(6)]
+    assert [file.named for file in judged] == [n == 3 for n in range(6)]

@@ -13,11 +13,15 @@ import pytest
 
 from harness.campaign.campaign import begin, run
 from harness.campaign.chunks import Chunk, Result, Task, lost, work
-from harness.campaign.engines.here import Here
 from harness.campaign.journal import FILE, Plan
 from harness.checks.judge import names
+from harness.core.errors import InputError
+from harness.engines.here import Here
+from harness.engines.spread import spread
+from tests.engines import work as works
+from tests.engines.cluster import two_nodes
 
-ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 TARGET = "tests.mutants.delivers_twice:agent"
@@ -25,17 +29,9 @@ TARGET = "tests.mutants.delivers_twice:agent"
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The address of a cluster of two nodes, of one CPU each."""
-    from ray.cluster_utils import Cluster
-
-    head = {"num_cpus": 1, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    cluster.add_node(num_cpus=1)
-    try:
-        yield cluster.address
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
+    """The address of a cluster."""
+    with two_nodes() as address:
+        yield address
 
 
 class Deadly(msgspec.Struct, frozen=True):
@@ -87,7 +83,7 @@ def _campaign(folder: Path, engine: Any) -> list[Result]:
 def test_a_cluster_that_loses_a_worker_comes_to_what_one_process_does(
     address: str, tmp_path: Path
 ) -> None:
-    from harness.campaign.engines.ray import Ray
+    from harness.engines.ray import Ray
 
     dies = tmp_path / "died"
     _campaign(tmp_path / "here", Here())
@@ -108,13 +104,96 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_task_that_ends_every_worker_is_given_up(address: str) -> None:
-    from harness.campaign.engines.ray import Ray
-    from tests.campaign.engines import work as works
+    from harness.engines.ray import Ray
 
     tasks = iter([works.Task(1), works.Task(2, always=True), works.Task(3)])
     engine = Ray(address=address)
     done = engine.each(works.square, lambda: next(tasks, None), window=8, lost=works.lost)
     assert [number for number, _ in done] == [1, -2, 9]
+
+
+def test_parts_of_a_lost_task_may_be_done_by_the_same_engine(address: str) -> None:
+    from harness.engines.ray import Ray
+
+    engine = Ray(address=address)
+
+    def one_by_one(tasks: tuple[works.Task, ...]) -> list[int]:
+        left = iter(tasks)
+        done = engine.each(works.square, lambda: next(left, None), window=4, lost=works.lost)
+        return [number for number, _ in done]
+
+    batches = [(works.Task(1), works.Task(2, always=True)), (works.Task(3),)]
+    assert list(spread(engine, squares, batches, one_by_one)) == [[1, -2], [9]]
+
+
+def squares(tasks: tuple[works.Task, ...]) -> list[int]:
+    """Several squares as one task."""
+    return [works.square(task)[0] for task in tasks]
+
+
+def test_an_error_of_the_work_is_raised(address: str) -> None:
+    from harness.engines.ray import Ray
+
+    tasks = [works.Task(1), works.Task(2, fails=True)]
+    with pytest.raises(ValueError, match="2 fails"):
+        list(spread(Ray(address=address), works.square, tasks, works.lost))
+
+
+def test_what_was_begun_is_ended_in_its_orderly_way(address: str, tmp_path: Path) -> None:
+    from harness.engines.ray import Ray
+
+    tasks = [tmp_path / "quick", tmp_path / "slow"]
+    results = spread(Ray(2, address), hold, tasks, given_up)
+    assert next(results) == "quick"
+    results.close()  # type: ignore[attr-defined]
+    assert (tmp_path / "slow").read_text() == "ended"
+
+
+def hold(path: Path) -> str:
+    """Hang until interrupted; then say so in a file. The quick one returns once that hangs."""
+    if path.name == "quick":
+        while not path.with_name("slow").exists():
+            os.sched_yield()
+        return path.name
+    path.touch()
+    try:
+        while True:
+            os.sched_yield()
+    finally:
+        path.write_text("ended")
+
+
+def given_up(path: Path) -> str:
+    """What nothing here comes to."""
+    raise AssertionError(f"{path} was given up")
+
+
+def where(number: int) -> str:
+    """The folder that a task is done in."""
+    return os.getcwd()
+
+
+def test_a_worker_works_in_the_folder_of_its_user(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.engines.ray import Ray
+
+    monkeypatch.chdir(tmp_path)
+    done = list(spread(Ray(address=address), where, range(3), str))
+    assert done == [str(tmp_path)] * 3
+
+
+def test_a_node_without_that_folder_is_named(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.engines.ray import Ray
+
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rename(tmp_path / "elsewhere")
+    monkeypatch.setattr(os, "getcwd", lambda: str(tmp_path / "gone"))
+    with pytest.raises(InputError, match=r"--engine ray: the node .* cannot work in .*gone"):
+        list(spread(Ray(address=address), where, range(3), str))
 
 
 def test_chunks_are_plain_data_and_what_is_lost_is_said() -> None:

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from harness.campaign.engines.ray import Ray
 from harness.core.errors import InputError
+from harness.engines.ray import Ray
 
 
 def test_without_the_package_it_says_which_extra_to_install(

@@ -1,19 +1,23 @@
-"""A Ray cluster that is there already: each of its nodes plays what it is leased.
+"""A Ray cluster that is there already: each of its nodes does what it is leased.
 
-Ray itself notices a lost worker or node and runs its task again; results are fetched in the order
-of the tasks. The nodes need what the target imports: the same machine image, or a `working_dir` in
-the cluster's runtime environment. The package is the extra `ray`.
+Ray itself notices a lost worker or node and does its task again. A worker works in the folder in
+which this process does, so that a relative path names the same file here and there. What nodes
+need: loop-harness, what the target imports, and that folder, by a shared file system or the same
+machine image; or a `working_dir` in the cluster's runtime environment. The package is the extra
+`ray`.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from harness.campaign.engines import ATTEMPTS
 from harness.core.errors import InputError
+from harness.engines import ATTEMPTS, STOP_S
 
 ResultT = TypeVar("ResultT")
 
@@ -28,6 +32,7 @@ class Ray:
         """Connect. Raises InputError without the package, and without a cluster."""
         try:
             import ray
+            import ray._private.worker
             import ray.exceptions
         except ImportError as error:
             what = f"Ray is not installed: pip install 'loop-harness[ray]' ({error})"
@@ -38,6 +43,8 @@ class Ray:
             except (ConnectionError, ValueError, RuntimeError) as error:
                 what = f"no Ray cluster: begin one with `ray start --head` ({error})"
                 raise InputError(what, "--engine ray") from None
+        # Ray says who died on standard output, which is for results; its logs say it too.
+        ray._private.worker._worker_logs_enabled = False
         self._ray: Any = ray
         self.workers = workers or max(2, 2 * int(self._ray.cluster_resources().get("CPU", 1)))
 
@@ -52,28 +59,56 @@ class Ray:
         """See `Engine.each`."""
         remote = self._ray.remote(
             max_retries=ATTEMPTS - 1, scheduling_strategy="SPREAD", num_cpus=1
-        )(work)
+        )(_in_folder)
         leases: deque[tuple[Any, Any]] = deque()
+        under_way: list[Any] = []
         try:
             while True:
-                while len(leases) < min(window, self.workers):
+                while len(leases) < window and len(under_way) < self.workers:
                     task = source()
                     if task is None:
                         break
-                    leases.append((task, remote.remote(task)))
+                    under_way.append(remote.remote(os.getcwd(), work, task))
+                    leases.append((task, under_way[-1]))
                 if not leases:
                     return
-                yield self._result(*leases[0], lost)
-                leases.popleft()
+                _, under_way = self._ray.wait(under_way, num_returns=1)
+                while leases and leases[0][1] not in under_way:
+                    yield self._result(*leases.popleft(), lost)
         finally:
-            for _, reference in leases:
-                self._ray.cancel(reference)
+            self._stop(under_way)
 
     def _result(self, task: Any, reference: Any, lost: Callable[[Any], Any]) -> Any:
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
-        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError):
+        except (
+            errors.WorkerCrashedError,
+            errors.NodeDiedError,
+            errors.ObjectLostError,
+            errors.OutOfMemoryError,
+        ):
             return lost(task)
         except errors.RayTaskError as error:
             raise (error.cause or error) from None
+
+    def _stop(self, references: list[Any]) -> None:
+        """Interrupt what is under way, and wait until it has ended in its orderly way."""
+        for reference in references:
+            self._ray.cancel(reference)
+        if references:
+            self._ray.wait(references, num_returns=len(references), timeout=STOP_S)
+
+
+def _in_folder(folder: str, work: Callable[[Any], ResultT], task: Any) -> ResultT:
+    """Do a task in a folder; with a `working_dir` in that one, if the other is not here."""
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        import ray
+
+        if not ray.get_runtime_context().runtime_env.get("working_dir"):
+            node = socket.gethostname()
+            what = f"the node {node} cannot work in {folder}: {error.strerror}"
+            raise InputError(what, "--engine ray") from None
+    return work(task)

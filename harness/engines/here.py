@@ -1,4 +1,4 @@
-"""This process: one task after the other, for tests and tables. Nobody is left if it dies."""
+"""This process: one task after the other. Nobody is left if it dies."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ ResultT = TypeVar("ResultT")
 
 class Here:
     """No workers at all."""
+
+    workers = 1
 
     def each(
         self,

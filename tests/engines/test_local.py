@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.engines import Engine
-from harness.campaign.engines.here import Here
-from harness.campaign.engines.local import Local
-from tests.campaign.engines.work import Task, lost, square
+from harness.engines import Engine
+from harness.engines.here import Here
+from harness.engines.local import Local
+from tests.engines.work import Task, lost, square
 
 
 def source(tasks: Iterable[Task]) -> Callable[[], Task | None]:

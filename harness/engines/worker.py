@@ -1,0 +1,97 @@
+"""The life of a worker process: task after task over its pipe, until that ends.
+
+It is interrupted once: by Ctrl-C, which a terminal sends to everybody, by SIGTERM from its parent,
+or by the death of its parent, of which a pipe tells that ends with it. Then it ends what it works
+on in its orderly way, a program under test among it, and says nothing; a second signal would break
+that off, so it is not heard. What it starts has its signals as they are anywhere else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import Any, NoReturn
+
+from harness.core.errors import HarnessError
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
+
+
+class _Interrupt:
+    """A handler of signals that raises KeyboardInterrupt once."""
+
+    def __init__(self) -> None:
+        self.has_come = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Interrupt what is done."""
+        if not self.has_come:
+            self.has_come = True
+            raise KeyboardInterrupt
+
+
+def serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
+    """Answer each task with (result, error)."""
+    interrupt = _Interrupt()
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        try:
+            _listen(interrupt)
+            _answer(pipe, work)
+        finally:
+            interrupt.has_come = True
+
+
+def _answer(pipe: Connection, work: Callable[[Any], Any]) -> NoReturn:
+    """Task after task. What the first one has left, all modules among it, stays to the end, so the
+    garbage collector need not look there again."""
+    pipe.send_bytes(_done(work, pipe.recv()))
+    gc.collect()
+    gc.freeze()
+    while True:
+        pipe.send_bytes(_done(work, pipe.recv()))
+
+
+def _listen(interrupt: _Interrupt) -> None:
+    """Let signals in; Ctrl-C stays ignored where it was, as in a shell's background job."""
+    for number in _SIGNALS:
+        if number != signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        with suppress(OSError):
+            _be_told_of_the_end_of(parent.sentinel)
+
+
+def _be_told_of_the_end_of(pipe: int) -> None:
+    """Have SIGIO sent once nobody holds the other end. A thread that waits would be in the way of
+    a run that forks."""
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _done(work: Callable[[Any], Any], task: Any) -> bytes:
+    try:
+        return pickle.dumps((work(task), None))
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> bytes:
+    """An error with its traceback as a note; as a HarnessError when it cannot be sent."""
+    error.add_note(f"in a worker:\n{traceback.format_exc()}")
+    try:
+        said = pickle.dumps((None, error))
+        pickle.loads(said)
+    except Exception:
+        return pickle.dumps((None, HarnessError(f"{type(error).__name__}: {error}")))
+    return said
