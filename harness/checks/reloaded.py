@@ -50,21 +50,31 @@ def _may_be_less(trace: Trace, first: Exchange) -> bool:
 
 
 def _said_last(trace: Trace, first: Exchange) -> Message | None:
-    """The last stored reply, as the store was before the first call of the request's turn.
+    """The last stored reply, as the store was before the first call of the request's turn, and is
+    since the last damage of its files.
 
     One before which no user has said anything does not count: no request can begin with it.
     """
-    turn = trace.turns[first.called.session, first.called.turn]
-    rows: dict[str, StoredRow] = {}
-    for look in trace.stored:
-        if look.n < turn.opened_n:
-            rows |= {row.id: row for row in (*look.added, *look.changed)}
-            rows = {id: row for id, row in rows.items() if id not in look.gone}
+    rows = _rows_before(
+        trace, trace.turns[first.called.session, first.called.turn].opened_n, first.n
+    )
     messages = [trace.messages.get(row.digest, Message("user")) for row in rows.values()]
     asked = next((i for i, m in enumerate(messages) if is_user_text(m) and m.text.strip()), None)
     if asked is None:
         return None
     return next((m for m in reversed(messages[asked:]) if _is_reply(m)), None)
+
+
+def _rows_before(trace: Trace, opened_n: int, first_n: int) -> dict[str, StoredRow]:
+    rows: dict[str, StoredRow] = {}
+    for look in trace.stored:
+        if look.n < opened_n:
+            rows |= {row.id: row for row in (*look.added, *look.changed)}
+            rows = {id: row for id, row in rows.items() if id not in look.gone}
+        elif look.n < first_n and look.n in trace.damages:
+            lost = {*look.gone, *(row.id for row in look.changed)}
+            rows = {id: row for id, row in rows.items() if id not in lost}
+    return rows
 
 
 def _is_reply(message: Message) -> bool:

@@ -82,7 +82,8 @@ def _result(execution: Execution) -> str:
     value = execution.answered.value if execution.answered else None
     content = value.get("content") if isinstance(value, dict) else value
     parts = content if isinstance(content, list | tuple) else ()
-    says = execution.failed or execution.text.strip() or any("text" not in part for part in parts)
+    has_words = content is not None and bool(execution.text.strip())
+    says = execution.failed or has_words or any("text" not in part for part in parts)
     return execution.triple[2] if says else ""
 
 
