@@ -205,11 +205,16 @@ def _is_dear(turn: Turn, n: int) -> bool:
     return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
 
 
+def _may_be_unread(exchange: Exchange) -> bool:
+    """Whether an answer failed, or may have been more than the agent's SDK could read."""
+    return not exchange.succeeded or exchange.is_bent_by("http", "sse", "transport")
+
+
 def _excused(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     marks = (turn.cancelled_n, turn.interrupted_n, *(a.n for a in turn.limits))
     marks += tuple(turn.unstored.values())
     if any(0 < mark < n for mark in marks) or _is_at_its_bound(turn, n, repeats):
         return True
-    if any(e.answered and e.answered.n < n and not e.succeeded for e in turn.exchanges):
+    if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
         return True
     return repeats_before(trace, turn, n, repeats)

@@ -111,14 +111,9 @@ def _fails_for_good(exchange: Exchange) -> bool:
     """Whether the answer says so, and its bytes came as the provider meant them: an agent cannot
     know a stop reason that its SDK fails to read, nor a status whose body broke off."""
     if exchange.stop in _FINAL_STOPS:
-        return not _is_bent(exchange, ("http.", "sse.", "transport."))
+        return not exchange.is_bent_by("http", "sse", "transport")
     failed = (exchange.status or 0) >= 400 and not exchange.transient
-    return failed and not _is_bent(exchange, ("transport.",))
-
-
-def _is_bent(exchange: Exchange, layers: tuple[str, ...]) -> bool:
-    faults = exchange.answered.faults if exchange.answered else ()
-    return any(fault.startswith(layers) for fault in faults)
+    return failed and not exchange.is_bent_by("transport")
 
 
 def _how(exchange: Exchange) -> str:

@@ -80,6 +80,12 @@ class Exchange(msgspec.Struct, eq=False):
         status = self.status or 500
         return status < 400 or status >= 500 or status in TRANSIENT_STATUSES
 
+    def is_bent_by(self, *layers: str) -> bool:
+        """Whether a fault of one of these layers (`sse`, `transport`) had a hand in the answer, so
+        that a client may have failed to read it."""
+        faults = self.answered.faults if self.answered else ()
+        return any(fault.partition(".")[0] in layers for fault in faults)
+
     @property
     def too_large(self) -> bool:
         """Whether the answer refuses the request for its size, in any of the shapes."""
