@@ -16,7 +16,7 @@ Choices: TypeAlias = tuple[int, ...]
 LONGEST = 400
 """Numbers of a varied example; what is spliced and spliced again would grow without end."""
 
-_ANY = 1 << 16
+_ANY = 1 << 32
 """A number that is drawn before it is known what for: any of these, taken round and round."""
 
 

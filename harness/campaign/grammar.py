@@ -8,12 +8,15 @@ smallest scenario: one message, no session, no faults, a model that says "Done."
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import msgspec
 
+from harness.campaign.calm import PASSING, TOO_LONG, expected_of, once
 from harness.campaign.choose import Choose, pick
 from harness.campaign.histories import history_of
-from harness.campaign.nemesis import HIDING, HINDERING, faults_of, met
+from harness.campaign.knobs import HINDERING
+from harness.campaign.nemesis import HIDING, faults_of, matching, met
 from harness.campaign.scripts import TOOLS, script_of, tools_of
 from harness.campaign.traffic import inbox_of
 from harness.core.messages import Json
@@ -33,8 +36,9 @@ SMALLEST_UNTOLD = 1_000
 DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
 """The dialects of a wire; a wire that is not here has one."""
 
-LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800)
-"""Room for five turns that a slow provider drags on until their budget is spent."""
+LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
+"""Room for five turns that a slow provider drags on until their budget is spent, and for as many
+starts as there are layers that end an agent, three times each."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
 """What follows where a message may be kept from the agent, so that it still has one to answer."""
@@ -47,8 +51,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     default), of which `mean_faults` are drawn on average; `kills`: those that end the agent are
     among them. `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`.
     `damaged`: stored sessions may be. `bursts`: messages come while a turn is open. `cancels`:
-    users take turns back. `spirals`: models repeat themselves without end. `windows`: some models
-    have a small context window.
+    users take turns back. `spirals`: models repeat themselves without end. `odd`: they say nothing,
+    break off, or call what there is not. `windows`: some have a small context window. Some
+    scenarios have nothing of the kind, and at most a fault that passes: see `calm`.
     """
 
     wire: WireName = "anthropic"
@@ -61,6 +66,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     cancels: bool = True
     windows: bool = True
     spirals: bool = True
+    odd: bool = True
     faults: tuple[str, ...] = ()
     mean_faults: float = 1.0
     kills: bool = True
@@ -69,9 +75,48 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 STANDARD = Options()
 
+CALM = 6
+"""One in so many scenarios is a calm one."""
+
+CALM_FAULTS = 0.8
+"""Faults that are drawn for it on average; one of them stays, and strikes once."""
+
 
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """A whole scenario: session, inbox, script, tools, faults, dialect, stream, window."""
+    """A whole scenario; of a calm one an answer to each message is expected."""
+    is_calm = choose(CALM) == CALM - 1
+    return calm_scenario(choose, options) if is_calm else _scenario(choose, options)
+
+
+def calm_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
+    """One in which nothing is the matter that an agent could not get over by itself, mostly; then
+    it expects an answer to each message."""
+    scenario = _scenario(choose, _calmer(options))
+    return msgspec.structs.replace(scenario, expect=expected_of(scenario))
+
+
+@cache
+def _calm_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[str, ...]:
+    found = matching(patterns, wire, tools, kills=False)
+    return tuple(fault.kind for fault in found if fault.kind in PASSING | TOO_LONG)
+
+
+def _calmer(options: Options) -> Options:
+    """The same without what may be a reason to give up."""
+    return msgspec.structs.replace(
+        options,
+        damaged=False,
+        cancels=False,
+        windows=False,
+        spirals=False,
+        odd=False,
+        mean_faults=CALM_FAULTS,
+        faults=_calm_faults(options.faults, options.wire, bool(options.tools)),
+    )
+
+
+def _scenario(choose: Choose, options: Options) -> Scenario:
+    """Session, inbox, script, tools, faults, dialect, stream, window."""
     struck = faults_of(
         choose,
         options.faults,
@@ -80,6 +125,7 @@ def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
         kills=options.kills,
         mean=options.mean_faults,
     )
+    struck = struck if options.odd else once(struck)
     hindered = any(spec.kind.startswith(HINDERING) for spec in struck)
     inbox = inbox_of(
         choose,
@@ -89,7 +135,9 @@ def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
         is_answered=not hindered,
     )
     session = Session(messages=history_of(choose, options.max_rounds, options.damaged))
-    script = script_of(choose, options.max_turns, options.wire, spirals=options.spirals)
+    script = script_of(
+        choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
+    )
     tools = tools_of(choose, options.tools)
     dialect = pick(choose, DIALECTS.get(options.wire, ("",)))
     stream = bool(choose(2))

@@ -19,7 +19,7 @@ from harness.campaign.reduced import Reduced
 from harness.core.errors import InputError
 
 FILE = "campaign.jsonl"
-VERSION = 1
+VERSION = 2
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.campaign.choose import Choose, pick, some
-from harness.campaign.words import BLANKS, WORDS, word
+from harness.campaign.words import BLANKS, UNEVEN, WORDS, word
 from harness.core.messages import Json
 from harness.core.scenario import Times, ToolScript, ToolTurn, Turn
 
@@ -45,6 +45,9 @@ _SEARCH: dict[str, Json] = {
 }
 """A tool of the provider's own, which may make a turn pause."""
 
+A_SHELF = 3_000_000
+"""Tokens that no turn should cost twice: a model that writes a shelf of books at each step."""
+
 TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(say=word(n)),
     lambda n: Turn(use="ping"),
@@ -68,8 +71,12 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(blocks=(), stop="refusal"),
     lambda n: Turn(blocks=(_look_up(n), {"type": "text", "text": word(n)})),
     lambda n: Turn(blocks=(_THOUGHT, {"type": "text", "text": " "}, _use("ping"))),
+    lambda n: Turn(blocks=(_look_up(n),), usage={"output_tokens": A_SHELF}),
 )
 """What a model may say, simple things first."""
+
+PLAIN = 6
+"""So many of the turns are answers, and calls that a tool can carry out."""
 
 OUTCOMES: tuple[ToolTurn, ...] = (
     ToolTurn(ok="found"),
@@ -80,6 +87,7 @@ OUTCOMES: tuple[ToolTurn, ...] = (
     ToolTurn(raises="broken"),
     ToolTurn(error=""),
     ToolTurn(bytes=500),
+    ToolTurn(error=UNEVEN),
 )
 """What a tool may answer."""
 
@@ -102,14 +110,21 @@ Tools: TypeAlias = Mapping[str, Mapping[str, Json]]
 
 
 def script_of(
-    choose: Choose, max_turns: int = 8, wire: str = "anthropic", *, spirals: bool = True
+    choose: Choose,
+    max_turns: int = 8,
+    wire: str = "anthropic",
+    *,
+    spirals: bool = True,
+    odd: bool = True,
 ) -> tuple[Turn, ...]:
     """What the model says: some turns, one that never ends, and a summary.
 
-    `spirals`: it may say a turn again and again, and never come to an end.
+    `spirals`: it may say a turn again and again, and never come to an end. `odd`: it may say what
+    is no answer and no whole call.
     """
     often = TIMES if spirals else TIMES[:1]
-    turns = TURNS if wire == "anthropic" else tuple(t for t in TURNS if _is_common(t(0)))
+    known = TURNS if odd else TURNS[:PLAIN]
+    turns = known if wire == "anthropic" else tuple(t for t in known if _is_common(t(0)))
     said = [
         _repeated(turns[n % len(turns)], n // len(turns))
         for n in some(choose, len(turns) * len(WORDS) * len(often), max_turns, mean=3)

@@ -1,7 +1,8 @@
 """The few texts that generated messages are made of: plain ones first, for failures shrink to them.
 
 They are equal to each other, part of each other, or odd in their characters, since a check or an
-agent that tells messages apart by their text goes wrong on such pairs.
+agent that tells messages apart by their text goes wrong on such pairs. One quotes what a provider
+says of a long prompt, which is no refusal where a user or a model says it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ WORDS = (
     'q"\\ <&> \u2028 \x7f',
     "hello\n\nYes.",
     "word " * 60,
+    "It said: prompt is too long: 208380 tokens > 200000 maximum",
 )
+
+UNEVEN = "x" + "🙂" * 60
+"""Cut at a round number of bytes or of UTF-16 units, it ends in the middle of a character."""
 
 BLANKS = ("", " \n\t")
 """Texts without a word, which the API refuses."""

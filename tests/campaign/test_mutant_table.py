@@ -7,7 +7,8 @@ import statistics
 
 import pytest
 
-from tests.campaign.mutant_table import Row, row, rows, summary
+from tests import mutants
+from tests.campaign.mutant_table import OUT_OF_REACH, Row, plans, row, rows, summary
 
 
 @pytest.mark.parametrize("name", ["delivers_twice", "forgets_past_turns"])
@@ -36,6 +37,24 @@ def test_of_two_findings_the_one_that_was_made_for_the_mutant_counts() -> None:
     assert (found.code.partition(".")[0], found.own) == ("outbound_once", True)
 
 
+def test_a_mutant_out_of_reach_is_told_with_its_reason_and_not_counted() -> None:
+    assert set(OUT_OF_REACH) <= {name for name, _, _ in mutants.every()}
+    (out,) = rows(["two_containers_at_once"], examples=16)
+    assert str(out).endswith(f"out of reach: {OUT_OF_REACH[out.name]}")
+    assert summary([out, Row("a", 3, 1, 0, 0.5, "x.y")]).startswith("1 of 1 found")
+
+
+def test_a_mutant_is_played_with_the_client_and_on_the_wire_that_show_its_defect() -> None:
+    def campaigns(scenario: str) -> list[tuple[str, str, int]]:
+        mutant = mutants.Mutant("model", "", scenario, "")
+        found = plans("a", mutant, 5_000, 1)
+        return [(plan.target.partition("?")[2], plan.wire, count) for plan, count in found]
+
+    assert campaigns("busy") == [("client=plain", "anthropic", 1_500), ("", "anthropic", 3_500)]
+    assert campaigns("silence/for-ever+stream") == [("", "anthropic", 5_000)]
+    assert campaigns("early@openai-chat+stream") == [("", "openai-chat", 5_000)]
+
+
 SAMPLE = (
     "aborted_turn_is_replayed",
     "accepts_empty_summary",
@@ -48,6 +67,8 @@ SAMPLE = (
     "asks_again_in_history",
     "asks_for_ever_after_nothing",
     "no_breaker",
+    "no_budget",
+    "overflow_by_conversation",
     "stores_the_merge",
     "two_assistants_in_a_row",
 )

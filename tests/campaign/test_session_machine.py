@@ -28,6 +28,7 @@ MUTANTS = {name: module.agent for name, _, module in mutants.every()}
 WIRE = frozenset({"alternation", "pairing", "valid_request"})
 STORE = frozenset({"stored_once", "role_alternation.store", "reload_equivalence.lost_reply"})
 REPLY = frozenset({"replied_once"})
+SUMMARY = frozenset({"compaction_preserves.last_message", "compaction_preserves.open_call"})
 
 FOUND: dict[str, frozenset[str]] = {
     "answers_redelivery": STORE,
@@ -35,10 +36,14 @@ FOUND: dict[str, frozenset[str]] = {
     "as_stored_id": WIRE,
     "as_stored_open_call": WIRE,
     "as_stored_orphan": WIRE,
+    "compacts_open_calls": SUMMARY,
+    "compacts_the_question": SUMMARY,
     "delivered_not_stored": STORE,
     "delivers_twice": REPLY,
     "failed_write_repeats": STORE,
+    "loses_a_row": STORE | WIRE | {"no_silent_loss.lost", "prefix_stable"},
     "no_projection": WIRE,
+    "persists_blank": STORE,
     "positional_cursor": WIRE,
     "sends_orphan_results": WIRE,
     "stores_late": WIRE,
@@ -47,7 +52,7 @@ FOUND: dict[str, frozenset[str]] = {
 }
 """A mutant, and the promises of which it breaks one: on the wire one defect has several names."""
 
-FAST = ("delivers_twice", "stores_the_merge")
+FAST = ("delivers_twice", "persists_blank", "stores_the_merge")
 """Those that the fast tier plays."""
 
 STEPS_MOST = 3

@@ -27,15 +27,35 @@ from harness.campaign import (
     scenarios,
     tool_outcomes,
 )
-from harness.campaign.grammar import LAST_MESSAGE
-from harness.campaign.nemesis import HINDERING, NEED_A_WORD, matching, places, variations
-from harness.campaign.scripts import LAST, SUMMARY
+from harness.campaign.calm import PASSING, TOO_LONG, is_calm
+from harness.campaign.grammar import LAST_MESSAGE, calm_scenario
+from harness.campaign.knobs import (
+    HINDERING,
+    KNOBS,
+    OFTEN,
+    STUBBORN,
+    WHEN,
+    places,
+    told,
+    variations,
+)
+from harness.campaign.nemesis import NEED_A_WORD, matching
+from harness.campaign.scripts import LAST, SUMMARY, TOOLS
 from harness.campaign.strategies import drawn
 from harness.campaign.words import BLANKS, WORDS
 from harness.core.errors import InputError
 from harness.core.history import encode
 from harness.core.inbox import entries
-from harness.core.scenario import CassetteScript, FaultSpec, InboxItem, Scenario
+from harness.core.scenario import (
+    CassetteScript,
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    ToolScript,
+    Turn,
+)
 from harness.load.names import mistakes_in
 from harness.runner import run
 from harness.runner.prepare import check_faults
@@ -112,9 +132,19 @@ def test_every_fault_is_in_but_those_that_need_a_word() -> None:
 @pytest.mark.parametrize("fault", matching(("*",)), ids=lambda f: f.kind)
 def test_every_place_and_setting_of_a_fault_can_be_armed(fault: faults.Fault) -> None:
     for on in places(fault):
-        for told in variations(fault.kind):
-            spec = FaultSpec(kind=fault.kind, on=on, settings=told)
+        for setting in variations(fault.kind):
+            spec = FaultSpec(kind=fault.kind, on=on, settings=setting)
             assert faults.arm(spec, wire="anthropic").spec.kind == fault.kind
+
+
+@pytest.mark.parametrize("fault", matching(("*",)), ids=lambda f: f.kind)
+def test_the_number_of_a_fault_reaches_all_its_knobs(fault: faults.Fault) -> None:
+    rows = len(places(fault)) * len(WHEN) * len(variations(fault.kind))
+    assert rows * max(map(len, (OFTEN, STUBBORN))) <= KNOBS
+    assert told(fault, 0) == FaultSpec(
+        kind=fault.kind, on=places(fault)[0], when=1, must_fire=False,
+        settings=variations(fault.kind)[0],
+    )  # fmt: skip
 
 
 @given(fault_sets(("http.status",)))
@@ -209,6 +239,50 @@ def test_a_grammar_of_ones_own_draws_by_the_same_question(number: int) -> None:
 @given(scenarios(faults=("gateway.*",), mean_faults=2))
 def test_where_a_message_may_be_kept_away_another_one_follows(scenario: Scenario) -> None:
     assert (scenario.inbox[-1] == LAST_MESSAGE) == bool(scenario.faults)
+
+
+@given(scenarios(faults=("*",)))
+def test_of_calm_scenarios_alone_an_answer_is_expected(scenario: Scenario) -> None:
+    if scenario.expect.outcome is None:
+        assert scenario.expect == Scenario(name="").expect
+        return
+    assert scenario.expect.outcome == "completed"
+    assert is_calm(scenario)
+    assert {spec.kind for spec in scenario.faults} <= PASSING | TOO_LONG
+
+
+@settings(max_examples=40)
+@given(drawn(lambda choose: calm_scenario(choose, Options(faults=("*",)))))
+def test_the_reference_agent_answers_in_calm_scenarios(scenario: Scenario) -> None:
+    assert run(scenario, agent).verdict.findings == ()
+
+
+TWICE: tuple[Turn, ...] = (Turn(use="ping"), Turn(use="ping"), LAST)
+
+DISTURBED: tuple[dict[str, Any], ...] = (
+    {"window_tokens": 400},
+    {"inbox": (InboxItem(text=" "),)},
+    {"inbox": (InboxItem(text="hello"), InboxItem(kind="cancel"))},
+    {"faults": (FaultSpec(kind="http.overloaded", often=2),)},
+    {"faults": (FaultSpec(kind="http.key_rotated"),)},
+    {"faults": (FaultSpec(kind="http.too_large"),)},
+    {"session": Session(messages=(SeedMessage(role="user", content="hello"),))},
+    {"script": (Turn(say=""), LAST)},
+    {"script": (Turn(say="hello", stop="max_tokens"), LAST)},
+    {"script": (Turn(use="no_such_tool"), LAST)},
+    {"script": (Turn(use="look_up"), LAST)},
+    {"script": (Turn(use="ping"), *TWICE)},
+    {"script": TWICE[:2]},
+)
+"""What takes the calm out of a scenario, a piece at a time."""
+
+
+@pytest.mark.parametrize("disturbed", DISTURBED, ids=str)
+def test_each_piece_of_trouble_takes_the_calm_away(disturbed: dict[str, Any]) -> None:
+    tools = {name: ToolScript(input_schema=schema) for name, schema in TOOLS.items()}
+    calm = Scenario(name="calm", inbox=(InboxItem(text="hello"),), tools=tools, script=TWICE)
+    assert is_calm(calm)
+    assert not is_calm(msgspec.structs.replace(calm, **disturbed))
 
 
 def test_the_public_names_are_found_and_others_are_not() -> None:

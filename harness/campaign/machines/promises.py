@@ -128,9 +128,10 @@ class Promises:
             yield Broken("prefix_stable", f"{event.key} does not begin as {before.key} did")
 
     def _said(self, said: OutboxRequest) -> Iterator[Broken]:
-        """The user is answered once; once more only by an agent that was killed in between."""
+        """The user is answered once; once more only by an agent that was killed in between, or that
+        was told nothing it could keep, and so does not know it when it comes again."""
         name = said.in_reply_to
-        if name and self._told.get(name) == self.kills:
+        if self._given.get(name, name).strip() and self._told.get(name) == self.kills:
             yield Broken("replied_once", f"{name} is answered twice")
         self._told[name] = self.kills
 

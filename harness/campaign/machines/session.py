@@ -2,11 +2,11 @@
 
     SessionTest = session_machine(my_agent).TestCase        # for pytest or unittest
 
-Each step is one thing that happens to an agent in the field: a message, one that comes again, a
-turn with tools, one that fails, is cancelled, or runs over the window, a kill at a write of the
-store, a restart, a damaged session, a second instance beside the first. `promises` are asked after
-each step, all checks of the harness when a life ends in order: they hold on every prefix of a
-history, so nothing is lost by asking late.
+Each step is one thing that happens to an agent in the field: a message, a blank one, one that comes
+again, a turn with tools, one that fails, is cancelled, or runs over the window, a store that
+refuses writes, a kill at a write of it, a restart, a damaged session, a second instance beside the
+first. `promises` are asked after each step, all checks of the harness when a life ends in order:
+they hold on every prefix of a history, so nothing is lost by asking late.
 
 Every step is carried out on the agent itself (`lives` says how). The alternative, to play all steps
 anew in a run of its own after each of them, needs no threads; it costs the square of the steps.
@@ -22,10 +22,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from harness.campaign.machines.promises import Broken, Promises
+from harness.campaign.machines.refusals import MOST_REFUSALS
 from harness.campaign.machines.steps import DAMAGE, FAILURES, JUDGED, TOO_LONG, WINDOWS, turns_of
 from harness.campaign.machines.world import Said, World
 from harness.campaign.scripts import TURNS
-from harness.campaign.words import WORDS, word
+from harness.campaign.words import BLANKS, WORDS
 from harness.checks.judge import judge
 from harness.core.messages import Json, Message
 from harness.core.plans import ApiError
@@ -34,7 +35,9 @@ from harness.stores.open import OpenStore, open_scratch
 from harness.stores.watched import MOMENTS
 from harness.targets import TargetSpec, of_callable
 
-_WORD = st.integers(0, len(WORDS) - 1)
+TEXTS = (*WORDS, *BLANKS)
+
+_TEXT = st.integers(0, len(TEXTS) - 1)
 _TURN = st.integers(0, len(TURNS) * len(WORDS) - 1)
 _TURNS = st.lists(_TURN, min_size=1, max_size=3)
 _SIDE = st.sampled_from(("main", "main", "side"))
@@ -63,7 +66,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.promises = Promises(self.world.history)
         self.world.start()
 
-    @rule(text=_WORD, session=_SIDE, life=_LIFE)
+    @rule(text=_TEXT, session=_SIDE, life=_LIFE)
     def inbound(self, text: int, session: str, life: int) -> None:
         """A message comes, and is answered."""
         self._send(text, session=session, life=life)
@@ -74,22 +77,22 @@ class SessionMachine(RuleBasedStateMachine):
         """One of the last messages comes again."""
         self._there.deliver(self.sent[-1 - back % len(self.sent)], life=life)
 
-    @rule(turns=_TURNS, text=_WORD, session=_SIDE)
+    @rule(turns=_TURNS, text=_TEXT, session=_SIDE)
     def tool_round(self, turns: list[int], text: int, session: str) -> None:
         """A message, and a model that calls tools or says odd things."""
         self._send(text, turns_of(turns), session)
 
-    @rule(failure=st.sampled_from(FAILURES), times=st.integers(1, 5), turns=_TURNS, text=_WORD)
+    @rule(failure=st.sampled_from(FAILURES), times=st.integers(1, 5), turns=_TURNS, text=_TEXT)
     def failed_turn(self, failure: ApiError, times: int, turns: list[int], text: int) -> None:
         """A message, and a provider that fails behind the first turns."""
         self._send(text, (*turns_of(turns[1:]), *[failure] * times))
 
-    @rule(turns=_TURNS, text=_WORD)
+    @rule(turns=_TURNS, text=_TEXT)
     def compaction(self, turns: list[int], text: int) -> None:
         """A message, and a conversation that has become too long."""
         self._send(text, (*turns_of(turns[1:]), TOO_LONG))
 
-    @rule(turns=_TURNS, text=_WORD, after=st.integers(1, 2))
+    @rule(turns=_TURNS, text=_TEXT, after=st.integers(1, 2))
     def interrupt(self, turns: list[int], text: int, after: int) -> None:
         """A message, and the user takes it back after some answers."""
         asked = self._there.history.past.next_index("main", "model") + after - 1
@@ -97,7 +100,7 @@ class SessionMachine(RuleBasedStateMachine):
         self._send(text, (Turn(use="ping"), *turns_of(turns)), "main", 0, cancel)
 
     @rule(
-        write=st.integers(1, 8), moment=st.sampled_from(MOMENTS), turns=_TURNS, text=_WORD,
+        write=st.integers(1, 8), moment=st.sampled_from(MOMENTS), turns=_TURNS, text=_TEXT,
     )  # fmt: skip
     @precondition(lambda self: not self.own)
     def crash_at_a_write(self, write: int, moment: Any, turns: list[int], text: int) -> None:
@@ -105,6 +108,16 @@ class SessionMachine(RuleBasedStateMachine):
         self._there.writes_left, self._there.moment = write, moment
         self._send(text, turns_of(turns[1:]))
         self._there.writes_left = 0
+
+    @rule(
+        row=st.integers(1, 3), times=st.integers(1, MOST_REFUSALS), turns=_TURNS, text=_TEXT,
+    )  # fmt: skip
+    @precondition(lambda self: not self.own)
+    def store_refuses(self, row: int, times: int, turns: list[int], text: int) -> None:
+        """A message, and from some row of its turn on the store refuses a few times."""
+        self._there.refusals.begin(row, times)
+        self._send(text, turns_of(turns))
+        self._there.refusals.end()
 
     @rule()
     def crash(self) -> None:
@@ -180,7 +193,7 @@ class SessionMachine(RuleBasedStateMachine):
         life: int = 0,
         *more: InboxItem,
     ) -> None:
-        item = InboxItem(id=f"{self._name()}-{session}", text=word(text), session=session)
+        item = InboxItem(id=f"{self._name()}-{session}", text=TEXTS[text], session=session)
         self.sent.append(item)
         self._there.deliver(item, *more, turns=turns, life=life)
 

@@ -37,11 +37,11 @@ JUDGED = frozenset(
         *("nonblank_content", "append_only_prefix", "history_faithful", "request_fits"),
         *("reload_equivalence", "durable_first", "no_silent_loss", "inbound_exactly_once"),
         *("effect_once", "args_complete", "error_visible", "cancel_honoured", "bounded_turn"),
+        *("compaction_preserves", "compaction_progress"),
     }
 )
-"""The checks that judge a whole life: of requests, of what was run, and of what was kept. What was
-tried again, and what a compaction saved, is left to scenarios: those checks compare what was before
-a kill with what comes after it."""
+"""The checks that judge a whole life: of requests, of what was run, of what was kept, and of what a
+compaction saved. What was tried again is left to scenarios, which say why a provider failed."""
 
 
 def turns_of(numbers: Sequence[int]) -> tuple[Turn, ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.campaign.machines.lives import Life
+from harness.campaign.machines.refusals import Refusals, RefusingStore
 from harness.campaign.scripts import SUMMARY, TOOLS
 from harness.clock import VirtualClock
 from harness.core import inbox
@@ -136,6 +137,7 @@ class World:
             stream=bool(target.options.get("stream", False)),
         )  # fmt: skip
         self.transition = prepare.transition_for(scenario, self.script)
+        self.refusals = Refusals(self.history, self.clock)
         self.items: list[InboxItem] = []
         self.lives: list[tuple[Life, OwnStore]] = []
         self.attempts, self.writes_left = count(), 0
@@ -185,8 +187,9 @@ class World:
                 if not self.writes_left:
                     life.die()
 
-        watched: Any = WatchedStore(store, tell, lambda write, arguments, result: None)
-        return watched  # type: ignore[no-any-return]
+        watched = WatchedStore(store, tell, lambda write, arguments, result: None)
+        refusing: Any = RefusingStore(watched, self.refusals)
+        return refusing  # type: ignore[no-any-return]
 
     def go_on(self, life: Life) -> None:
         """Let a life go on until it waits; one that dies is over, and another one begins."""
