@@ -31,7 +31,11 @@ NEED_A_WORD = (
 """Faults of which a scenario has to say what it expects: by a history alone, what they do looks as
 if the agent had done it, or they end the agent with an exception that it should not catch."""
 
-UNREAD = ("transport.content_length_too_large",)
+UNREAD = (
+    "sse.error_event_after_the_end",
+    "transport.content_length_too_large",
+    "transport.extra_bytes_in_chunk",
+)
 """Faults behind the last event of a stream: whoever stops reading there, as the openai SDK does,
 cannot meet them."""
 

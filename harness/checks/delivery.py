@@ -41,7 +41,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding]:
         if turn.delivery is None or not turn.text.strip():
             continue
         first = started.setdefault(turn.delivery.inbound.id, turn)
-        if first is not turn and turn.main and not first.interrupted_n:
+        if first is not turn and turn.main and not (first.interrupted_n or first.store_failed):
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             yield Finding("inbound_exactly_once.twice", text, (first.opened_n, turn.main[0].n))
         if first is turn:
@@ -151,14 +151,16 @@ def outbound_once(history: History) -> Iterator[Finding]:
 
 def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
     """Whether an ending is the first one again, after a kill or where the outbox took that one and
-    its answer was lost, and says more than what was to be sent at first."""
+    its answer was lost, and says more than what was to be sent at first; or, after a kill, the one
+    that could not be stored before."""
     first = turn.endings[0]
     meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
     killed = any(isinstance(event, Killed) for event in trace.events[first.n : later.n])
     unconfirmed = first.answered is not None and first.answered.outcome != "ok"
     old, new = squeeze(meant.request.text), squeeze(later.request.text)
     is_whole = squeeze(first.request.text) in new
-    return (killed or unconfirmed) and old != new and old in new and is_whole
+    said = (killed or unconfirmed) and old != new and old in new and is_whole
+    return said or (killed and turn.store_failed)
 
 
 def _repeated(turn: Turn, where: str) -> Iterator[Finding]:

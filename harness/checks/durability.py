@@ -29,9 +29,9 @@ def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]
     `lost`: a write of rows failed (locked, full, an I/O error), none of the later ones kept those
     rows, and neither a notice nor an error, nor a final that claims no success, was sent in that
     session from then on to the end of its next turn. `unbounded`: one write is refused more than
-    `attempts` times in a row. Not meant: a retry that succeeds, now or in a later turn; a write
-    that is reported as failed and has kept its rows; what a kill took; a mark that holds no row,
-    such as that a reply was delivered. A database that was locked for a moment lost the write
+    `attempts` times in a row in a turn. Not meant: a retry that succeeds, now or in a later turn; a
+    write that is reported as failed and has kept its rows; what a kill took; a mark that holds no
+    row, such as that a reply was delivered. A database that was locked for a moment lost the write
     (mem0ai/mem0#7196), or history for the rest of the session (NousResearch/hermes-agent#3180). An
     agent mends it by a few tries with growing pauses, and by saying what could not be kept.
     Source: invariant 28.
@@ -57,12 +57,14 @@ def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]
 
 class _Writes:
     """The writes of a store: `open` are those that failed and have not succeeded since, with the
-    events of the refusals; `events` gives the refusals of a write by the last of them."""
+    events of the refusals; `events` gives the refusals of a write in one turn by the last of them.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self.open: dict[tuple[str, StoreRequest], list[int]] = {}
         self.events: dict[int, list[int]] = {}
+        self._in_turns: dict[tuple[str, int, StoreRequest], list[int]] = {}
 
     def refused_more_than(self, attempts: int) -> Iterator[int]:
         """Read all writes; gives the refusal that is one too many, once a write."""
@@ -73,6 +75,7 @@ class _Writes:
                     called[event.key] = event
             elif isinstance(event, Killed):
                 self.open.clear()
+                self._in_turns.clear()
             elif isinstance(event, Answered) and (call := called.pop(event.key, None)):
                 self._answered(call, event)
                 if len(self.events.get(event.n, ())) == attempts + 1:
@@ -80,11 +83,13 @@ class _Writes:
 
     def _answered(self, call: Called, answered: Answered) -> None:
         assert isinstance(call.request, StoreRequest)
-        write = (call.session, call.request)
+        write, in_turn = (call.session, call.request), (call.session, call.turn, call.request)
         if answered.outcome == "ok":
             self.open.pop(write, None)
+            self._in_turns.pop(in_turn, None)
         else:
-            refusals = self.open.setdefault(write, [])
+            self.open.setdefault(write, []).append(answered.n)
+            refusals = self._in_turns.setdefault(in_turn, [])
             refusals.append(answered.n)
             self.events[answered.n] = refusals
 

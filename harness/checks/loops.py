@@ -207,7 +207,7 @@ def _is_dear(turn: Turn, n: int) -> bool:
 
 def _may_be_unread(exchange: Exchange) -> bool:
     """Whether an answer failed, or may have been more than the agent's SDK could read."""
-    return not exchange.succeeded or exchange.is_bent_by("http", "sse", "transport")
+    return not exchange.succeeded or exchange.is_bent_by("http")
 
 
 def _excused(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:

@@ -53,7 +53,7 @@ def history_faithful(history: History) -> Iterator[Finding]:
 
 def _reply(before: Turn, turn: Turn) -> Iterator[Finding]:
     told = [s for s in before.endings if s.request.kind == "final" and s.request.text.strip()]
-    if not told or claimed(told[-1]) != "completed":
+    if not told or claimed(told[-1]) != "completed" or before.store_failed:
         return
     first = turn.main[0]
     if not says(first.node, told[-1].request.text):

@@ -79,7 +79,7 @@ def durable_first(history: History) -> Iterator[Finding]:
             yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
         for sending in turn.sendings:
             said = sending.request
-            if said.kind != "final" or not said.text.strip():
+            if said.kind != "final" or not said.text.strip() or turn.store_failed:
                 continue
             if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
                 text = f"{where}: the reply is delivered before it is stored"

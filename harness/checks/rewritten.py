@@ -152,7 +152,7 @@ def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) ->
         return squeeze(turn.text) not in squeeze(message.text)
     said = [e.reply.text for e in turn.exchanges if e.reply]
     said += [s.request.text for s in turn.sendings]
-    return all(squeeze(message.text) != squeeze(text) for text in said)
+    return all(squeeze(message.text) not in squeeze(text) for text in said)
 
 
 def _compacted(trace: Trace, turn: Turn) -> bool:

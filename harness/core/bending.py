@@ -95,15 +95,15 @@ def _written(wire: Wire, draws: Draws, plan: Plan, reading: Reading, key: str) -
 
 
 def _heard(wire: Wire, said: Said, plan: Plan) -> tuple[Said, bool]:
-    """What a reply says in bent bytes, and whether its terminal event is gone."""
+    """What a reply says in bent bytes, and whether the connection ends before its last event."""
     sent = [step for step in plan if isinstance(step, Send)]
     if not isinstance(said, Reply) or not sent or sent[0].head is None:
         return said, False
     kind = sent[0].head.headers.get("content-type", "")
     read = wire.parse(b"".join(step.data for step in sent), kind)
-    if read.message is None or not read.complete:
-        return said, read.message is not None
     if not is_whole(plan):
+        return said, not read.complete
+    if read.message is None or not read.complete:
         return said, False
     usage = said.usage if read.usage else {}
     return Reply(read.message.blocks, read.stop, usage, said.extra), False

@@ -6,6 +6,7 @@ would say it; an agent that goes on calling all the same is stopped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
@@ -134,7 +135,7 @@ def record_answer(
         return _record_value(history, call, plan, whole, turn, error, faults)
     reply = said if isinstance(said, Reply) else None
     heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
-    statuses = [head.status for head in heads]
+    statuses = [head.status for head in heads] or written_status(plan)
     failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
     rare: Rare | None = None
     if too_large or Wait in kinds or (statuses and statuses[0] >= 400):
@@ -151,6 +152,18 @@ def record_answer(
         rare=rare,
     )  # fmt: skip
     return plan
+
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r]")
+
+
+def written_status(plan: Plan) -> list[int]:
+    """The status of an answer that brings a head of its own, behind informational ones if any."""
+    sent = b"".join([step.data for step in plan if isinstance(step, Send)])
+    while sent.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in sent:
+        sent = sent.partition(b"\r\n\r\n")[2]
+    found = _STATUS_LINE.match(sent)
+    return [int(found[1])] if found and b"\r\n\r\n" in sent else []
 
 
 def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool) -> Rare:

@@ -32,7 +32,8 @@ class Turn(msgspec.Struct, eq=False):
     `settled_n` is the event after which nothing can be added to it: the next look into the inbox,
     or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended. A turn is a
     `redelivery` when its message had come before, and was answered or taken back. One that takes
-    up what a kill has interrupted was `begun_n` with the first delivery.
+    up what a kill has interrupted was `begun_n` with the first delivery. An error that is sent
+    while a write stands refused, `given_up_n`, tells the user that it will not be stored.
     """
 
     session: str
@@ -48,6 +49,7 @@ class Turn(msgspec.Struct, eq=False):
     unstored: dict[StoreRequest, int] = msgspec.field(default_factory=dict)
     cancelled_n: int = 0
     interrupted_n: int = 0
+    given_up_n: int = 0
     begun_n: int = 0
     settled_n: int = 0
     settled_by: str = ""
@@ -65,8 +67,7 @@ class Turn(msgspec.Struct, eq=False):
     @property
     def store_failed(self) -> bool:
         """Whether the store refused a write of the turn for good, and the user was told so."""
-        told = all(ending.request.kind == "error" for ending in self.endings)
-        return bool(self.unstored and self.endings) and told
+        return self.given_up_n > 0
 
     @property
     def text(self) -> str:

@@ -152,7 +152,10 @@ class _Reader:
         sending = Sending(called, request)
         self._open[called.key] = sending
         self.trace.sendings.append(sending)
-        self._replied_turn(called, request).sendings.append(sending)
+        turn = self._replied_turn(called, request)
+        turn.sendings.append(sending)
+        if request.kind == "error" and turn.unstored:
+            turn.given_up_n = called.n
         if request.kind == "compaction":
             running = self._compacting.get(called.session)
             if running is None or (running.notice is not None and not running.is_announced):
