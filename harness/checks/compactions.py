@@ -69,7 +69,7 @@ def _too_large(compaction: Compaction) -> Iterator[Finding]:
 
 
 def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
-    still_open = [ask for ask in compaction.turn.asks if _is_open(ask, compaction.n)]
+    still_open = [ask for ask in compaction.turn.asks if _is_open(ask, compaction)]
     if not still_open:
         return
     uses = [use for message in after.node.messages for use in message.tool_uses]
@@ -84,10 +84,19 @@ def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
             yield Finding("compaction_preserves.open_call", text, events)
 
 
-def _is_open(ask: Ask, n: int) -> bool:
-    """Whether a whole answer made a call before event `n`, and no request had its result then."""
-    made = ask.exchange.succeeded and ask.exchange.n < n
-    return made and not 0 < ask.sent_n < n
+def _is_open(ask: Ask, compaction: Compaction) -> bool:
+    """Whether a whole answer made a call before the compaction, and no request had its result then.
+
+    A call that the next request does not hold is not open: its answer was not taken, for its stop
+    reason, or because a kill came first.
+    """
+    made_n, n = ask.exchange.n, compaction.n
+    if not ask.exchange.succeeded or made_n >= n or 0 < ask.sent_n < n:
+        return False
+    later = next((e for e in compaction.turn.main if made_n < e.n < n), None)
+    return later is None or any(
+        use.id == ask.use.id for message in later.node.messages for use in message.tool_uses
+    )
 
 
 def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
