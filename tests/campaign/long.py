@@ -1,7 +1,8 @@
 """A million steps of the session machine on the reference agent: `python -m tests.campaign.long`.
 
-Prints the seed, the steps, the rate, and what was found; the exit status is 1 if anything was. One
-process plays one seed; give each core its own (`--seed 1`, `--seed 2`).
+Prints the seed, the steps, the rate, and what was found; the exit status is 1 if anything was. An
+example may end early, so examples are played until there were that many steps. One process plays
+one seed; give each core its own (`--seed 1`, `--seed 2`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from harness.stores.sqlite import SqliteStore
 from tests.campaign.plain_wire import agent
 
 STEPS_AN_EXAMPLE = 50
+
+EXAMPLES_A_BATCH = 1_000
+"""Hypothesis remembers all that it has tried, so a long run is made of many, each with its seed."""
 
 
 class KeptOpen(SqliteStore):
@@ -81,28 +85,37 @@ def machine(counted: Counted) -> type[SessionMachine]:
     return Long
 
 
-def main() -> int:
-    """Play, and say what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    counted, found = Counted(), ""
+def batch(counted: Counted, examples: int, number: int) -> str:
+    """Play so many examples of one seed; what was found, "" if nothing was."""
     play = settings(
-        max_examples=max(1, given.steps // STEPS_AN_EXAMPLE),
+        max_examples=examples,
         stateful_step_count=STEPS_AN_EXAMPLE,
         deadline=None,
         database=None,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )
-    print(f"seed {given.seed}, {given.steps} steps wanted", flush=True)
     try:
-        run_state_machine_as_test(seed(given.seed)(machine(counted)), settings=play)
+        run_state_machine_as_test(seed(number)(machine(counted)), settings=play)
     except AssertionError as error:
-        found = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        return "\n".join([str(error), *getattr(error, "__notes__", ())])
+    return ""
+
+
+def main() -> int:
+    """Play, and say what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    counted, found, batches = Counted(), "", 0
+    print(f"seed {given.seed}, {given.steps} steps wanted", flush=True)
+    while not found and counted.steps < given.steps:
+        examples = min(EXAMPLES_A_BATCH, -(-(given.steps - counted.steps) // STEPS_AN_EXAMPLE))
+        found = batch(counted, examples, given.seed * 1_000_000 + batches)
+        batches += 1
     counted.say()
-    print(found or "no finding")
+    print((found and f"batch {batches}: {found}") or "no finding")
     return 1 if found else 0
 
 

@@ -9,7 +9,7 @@ as much as a step has brought.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import msgspec
 
@@ -62,7 +62,7 @@ class Promises:
 
     def new(self) -> Iterator[Broken]:
         """What the new events break."""
-        for event in islice(self._history.events, self._read, None):
+        for event in self._history.events[self._read :]:
             self._read += 1
             yield from self._see(event)
 
