@@ -1,0 +1,49 @@
+"""What the disk did to a store is told from what the agent stored."""
+
+from __future__ import annotations
+
+from harness.core.calls import StoreRequest
+from harness.core.events import StoredRow
+from harness.core.history import History
+from harness.core.messages import assistant, user
+
+
+def _opened(history: History, n: int, faults: tuple[str, ...]) -> None:
+    key = f"main/store#{n}"
+    history.called(key=key, seam="store", request=StoreRequest("open", access="open"))
+    history.answered(key, "store", faults=faults)
+
+
+def _history(*faults: str, writes: bool = False) -> History:
+    """A row is stored; at the next opening its number is another one, and there is a new row."""
+    history = History()
+    asked, said = history.note(user("hello")), history.note(assistant("Done."))
+    history.stored(store="sqlite", added=(StoredRow("1", asked),))
+    _opened(history, 1, faults)
+    if writes:
+        history.called(key="main/store#2", seam="store", request=StoreRequest("append"))
+        history.answered("main/store#2", "store")
+    added = (StoredRow("2", asked), StoredRow("3", said))
+    history.stored(store="sqlite", added=added, gone=("1",))
+    return history
+
+
+def _added(history: History) -> list[tuple[str, ...]]:
+    return [tuple(row.id for row in event.added) for event in history.trace.stored]
+
+
+def test_a_row_that_only_damage_shows_again_is_not_added() -> None:
+    history = _history("persistence.garbage_line")
+    assert _added(history) == [("1",), ("3",)]
+    assert history.trace.damages == {history.events[-1].n}
+
+
+def test_without_a_fault_all_that_is_seen_was_stored() -> None:
+    assert _added(_history()) == [("1",), ("2", "3")]
+    assert _history().trace.damages == set()
+
+
+def test_behind_a_write_nobody_knows_whose_doing_it_is() -> None:
+    history = _history("persistence.garbage_line", writes=True)
+    assert _added(history) == [("1",), ("2", "3")]
+    assert history.trace.damages == set()
