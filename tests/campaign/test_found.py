@@ -18,7 +18,9 @@ FOUND = sorted((Path(__file__).parent / "found").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
-@pytest.mark.parametrize("target", ["reference", "reference?client=plain"])
+@pytest.mark.parametrize(
+    "target", [pytest.param("reference", marks=pytest.mark.real), "reference?client=plain"]
+)
 def test_nothing_is_found_any_more(path: Path, target: str) -> None:
     """The reference agent passes, with the SDK and without."""
     for scenario in load_scenarios(path):

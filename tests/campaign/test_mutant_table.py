@@ -11,7 +11,9 @@ from tests import mutants
 from tests.campaign.mutant_table import OUT_OF_REACH, Row, plans, row, rows, summary
 
 
-@pytest.mark.parametrize("name", ["delivers_twice", "forgets_past_turns"])
+@pytest.mark.parametrize(
+    "name", ["delivers_twice", pytest.param("forgets_past_turns", marks=pytest.mark.real)]
+)
 def test_a_plain_defect_is_found_at_once_and_is_one_turn_in_the_end(name: str) -> None:
     found = row(name, examples=48)
     assert 0 < found.examples <= 48

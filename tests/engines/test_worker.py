@@ -17,6 +17,8 @@ from harness.engines.local import Local
 from harness.engines.spread import spread
 from tests.engines.work import Task, lost
 
+pytestmark = pytest.mark.real
+
 ROOT = Path(__file__).parents[2]
 
 
