@@ -141,8 +141,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     tools = tools_of(choose, options.tools)
     dialect = pick(choose, DIALECTS.get(options.wire, ("",)))
     stream = bool(choose(2))
-    window = None if not options.windows or _hides(struck) else pick(choose, WINDOWS)
-    is_untold = options.wire in UNTOLD or dialect in UNTOLD
+    window = _window(choose, options, struck, dialect)
     return Scenario(
         name=NAME,
         wire=options.wire,
@@ -153,9 +152,20 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         faults=met(struck, options.wire, stream),
         dialect=dialect,
         stream=stream,
-        window_tokens=max(window, SMALLEST_UNTOLD) if window and is_untold else window,
+        window_tokens=window,
         limits=options.limits,
     )
+
+
+def _window(
+    choose: Choose, options: Options, struck: Sequence[FaultSpec], dialect: str
+) -> int | None:
+    """The window; none where a refusal may be hidden, and no tiny one where it says no sizes."""
+    if not options.windows or _hides(struck):
+        return None
+    window = pick(choose, WINDOWS)
+    is_untold = options.wire in UNTOLD or dialect in UNTOLD
+    return max(window, SMALLEST_UNTOLD) if window and is_untold else window
 
 
 def _hides(struck: Sequence[FaultSpec]) -> bool:

@@ -16,7 +16,7 @@ from harness.core.exchanges import Ask, Exchange
 from harness.core.history import History
 from harness.core.messages import Json, canonical, side
 from harness.core.ports import needs
-from harness.core.trace import Compaction, Turn
+from harness.core.trace import Compaction
 from harness.core.verdict import Finding
 
 _PROMPT_RULE = "V23"
@@ -49,16 +49,12 @@ def compaction_preserves(history: History) -> Iterator[Finding]:
         return
     for compaction in history.trace.compactions:
         yield from _too_large(compaction)
-        after = compaction.after
-        if after is not None and _same_turn(compaction.turn, after):
+        after = compaction.gone_on
+        if after is not None:
             yield from _open_calls(compaction, after)
             yield from _last_message(compaction, after)
             yield from _rules(compaction, after, history.values)
             yield from _failed(compaction, after)
-
-
-def _same_turn(turn: Turn, exchange: Exchange) -> bool:
-    return (exchange.called.session, exchange.called.turn) == (turn.session, turn.number)
 
 
 def _too_large(compaction: Compaction) -> Iterator[Finding]:

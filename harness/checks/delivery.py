@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TypeAlias
 
+from harness.checks.begun import is_killed_between
 from harness.checks.outcome import claimed, wrong
 from harness.checks.rows import inbound_rows, squeeze
-from harness.core.events import Killed
 from harness.core.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history import History
 from harness.core.ports import needs
@@ -155,7 +155,7 @@ def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
     that could not be stored before."""
     first = turn.endings[0]
     meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
-    killed = any(isinstance(event, Killed) for event in trace.events[first.n : later.n])
+    killed = is_killed_between(trace, first.n, later.n)
     unconfirmed = first.answered is not None and first.answered.outcome != "ok"
     old, new = squeeze(meant.request.text), squeeze(later.request.text)
     is_whole = squeeze(first.request.text) in new

@@ -162,10 +162,8 @@ def _is_killed(trace: Trace, compaction: Compaction) -> bool:
 
 def _larger(compaction: Compaction) -> Iterator[Finding]:
     """The request after a summary, when it replaces one of the turn that the provider refused."""
-    before, after, turn = compaction.before, compaction.after, compaction.turn
+    before, after = compaction.before, compaction.gone_on
     if before is None or after is None or compaction.failed or not _fails_for_good(before):
-        return
-    if (after.called.session, after.called.turn) != (turn.session, turn.number):
         return
     if before.size and after.size >= before.size:
         text = f"the compaction at event {compaction.n} makes the prompt no smaller: "

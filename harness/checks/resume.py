@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from harness.core.events import Effected, Killed
+from harness.core.events import Effected
 from harness.core.exchanges import Execution
 from harness.core.history import History
 from harness.core.ports import needs
@@ -37,7 +37,7 @@ def resume_bounded(history: History, *, resumes: int = 1) -> Iterator[Finding]:
     begun twice. Source: invariant 31.
     """
     trace = history.trace
-    kills = [event.n for event in trace.events if isinstance(event, Killed)]
+    kills = trace.kills
     if not kills:
         return
     for message, attempts in _attempts(trace, kills).items():

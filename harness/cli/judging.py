@@ -111,9 +111,12 @@ def _few_collections() -> Iterator[None]:
 
 def judge_files(engine: Engine, jobs: Iterable[Job]) -> Iterator[JudgedFile]:
     """What is found in each file, in order."""
-    batches = chunks(jobs, engine.workers)
-    for judged in spread(engine, judge_chunk, batches, partial(lost_files, engine)):
-        yield from judged
+    return _judged(engine, chunks(jobs, engine.workers))
+
+
+def _judged(engine: Engine, batches: Iterable[Chunk]) -> Iterator[JudgedFile]:
+    lost = partial(lost_files, engine)
+    return chain.from_iterable(spread(engine, judge_chunk, batches, lost))
 
 
 def lost_files(engine: Engine, chunk: Chunk) -> tuple[JudgedFile, ...]:
@@ -121,14 +124,7 @@ def lost_files(engine: Engine, chunk: Chunk) -> tuple[JudgedFile, ...]:
     if len(chunk) == 1:
         (job,) = chunk
         return (JudgedFile(path=shown(job.path), refusals=(DIED,), named=job.named),)
-    singly = iter([(job,) for job in chunk])
-    tried = engine.each(
-        judge_chunk,
-        lambda: next(singly, None),
-        window=len(chunk),
-        lost=partial(lost_files, engine),
-    )
-    return tuple(chain.from_iterable(tried))
+    return tuple(_judged(engine, ((job,) for job in chunk)))
 
 
 def judge_file(job: Job) -> JudgedFile:

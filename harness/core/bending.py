@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from harness.core import sent
 from harness.core.arming import ArmedFault, bend_all
 from harness.core.calls import Call
 from harness.core.draws import Draws
@@ -96,14 +97,13 @@ def _written(wire: Wire, draws: Draws, plan: Plan, reading: Reading, key: str) -
 
 def _heard(wire: Wire, said: Said, plan: Plan) -> tuple[Said, bool]:
     """What a reply says in bent bytes, and whether the connection ends before its last event."""
-    sent = [step for step in plan if isinstance(step, Send)]
-    if not isinstance(said, Reply) or not sent or sent[0].head is None:
+    answer = sent.read(wire, plan) if isinstance(said, Reply) else None
+    if answer is None or not isinstance(said, Reply):
         return said, False
-    kind = sent[0].head.headers.get("content-type", "")
-    read = wire.parse(b"".join(step.data for step in sent), kind)
+    _, told = answer
     if not is_whole(plan):
-        return said, not read.complete
-    if read.message is None or not read.complete:
+        return said, not told.complete
+    if told.message is None or not told.complete:
         return said, False
-    usage = said.usage if read.usage else {}
-    return Reply(read.message.blocks, read.stop, usage, said.extra), False
+    usage = said.usage if told.usage else {}
+    return Reply(told.message.blocks, told.stop, usage, said.extra), False

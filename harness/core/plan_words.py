@@ -20,8 +20,7 @@ def summary(plan: Plan) -> tuple[str, ...]:
     Of a plan with very many steps, as of a body byte by byte, the sums are told.
     """
     if plan and only_sends(plan):
-        size_bytes = len(plan[0].data) if len(plan) == 1 else sum([len(s.data) for s in plan])
-        return (f"send {len(plan)} ({size_bytes} bytes)",)
+        return (_sent([len(step.data) for step in plan]),)
     lines: list[str] = []
     for kind, run in groupby(plan, type):
         if kind is Send:

@@ -6,7 +6,6 @@ would say it; an agent that goes on calling all the same is stopped.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
@@ -38,6 +37,7 @@ from harness.core.plans import (
 )
 from harness.core.scenario import Limits, Scenario, ToolTurn
 from harness.core.script import ToolScripts, tool_answer
+from harness.core.sent import written_status
 from harness.core.silence import silent_ms
 
 STOP = Raise("stop", "loop-harness: the run is over")
@@ -152,18 +152,6 @@ def record_answer(
         rare=rare,
     )  # fmt: skip
     return plan
-
-
-_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r]")
-
-
-def written_status(plan: Plan) -> list[int]:
-    """The status of an answer that brings a head of its own, behind informational ones if any."""
-    sent = b"".join([step.data for step in plan if isinstance(step, Send)])
-    while sent.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in sent:
-        sent = sent.partition(b"\r\n\r\n")[2]
-    found = _STATUS_LINE.match(sent)
-    return [int(found[1])] if found and b"\r\n\r\n" in sent else []
 
 
 def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool) -> Rare:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from string import Formatter
 
+from harness.core import sent
 from harness.core.exchanges import HTTP_TOO_LARGE, SIZE_RULES
 from harness.core.messages import Text
-from harness.core.plans import ApiError, Plan, Recorded, Reply, Send
+from harness.core.plans import ApiError, Plan, Recorded, Reply
 from harness.core.ports import Wire
 
 _CODES = frozenset({"context_length_exceeded", "request_too_large"})
@@ -42,13 +43,12 @@ class TooLarge:
         return any(words in error.message for words in self._rules_words())
 
     def _is_in_the_bytes(self, plan: Plan) -> bool:
-        sent = [step for step in plan if isinstance(step, Send)]
-        head = sent[0].head if sent else None
-        if head is None:
+        answer = sent.read(self._wire, plan)
+        if answer is None:
             return False
-        kind = head.headers.get("content-type", "")
-        error = self._wire.parse(b"".join(step.data for step in sent), kind).error
-        return head.status == HTTP_TOO_LARGE or (error is not None and self._is_about_size(error))
+        head, told = answer
+        is_about_size = told.error is not None and self._is_about_size(told.error)
+        return head.status == HTTP_TOO_LARGE or is_about_size
 
     def _rules_words(self) -> frozenset[str]:
         """What the wire's rules of size say before their figures, each in its first sentence."""

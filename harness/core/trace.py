@@ -32,8 +32,8 @@ class Turn(msgspec.Struct, eq=False):
     `settled_n` is the event after which nothing can be added to it: the next look into the inbox,
     or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended. A turn is a
     `redelivery` when its message had come before, and was answered or taken back. One that takes
-    up what a kill has interrupted was `begun_n` with the first delivery. An error that is sent
-    while a write stands refused, `given_up_n`, tells the user that it will not be stored.
+    up what a kill has interrupted was `begun_n` with the first delivery. `store_failed`: the
+    store refused a write for good, and the user was told so, by an error while it stood refused.
     """
 
     session: str
@@ -49,7 +49,7 @@ class Turn(msgspec.Struct, eq=False):
     unstored: dict[StoreRequest, int] = msgspec.field(default_factory=dict)
     cancelled_n: int = 0
     interrupted_n: int = 0
-    given_up_n: int = 0
+    store_failed: bool = False
     begun_n: int = 0
     settled_n: int = 0
     settled_by: str = ""
@@ -63,11 +63,6 @@ class Turn(msgspec.Struct, eq=False):
     def endings(self) -> tuple[Sending, ...]:
         """The finals and errors that the outbox took."""
         return tuple(s for s in self.sendings if s.ends_turn)
-
-    @property
-    def store_failed(self) -> bool:
-        """Whether the store refused a write of the turn for good, and the user was told so."""
-        return self.given_up_n > 0
 
     @property
     def text(self) -> str:
@@ -86,6 +81,14 @@ class Compaction(msgspec.Struct, eq=False):
     notice: Sending | None = None
     before: Exchange | None = None
     after: Exchange | None = None
+
+    @property
+    def gone_on(self) -> Exchange | None:
+        """The main exchange after it, if it is one of the same turn."""
+        after = self.after
+        called = after.called if after else None
+        same = called and (called.session, called.turn) == (self.turn.session, self.turn.number)
+        return after if same else None
 
     @property
     def n(self) -> int:

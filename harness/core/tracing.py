@@ -155,7 +155,7 @@ class _Reader:
         turn = self._replied_turn(called, request)
         turn.sendings.append(sending)
         if request.kind == "error" and turn.unstored:
-            turn.given_up_n = called.n
+            turn.store_failed = True
         if request.kind == "compaction":
             running = self._compacting.get(called.session)
             if running is None or (running.notice is not None and not running.is_announced):

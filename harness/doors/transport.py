@@ -23,9 +23,8 @@ from harness.doors.exchange import DISCONNECTED, Exchange, at_once, exchange
 from harness.doors.response import whole
 
 _HEADERS = {name.encode(): name for name in HEADERS}
-_SPELT = _HEADERS | {name.title(): known for name, known in _HEADERS.items()}
-"""The headers that are read, in the two spellings of the SDKs."""
 _LENGTHS = frozenset(map(len, _HEADERS))
+"""Most headers of a request have another length, and so need no look at their letters."""
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
@@ -72,7 +71,7 @@ class Transport:
         headers = {
             known: value.decode("latin-1")
             for name, value in request.headers.raw
-            if len(name) in _LENGTHS and (known := _SPELT.get(name) or _HEADERS.get(name.lower()))
+            if len(name) in _LENGTHS and (known := _HEADERS.get(name.lower()))
         }
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = None if read_s is None else int(read_s * 1000)

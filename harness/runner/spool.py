@@ -35,7 +35,6 @@ class Spool:
 
     def __init__(self, at_hand_max: int = AT_HAND_MAX) -> None:
         self._disk: sqlite3.Connection | None = None
-        self.is_on_disk = False
         self.messages: SpooledNames[Message] = SpooledNames(self, "message")
         self.values: SpooledNames[Json] = SpooledNames(self, "value")
         self.events = SpooledEvents(self, at_hand_max)
@@ -85,7 +84,6 @@ class Spool:
     def _opened(self) -> sqlite3.Connection:
         self._disk = sqlite3.connect("", check_same_thread=False, cached_statements=8)
         self._disk.executescript(_TABLES)
-        self.is_on_disk = True
         return self._disk
 
 
@@ -163,9 +161,7 @@ class SpooledNames(Mapping[str, _Value]):
         self._at_hand.pop(digest, None)
 
     def __contains__(self, digest: object, /) -> bool:
-        if digest in self._at_hand:
-            return True
-        return self._spool.is_on_disk and self._place(str(digest)) is not None
+        return digest in self._at_hand or self._place(str(digest)) is not None
 
     def __getitem__(self, digest: str, /) -> _Value:
         if (value := self._at_hand.get(digest)) is not None:

@@ -13,7 +13,6 @@ STORM = {"kind": "transport.informational_storm", "answers": 3}
 BYTE_BY_BYTE = {"kind": "transport.slow_headers"}
 CUT = {"kind": "sse.error_event_not_json"}
 NO_USAGE = {"kind": "http.missing_usage"}
-DOUBLED = {"kind": "model.identical_call"}
 
 
 def _answer(*faults: dict[str, Any], **asked: Any) -> Answered:
