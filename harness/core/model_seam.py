@@ -12,6 +12,7 @@ from typing import cast
 
 import msgspec
 
+from harness.core.answered import record_answer, record_reply
 from harness.core.arming import ArmedFault
 from harness.core.bending import bend
 from harness.core.calls import Call, ModelRequest, Purpose, Received
@@ -27,7 +28,7 @@ from harness.core.plans import (
 from harness.core.ports import Miss, Reader, Reading, Script, Wire
 from harness.core.recorded import is_plain, parsed
 from harness.core.scenario import Scenario
-from harness.core.seams import STOP, limit_hit, over_limit, record_answer
+from harness.core.seams import STOP, limit_hit, over_limit
 from harness.core.too_large import TooLarge
 
 _KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
@@ -143,11 +144,27 @@ class ModelSeam:
         value, turn, error = self._value(call, reading)
         if value is None:
             return record_answer(self.history, call, (STOP,), error=error)
+        due = self._due(call, error) if self.faults else []
+        if isinstance(value, Reply) and not due:
+            plan = self.wire.write(value, reading, call.key, self.draws)
+            large = self._too_large.is_said(value, plan, bent=False)
+            return record_reply(self.history, call, plan, value, turn=turn, too_large=large)
+        return self._bent(call, reading, value, turn, error, due)
+
+    def _bent(
+        self,
+        call: Call,
+        reading: Reading,
+        value: Reply | ApiError | Recorded,
+        turn: int | None,
+        error: str,
+        due: list[ArmedFault],
+    ) -> Plan:
+        """The plan of an answer that faults bend, or that is an error or a recorded one."""
         said: Reply | ApiError | Recorded | None = value
         by: tuple[str, ...] = ()
         plan: Plan
         cut = False
-        due = self._due(call, error) if self.faults else []
         if due or not is_plain(value):
             bent = bend(self.wire, self.history, self.draws, due, call, reading, value)
             plan, said, by, cut = bent.plan, bent.said, bent.by, bent.cut

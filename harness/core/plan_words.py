@@ -20,11 +20,11 @@ def summary(plan: Plan) -> tuple[str, ...]:
     Of a plan with very many steps, as of a body byte by byte, the sums are told.
     """
     if plan and only_sends(plan):
-        return (_sent([len(step.data) for step in plan]),)
+        return (sent(plan),)
     lines: list[str] = []
     for kind, run in groupby(plan, type):
         if kind is Send:
-            lines.append(_sent([len(step.data) for step in run if isinstance(step, Send)]))
+            lines.append(sent([step for step in run if isinstance(step, Send)]))
         else:
             lines.extend(map(_words, run))
     return tuple(lines) if len(lines) <= LINES_MOST else tuple(_summed(plan))
@@ -34,8 +34,8 @@ def _summed(plan: Plan) -> Iterator[str]:
     """All waits as one, all sends as one, and the other steps in their order."""
     if wait_ms := sum(step.ms for step in plan if isinstance(step, Wait)):
         yield _words(Wait(wait_ms))
-    if sizes := [len(step.data) for step in plan if isinstance(step, Send)]:
-        yield _sent(sizes)
+    if sends := [step for step in plan if isinstance(step, Send)]:
+        yield sent(sends)
     yield from (_words(step) for step in plan if not isinstance(step, (Wait, Send)))
 
 
@@ -45,8 +45,9 @@ def waited_ms(steps: Sequence[str]) -> int:
     return sum(int(words[1]) for words in waits)
 
 
-def _sent(sizes: list[int]) -> str:
-    return f"send {len(sizes)} ({sum(sizes)} bytes)"
+def sent(sends: Sequence[Send]) -> str:
+    """Sends without anything between them, in words."""
+    return f"send {len(sends)} ({sum([len(send.data) for send in sends])} bytes)"
 
 
 def _words(step: Step) -> str:

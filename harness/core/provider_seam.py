@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.core.answered import record_answer
 from harness.core.arming import ArmedFault, Stage, bend_all
 from harness.core.calls import Call, ProviderRequest, Received
 from harness.core.draws import Draws
@@ -16,7 +17,7 @@ from harness.core.history import History
 from harness.core.plans import Answer, ApiError, Facts, Plan, Step, until_timeout
 from harness.core.ports import FactsWire, Reader, Wire
 from harness.core.scenario import Scenario
-from harness.core.seams import STOP, limit_hit, over_limit, record_answer
+from harness.core.seams import STOP, limit_hit, over_limit
 
 
 class ProviderSeam:

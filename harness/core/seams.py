@@ -1,4 +1,4 @@
-"""What the transition needs seam by seam: limits, a tool's plan, and the record of an answer.
+"""What the transition needs seam by seam: limits, and a tool's plan.
 
 Hitting a limit answers in the seam's own type, so that an agent meets it as its provider or tool
 would say it; an agent that goes on calling all the same is stopped.
@@ -6,41 +6,18 @@ would say it; an agent that goes on calling all the same is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from typing import get_args
 
-import msgspec
-
-from harness.core.calls import Call, ToolRequest
-from harness.core.events import Rare
+from harness.core.calls import Call, Seam, ToolRequest
 from harness.core.history import History
-from harness.core.messages import Json, Message
-from harness.core.plan_words import summary
-from harness.core.plans import (
-    ENDINGS,
-    Accepted,
-    Answer,
-    ApiError,
-    Close,
-    Delivered,
-    Effect,
-    Head,
-    Kill,
-    Outcome,
-    Plan,
-    Raise,
-    Reply,
-    Send,
-    Step,
-    ToolAnswer,
-    Wait,
-)
+from harness.core.plans import Answer, ApiError, Effect, Plan, Raise, Step, ToolAnswer, Wait
 from harness.core.scenario import Limits, Scenario, ToolTurn
 from harness.core.script import ToolScripts, tool_answer
-from harness.core.sent import written_status
-from harness.core.silence import silent_ms
 
 STOP = Raise("stop", "loop-harness: the run is over")
+
+_CALLS = {seam: f"{seam}_calls" for seam in get_args(Seam)}
+"""The name of the limit on the calls of each seam; not every seam has one."""
 
 LIMIT_ANSWERS_MAX = 20
 """How often a limit is answered before an agent that goes on calling is stopped."""
@@ -50,7 +27,7 @@ def limit_hit(limits: Limits, history: History, call: Call) -> str:
     """The name of the limit that the call is over, "" when it is within all."""
     if call.at_ms > limits.virtual_s * 1000:
         return "virtual_s"
-    name = f"{call.seam}_calls"
+    name = _CALLS[call.seam]
     most: int | None = getattr(limits, name, None)
     return name if most is not None and history.past.calls.get(call.seam, 0) > most else ""
 
@@ -107,111 +84,3 @@ def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
     if turn.raises is not None:
         return (*steps, Raise("tool", turn.raises))
     return (*steps, Answer(tool_answer(turn)))
-
-
-def record_answer(
-    history: History,
-    call: Call,
-    plan: Plan,
-    *,
-    turn: int | None = None,
-    said: Reply | ApiError | None = None,
-    error: str = "",
-    faults: tuple[str, ...] = (),
-    value: Json = None,
-    cut: bool = False,
-    too_large: bool = False,
-) -> Plan:
-    """Record the plan as the answer to a call, effects included; return what the door carries out.
-
-    `said` is what a model's answer says; `value`, `cut` (its terminal event is missing) and
-    `too_large` are what the caller knows and the plan does not show.
-    """
-    kinds = set(map(type, plan))
-    whole = ENDINGS.isdisjoint(kinds)
-    if Effect in kinds:
-        _record_effects(history, call, plan)
-    if call.seam not in ("model", "provider"):
-        return _record_value(history, call, plan, whole, turn, error, faults)
-    reply = said if isinstance(said, Reply) else None
-    heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
-    statuses = [head.status for head in heads] or written_status(plan)
-    failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
-    rare: Rare | None = None
-    if too_large or Wait in kinds or (statuses and statuses[0] >= 400):
-        rare = _rare(plan, heads, too_large=too_large)
-    history.answered(
-        call.key, call.seam, call.at_ms, call.session, call.turn,
-        script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
-        status=statuses[0] if statuses else None,
-        outcome=("error" if failed else "ok") if whole else _broken(plan),
-        complete=(reply is not None or call.seam == "provider") and whole and not cut,
-        blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
-        stop=reply.stop if reply else None,
-        usage=reply.usage if reply else None,
-        rare=rare,
-    )  # fmt: skip
-    return plan
-
-
-def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool) -> Rare:
-    is_refused = bool(heads) and heads[0].status >= 400
-    return {
-        "retry_after": _retry_after(heads[0].headers) if is_refused else "",
-        "too_large": too_large,
-        "silent_ms": silent_ms(plan),
-    }
-
-
-def _retry_after(headers: Mapping[str, str]) -> str:
-    """How long the answer asks to wait, in its own words; SDKs prefer the milliseconds."""
-    wait_ms = headers.get("retry-after-ms")
-    return headers.get("retry-after", "") if wait_ms is None else f"{wait_ms} ms"
-
-
-def _record_value(
-    history: History, call: Call, plan: Plan, whole: bool, script_turn: int | None, error: str,
-    faults: tuple[str, ...],
-) -> Plan:  # fmt: skip
-    """What follows from the value that a tool, the inbox or the outbox answers."""
-    value = next((s.value for s in plan if isinstance(s, Answer)), None)
-    session, turn, told = call.session, call.turn, None
-    failed = getattr(value, "is_error", False) or any(map(_is_error, plan))
-    if isinstance(value, ToolAnswer):
-        told = msgspec.to_builtins(_written(value))
-    if isinstance(value, Delivered) and value.inbound is not None:
-        session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
-        turn = history.past.turn(session) + (value.inbound.kind == "message")
-    history.answered(
-        call.key, call.seam, call.at_ms, session, turn,
-        script_turn=script_turn, faults=faults, error=error, steps=summary(plan), value=told,
-        outcome=("error" if failed else "ok") if whole else _broken(plan),
-        complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,
-    )  # fmt: skip
-    return plan
-
-
-def _written(value: ToolAnswer) -> ToolAnswer:
-    """The answer with bytes as text; what is no UTF-8 becomes halves of characters."""
-    if not isinstance(value.content, bytes):
-        return value
-    return msgspec.structs.replace(value, content=value.content.decode("utf-8", "surrogateescape"))
-
-
-def _record_effects(history: History, call: Call, plan: Plan) -> None:
-    for step in takewhile(lambda step: not isinstance(step, Close | Raise | Kill), plan):
-        if isinstance(step, Effect):
-            history.effect(
-                at_ms=call.at_ms, session=call.session, turn=call.turn, key=call.key,
-                name=step.name, idempotency_key=step.key,
-            )  # fmt: skip
-
-
-def _is_error(step: Step) -> bool:
-    return isinstance(step, Send) and step.head is not None and step.head.status >= 400
-
-
-def _broken(plan: Plan) -> Outcome:
-    """How a plan ends that does not leave whole."""
-    raised = next((step.error for step in plan if isinstance(step, Raise)), "")
-    return "timeout" if raised.endswith("timeout") else "error"

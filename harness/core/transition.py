@@ -14,6 +14,7 @@ from functools import partial
 import msgspec
 
 from harness.core import inbox
+from harness.core.answered import record_answer
 from harness.core.arming import POLL, ArmedFault, bend_all, seam_of
 from harness.core.calls import (
     Call,
@@ -36,7 +37,7 @@ from harness.core.ports import Script, Wire
 from harness.core.provider_seam import ProviderSeam
 from harness.core.scenario import Scenario
 from harness.core.script import ToolScripts
-from harness.core.seams import STOP, answer_tool, limit_hit, record_answer
+from harness.core.seams import STOP, answer_tool, limit_hit
 
 
 class Transition:

@@ -162,7 +162,7 @@ async def _carried_async(request: Any, transport: Any) -> Any:
 def _sung(shown: Any) -> Any:
     """The answer to a canary."""
     request = shown.extensions[_OURS]
-    answer = _wrapped(library_of(request).Response(204))
+    answer = _wrapped(library_of(request.__class__).Response(204))
     return _soon(answer) if shown.extensions[_ASYNC] else answer
 
 

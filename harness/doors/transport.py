@@ -48,8 +48,8 @@ class Transport:
     def handle_request(self, request: Any) -> Any:
         """Answer a request of a synchronous client."""
         plan = self._plan(request, request.read())
-        if (response := _whole(plan, request)) is not None:
-            return response
+        if (known := at_once(plan)) is not None:
+            return whole(library_of(request.__class__), *known)
         carrier = _Carrier(self._door, request)
         answer = _heard(plan)
         for step in answer.before:
@@ -59,8 +59,8 @@ class Transport:
     async def handle_async_request(self, request: Any) -> Any:
         """Answer a request of an asynchronous client."""
         plan = self._plan(request, await request.aread())
-        if (response := _whole(plan, request)) is not None:
-            return response
+        if (known := at_once(plan)) is not None:
+            return whole(library_of(request.__class__), *known)
         carrier = _Carrier(self._door, request)
         answer = _heard(plan)
         for step in answer.before:
@@ -68,11 +68,10 @@ class Transport:
         return carrier.response(answer)
 
     def _plan(self, request: Any, body: bytes) -> Plan:
-        headers = {
-            known: value.decode("latin-1")
-            for name, value in request.headers.raw
-            if len(name) in _LENGTHS and (known := _HEADERS.get(name.lower()))
-        }
+        headers: dict[str, str] = {}
+        for name, value in request.headers.raw:
+            if len(name) in _LENGTHS and (known := _HEADERS.get(name.lower())):
+                headers[known] = value.decode("latin-1")
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = None if read_s is None else int(read_s * 1000)
         return self._door.model(request.method, request.url.path, headers, body, timeout_ms)
@@ -106,27 +105,15 @@ class Transport:
         """Nothing is held."""
 
 
-def library_of(request: Any) -> ModuleType:
-    """The library that a request is made with; HarnessError when it is none that we know."""
-    kind: Any = type(request)
-    return _library(kind)
-
-
 @cache
-def _library(request_type: Hashable) -> ModuleType:
+def library_of(request_type: Hashable) -> ModuleType:
+    """The library that requests of a type are made with; HarnessError when it is none we know."""
     assert isinstance(request_type, type)
     for base in request_type.__mro__:
         name = base.__module__.partition(".")[0]
         if name in ("httpx2", "httpx"):
             return sys.modules[name]
     raise HarnessError(f"the transport serves httpx2 and httpx, not {request_type.__module__}")
-
-
-def _whole(plan: Plan, request: Any) -> Any | None:
-    """The response to a plan that only sends; None for any other."""
-    if (known := at_once(plan)) is None:
-        return None
-    return whole(library_of(request), *known)
 
 
 def _heard(plan: Plan) -> Exchange:
@@ -140,7 +127,7 @@ class _Carrier:
 
     def __init__(self, door: Door, request: Any) -> None:
         self._door, self._request = door, request
-        self._library = library_of(request)
+        self._library = library_of(request.__class__)
         self._begun = False
 
     def response(self, answer: Exchange) -> Any:

@@ -165,7 +165,7 @@ def _five_calls(http: httpx2.Client) -> None:
 
 def test_a_foreign_request_is_said_to_be_one() -> None:
     with pytest.raises(HarnessError, match="httpx2 and httpx, not builtins"):
-        library_of(object())
+        library_of(object)
 
 
 def test_a_sync_client_inside_a_plain_event_loop_still_answers() -> None:

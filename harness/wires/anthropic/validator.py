@@ -14,7 +14,7 @@ from itertools import groupby
 
 import msgspec
 
-from harness.core.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
+from harness.core.messages import Message, Opaque, Text, ToolResult, ToolUse
 from harness.core.ports import Violation
 from harness.wires.anthropic.notes import Notes
 from harness.wires.anthropic.rules import violation
@@ -94,11 +94,10 @@ def _is_ordinary(state: State, message: Message) -> bool:
         in_turn = message.role == "assistant" and state.role == "user" and not state.calls
     if not in_turn or state.hollow >= 0 or not message.blocks:
         return False
-    return all(map(_says_something, message.blocks))
-
-
-def _says_something(block: Block) -> bool:
-    return isinstance(block, Text) and not (block.text == "" or block.text.isspace())
+    for block in message.blocks:
+        if not isinstance(block, Text) or not block.text or block.text.isspace():
+            return False
+    return True
 
 
 def _role(state: State, index: int, message: Message) -> Iterator[Violation]:
