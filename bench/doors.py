@@ -24,7 +24,7 @@ import msgspec
 from bench import pairs
 from bench.figure import Figure
 from bench.smallest_server import serve
-from harness.clock import RealClock
+from harness.clock import RealClock, VirtualClock
 from harness.core.draws import Draws
 from harness.core.history import History
 from harness.core.plans import Head, Send
@@ -58,8 +58,8 @@ def transition(*faults: FaultSpec) -> Transition:
 
 
 def door(*faults: FaultSpec) -> Door:
-    """A door to such a run."""
-    return Door(transition(*faults), RealClock())
+    """A door to such a run, on the clock that runs in process have."""
+    return Door(transition(*faults), VirtualClock())
 
 
 def canned(stream: bool) -> tuple[Head, bytes]:

@@ -12,8 +12,8 @@ garbage collector the walk over them.
 
 from __future__ import annotations
 
-import hashlib
 import json
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -160,10 +160,10 @@ def named(value: Json) -> tuple[str, bool]:
     too; so its digest is another one.
     """
     try:
-        return hashlib.blake2b(_sorted_json(value), digest_size=10).hexdigest(), False
+        return blake2b(_sorted_json(value), digest_size=10).hexdigest(), False
     except UnicodeEncodeError:
         escaped = _sorted_json(printable(value)) + _MALFORMED
-        return hashlib.blake2b(escaped, digest_size=10).hexdigest(), True
+        return blake2b(escaped, digest_size=10).hexdigest(), True
 
 
 def is_malformed(body: bytes) -> bool:

@@ -105,7 +105,7 @@ class ModelSeam:
 
     def _kept(self, headers: dict[str, str]) -> dict[str, str]:
         """The headers that go on record: one dict for all calls in a row that bring the same."""
-        if headers != self._headers[0]:
+        if headers is not self._headers[0] and headers != self._headers[0]:
             self._headers = headers, {k: headers[k] for k in _KEPT_HEADERS if k in headers}
         return self._headers[1]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 from urllib.parse import unquote
 
@@ -69,7 +70,7 @@ class Endpoints:
     def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
         """The plan for a request; `pause` waits so many seconds on its connection."""
         if "/harness/" not in request.path:
-            timeout_ms = _timeout_ms(request.headers)
+            timeout_ms = _timeout_ms(request.headers.get("x-stainless-read-timeout", ""))
             return self.door.model(
                 request.method, request.path, request.headers, request.body, timeout_ms
             )
@@ -184,10 +185,11 @@ def _decoded(request: Request, type_: type[_T], answer: Callable[[_T], Plan]) ->
     return answer(body)
 
 
-def _timeout_ms(headers: dict[str, str]) -> int | None:
+@lru_cache(maxsize=64)
+def _timeout_ms(seconds: str) -> int | None:
     """How long the client says it waits for one read: the SDKs state it in a header."""
     try:
-        return int(float(headers.get("x-stainless-read-timeout", "")) * 1000)
+        return int(float(seconds) * 1000)
     except (ValueError, OverflowError):
         return None
 

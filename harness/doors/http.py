@@ -12,13 +12,14 @@ import selectors
 import socket
 import struct
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from http import HTTPStatus
 
 import h11
 import msgspec
 
 from harness.core.plans import Head
-from harness.doors.request_head import HEAD_MOST_BYTES, plain_head
+from harness.doors.request_head import HEAD_MOST_BYTES, PlainHeads
 
 BODY_MOST_BYTES = 64 << 20
 _READ_BYTES = 1 << 16
@@ -45,7 +46,10 @@ class Refused(Exception):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request; header names are in lower case. `reusable`: the client takes another answer."""
+    """A request; header names are in lower case, and the length of the body is none of them.
+
+    `reusable`: the client takes another answer.
+    """
 
     method: str
     path: str
@@ -63,6 +67,7 @@ class Connection:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket, self._closing = sock, closing
         self._rest = b""
+        self._heads = PlainHeads()
 
     def requests(self) -> Iterator[Request]:
         """The requests as they come, until the client leaves. Raises Refused and Hangup."""
@@ -73,7 +78,7 @@ class Connection:
         data = self._rest or self._read()
         if not data:
             return None
-        head = plain_head(data)
+        head = self._heads.read(data)
         if head is None or head.length > BODY_MOST_BYTES:
             self._rest = data
             return self._odd_request()
@@ -110,7 +115,7 @@ class Connection:
                 _check_size(left)
             elif isinstance(event, h11.Request):
                 head, headers = event, _headers(event)
-                _check_size(left - int(headers.get("content-length", 0)))
+                _check_size(left - int(headers.pop("content-length", 0)))
                 if reader.they_are_waiting_for_100_continue:
                     self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             elif isinstance(event, h11.EndOfMessage) and head is not None:
@@ -208,18 +213,29 @@ def _read(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
 
 def head_bytes(head: Head, **framing: str) -> bytes:
     """Status line and headers; `framing` (underscores for hyphens) comes last."""
-    status, reason = head.status, _REASONS.get(head.status, "Unknown")
-    lines = [f"{name}: {value}\r\n" for name, value in head.headers.items()]
-    lines += [f"{name.replace('_', '-')}: {value}\r\n" for name, value in framing.items()]
-    return f"HTTP/1.1 {status} {reason}\r\n{''.join(lines)}\r\n".encode()
+    last = [f"{name.replace('_', '-')}: {value}\r\n".encode() for name, value in framing.items()]
+    lines = map(_line, head.headers.items())
+    return b"".join((_status_line(head.status), *lines, *last, b"\r\n"))
+
+
+@lru_cache(maxsize=256)
+def _line(header: tuple[str, str]) -> bytes:
+    """A header on the wire; nearly the same ones stand in every answer."""
+    name, value = header
+    return f"{name}: {value}\r\n".encode()
+
+
+@cache
+def _status_line(status: int) -> bytes:
+    return f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}\r\n".encode()
 
 
 def whole_answer(head: Head, body: bytes, *, reusable: bool) -> bytes:
     """An answer whose body is known, in one piece."""
-    framing = {} if head.status in _BODILESS else {"content_length": str(len(body))}
-    if not reusable:
-        framing["connection"] = "close"
-    return head_bytes(head, **framing) + body
+    length = b"" if head.status in _BODILESS else b"content-length: %d\r\n" % len(body)
+    close = b"" if reusable else b"connection: close\r\n"
+    lines = map(_line, head.headers.items())
+    return b"".join((_status_line(head.status), *lines, length, close, b"\r\n", body))
 
 
 def chunk(data: bytes) -> bytes:

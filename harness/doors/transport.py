@@ -23,8 +23,6 @@ from harness.doors.exchange import DISCONNECTED, Exchange, at_once, exchange
 from harness.doors.response import whole
 
 _HEADERS = {name.encode(): name for name in HEADERS}
-_LENGTHS = frozenset(map(len, _HEADERS))
-"""Most headers of a request have another length, and so need no look at their letters."""
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
@@ -68,10 +66,7 @@ class Transport:
         return carrier.response(answer)
 
     def _plan(self, request: Any, body: bytes) -> Plan:
-        headers: dict[str, str] = {}
-        for name, value in request.headers.raw:
-            if len(name) in _LENGTHS and (known := _HEADERS.get(name.lower())):
-                headers[known] = value.decode("latin-1")
+        headers = _known(request.headers)
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = None if read_s is None else int(read_s * 1000)
         return self._door.model(request.method, request.url.path, headers, body, timeout_ms)
@@ -103,6 +98,17 @@ class Transport:
         traceback: TracebackType | None = None,
     ) -> None:
         """Nothing is held."""
+
+
+def _known(headers: Any) -> dict[str, str]:
+    """The headers that are read, by their names in lower case.
+
+    The libraries keep these names beside those that are sent, and have no public way to them.
+    """
+    lines = getattr(headers, "_list", None)
+    if lines is None:
+        lines = [(name, name.lower(), value) for name, value in headers.raw]
+    return {_HEADERS[n]: value.decode("latin-1") for _, n, value in lines if n in _HEADERS}
 
 
 @cache

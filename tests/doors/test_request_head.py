@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.doors.request_head import plain_head
+from harness.doors.request_head import PlainHeads, plain_head
 
 TOKENS = st.text("abcXYZ019-_!#$&'*+.^`|~", min_size=1, max_size=12)
 VALUES = st.text('abc XYZ\t019-_:;,/="()é\x00\x7f', max_size=12)
@@ -66,9 +66,9 @@ def test_what_is_read_here_h11_reads_the_same(
     assert found.method == event.method.decode()
     path, _, query = event.target.decode().partition("?")
     assert (found.path, found.query) == (path, query)
-    assert found.headers == {
-        name.decode(): value.decode("latin-1") for name, value in event.headers
-    }
+    headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
+    assert found.length == int(headers.pop("content-length", "0"))
+    assert found.headers == headers
     assert data[found.end :] == body
     read = b""
     while isinstance(event := reader.next_event(), h11.Data):
@@ -114,5 +114,37 @@ def test_heads_that_share_lines_are_read_each_by_itself(sent: list[tuple[int, st
         found = plain_head("\r\n".join([*lines, "", ""]).encode())
         assert found is not None
         assert found.length == length
-        assert found.headers == {"host": "h", "content-length": str(length), "x-mark": mark}
+        assert found.headers == {"host": "h", "x-mark": mark}
         found.headers.clear()
+
+
+LENGTHS = st.sampled_from(["0", "3", "03", "12345678901", "123456789012", "3 ", "-1", "\u0663", ""])
+MORE = st.sampled_from(["", "X-A: b\r\n", "Connection: close\r\n", "content-length: 4\r\n"])
+REQUESTS = st.tuples(
+    st.sampled_from(["POST /v1/messages HTTP/1.1", "GET /a?b=c HTTP/1.1", "GET / HTTP/1.0"]),
+    MORE,
+    st.sampled_from(["Content-Length: ", "content-length:"]),
+    LENGTHS,
+    MORE,
+    st.sampled_from([None, None, None, 20, 50, -4]),
+)
+
+
+@given(st.lists(REQUESTS, max_size=6))
+def test_the_next_head_of_a_connection_is_read_as_any_other(
+    requests: list[tuple[str, str, str, str, str, int | None]],
+) -> None:
+    connection = PlainHeads()
+    for line, more, name, length, behind, cut in requests:
+        head = f"{line}\r\nHost: h\r\n{more}{name}{length}\r\n{behind}\r\nabc"
+        data = head.encode()[:cut]
+        assert connection.read(data) == plain_head(data)
+
+
+def test_a_head_with_another_length_is_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = PlainHeads()
+    connection.read(PLAIN)
+    monkeypatch.setattr("harness.doors.request_head.plain_head", None)
+    again = connection.read(PLAIN.replace(b": 3", b": 12"))
+    assert again is not None
+    assert (again.length, again.headers) == (12, {"host": "h"})
