@@ -10,10 +10,11 @@ import multiprocessing
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from bench.doors import caller, canned, compare, http, our_server, same_length
+from bench.doors import Call, Case, caller, canned, compare, http, our_server, same_length
 from bench.figure import Figure
 from bench.stdlib_server import serve
 
@@ -33,19 +34,19 @@ def stdlib_server(stream: bool, process: bool) -> Iterator[str]:
         server.terminate()
 
 
+@contextmanager
+def beside(stream: bool, process: bool) -> Iterator[tuple[Call, Call]]:
+    """The call on the standard library's server, and on our door's."""
+    with stdlib_server(stream, process) as theirs, our_server(process) as ours:
+        yield caller(stream, base_url=theirs), caller(stream, base_url=ours)
+
+
 def figures(rounds: int) -> Iterator[Figure]:
     """Our time as a ratio of the standard library's."""
+    cases = []
     for process in (False, True):
         for stream in (False, True):
-            place, kind = ("process", "thread")[not process], ("plain", "streamed")[stream]
-            with ExitStack() as servers:
-                theirs = servers.enter_context(stdlib_server(stream, process))
-                ours = servers.enter_context(our_server(process))
-                yield compare(
-                    f"loopback to stdlib, {place}, {kind}, 31 messages",
-                    lambda: caller(stream, base_url=theirs),  # noqa: B023
-                    lambda: caller(stream, base_url=ours),  # noqa: B023
-                    same_length(31),
-                    MOST,
-                    rounds,
-                )
+            place, kind = ("thread", "process")[process], ("plain", "streamed")[stream]
+            name = f"loopback to stdlib, {place}, {kind}, 31 messages"
+            cases.append(Case(name, partial(beside, stream, process), same_length(31), MOST))
+    yield from compare(cases, rounds)

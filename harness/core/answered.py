@@ -45,17 +45,21 @@ def record_reply(
     call: Call,
     plan: tuple[Send, ...],
     reply: Reply,
+    blocks: str,
     *,
     turn: int | None,
     too_large: bool,
 ) -> Plan:
-    """Record a reply as the wire wrote it; return what the door carries out."""
+    """Record a reply as the wire wrote it; return what the door carries out.
+
+    `blocks` is the digest of what it says.
+    """
     head = plan[0].head
     assert head is not None
     history.answered(
         call.key, "model", call.at_ms, call.session, call.turn,
         script_turn=turn, steps=(sent(plan),), status=head.status,
-        blocks=history.note(Message("assistant", reply.blocks), call.at_ms),
+        blocks=blocks,
         stop=reply.stop, usage=reply.usage, rare={"too_large": True} if too_large else None,
     )  # fmt: skip
     return plan

@@ -50,7 +50,7 @@ def _content(content: Json) -> tuple[Block, ...]:
     for m, block in enumerate(content):
         if not isinstance(block, dict):
             raise Malformed(f".content.{m}", missing=False, wanted="a valid dictionary")
-    return tuple(block_from(block) for block in content)
+    return tuple(map(block_from, content))
 
 
 def message_to(message: Message) -> dict[str, Json]:
@@ -134,8 +134,8 @@ _READ: dict[str, Callable[[dict[str, Json]], Block | None]] = {
 def block_to(block: Block) -> dict[str, Json]:
     """A block as the wire writes it."""
     match block:
-        case Text(text, extra):
-            return {"type": "text", "text": text, **extra}
+        case Text():
+            return {"type": "text", "text": block.text, **block.extra}
         case Thinking(redacted=data) if data:
             return {"type": "redacted_thinking", "data": data}
         case Thinking(text, signature):

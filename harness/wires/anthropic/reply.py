@@ -30,7 +30,7 @@ def write(
     id_ = f"req_{name}"
     if isinstance(value, ApiError):
         return _refused(value, id_)
-    content = [block_to(block) for block in value.blocks]
+    content = list(map(block_to, value.blocks))
     message = _message(value, content, reading, f"msg_{name}")
     if isinstance(reading, AnthropicReading) and reading.turn is not None:
         reading.turn.keep(f"msg_{name}", content)
