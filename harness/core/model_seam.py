@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from typing import cast
 
 import msgspec
@@ -90,10 +91,10 @@ class ModelSeam:
         return call, reading
 
     def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
-        note, at_ms = self.history.note, received.at_ms
+        at_ms = received.at_ms
         return ModelRequest(
             model=reading.model,
-            messages=tuple([note(message, at_ms) for message in reading.added]),
+            messages=tuple(map(self.history.note, reading.added, repeat(at_ms))),
             after=after,
             keep=reading.keep,
             system=self._digest("system", reading.system, at_ms) if reading.system else "",

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from harness.core.plans import Close, Effect, Jump, Kill, Plan, Raise, Send, Step, Wait, only_sends
+from harness.core.plans import (
+    DATA,
+    Close,
+    Effect,
+    Jump,
+    Kill,
+    Plan,
+    Raise,
+    Send,
+    Step,
+    Wait,
+    only_sends,
+)
 
 LINES_MOST = 40
 """How many lines tell of a plan."""
@@ -47,7 +59,7 @@ def waited_ms(steps: Sequence[str]) -> int:
 
 def sent(sends: Sequence[Send]) -> str:
     """Sends without anything between them, in words."""
-    return f"send {len(sends)} ({sum([len(send.data) for send in sends])} bytes)"
+    return f"send {len(sends)} ({sum(map(len, map(DATA, sends)))} bytes)"
 
 
 def _words(step: Step) -> str:

@@ -7,6 +7,8 @@ agent is one of them, so it can be recorded, drawn, shrunk and played again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
@@ -167,6 +169,9 @@ Outcome = Literal["ok", "error", "timeout", "cancelled"]
 
 ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
 
+
+DATA: Callable[[Send], bytes] = attrgetter("data")
+"""The bytes of a send; for the many plans of many sends, `map` is quicker than a loop."""
 
 _SEND: frozenset[type[Step]] = frozenset({Send})
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.plans import Close, Head, Plan, Raise, Send, Step, only_sends
+from harness.core.plans import DATA, Close, Head, Plan, Raise, Send, Step, only_sends
 
 Part = bytes | Step
 
@@ -79,7 +79,7 @@ def at_once(plan: Plan) -> tuple[Head, bytes] | None:
         return None
     if len(plan) == 1:
         return head, first.data
-    return (head, b"".join([step.data for step in plan])) if only_sends(plan) else None
+    return (head, b"".join(map(DATA, plan))) if only_sends(plan) else None
 
 
 def exchange(plan: Plan) -> Exchange:

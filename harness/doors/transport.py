@@ -105,10 +105,15 @@ def _known(headers: Any) -> dict[str, str]:
 
     The libraries keep these names beside those that are sent, and have no public way to them.
     """
-    lines = getattr(headers, "_list", None)
-    if lines is None:
+    try:
+        lines = headers._list
+    except AttributeError:
         lines = [(name, name.lower(), value) for name, value in headers.raw]
-    return {_HEADERS[n]: value.decode("latin-1") for _, n, value in lines if n in _HEADERS}
+    found: dict[str, str] = {}
+    for _, name, value in lines:
+        if name in _HEADERS:
+            found[_HEADERS[name]] = value.decode("latin-1")
+    return found
 
 
 @cache

@@ -36,7 +36,8 @@ def events(message: dict[str, Json]) -> list[bytes]:
         begun, deltas = _parts(block)
         frames.append(_BLOCK % (index, encode(begun)))
         start = _DELTA % index
-        frames += [b"".join((start, name, encode(value), _DELTA_END)) for name, value in deltas]
+        for name, value in deltas:
+            frames.append(b"".join((start, name, encode(value), _DELTA_END)))
         frames.append(_STOP % index)
     delta = {name: message[name] for name in _DELTA_NAMES if name in message}
     frames += [_END % (encode(delta), encode(message["usage"])), _MESSAGE_STOP]
@@ -99,4 +100,7 @@ def _input(value: Json) -> list[_Delta]:
 
 def _pieces(name: bytes, text: str) -> list[_Delta]:
     size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
-    return [(name, text[at : at + size]) for at in range(0, len(text), size)]
+    deltas: list[_Delta] = []
+    for at in range(0, len(text), size):
+        deltas.append((name, text[at : at + size]))
+    return deltas
