@@ -2,8 +2,9 @@
 
 The order is the whole point. The message is stored, and its id with it, before anything else is
 done; a fresh loop works on the history as the store has it; the reply is stored before it is sent;
-that it was sent is stored last. After a kill, whatever is missing is made up for in that order, and
-a turn that was begun twice without an end is parked, not tried for ever.
+that it was sent is stored last. After a kill, whatever is missing is made up for in that order; a
+turn that was begun twice without an end is parked, not tried for ever, and one behind which the
+conversation went on is not taken up again.
 """
 
 from __future__ import annotations
@@ -118,11 +119,19 @@ class Gateway:
         self.mine.add((inbound.session, inbound.id))
         if pending.reply is not None:
             return self.deliver(inbound, ends.restored(pending.reply, pending.status, pending.kind))
+        if self.is_overtaken(inbound):
+            return self.deliver(inbound, ends.failed(ends.OVERTAKEN, "overtaken"))
         transcript = self.transcript_of(inbound.session)
         if transcript.resume(inbound) > self.max_attempts:
             return self.settle(inbound, transcript, ends.failed(ends.PARKED, "parked"))
         self.report(inbound, transcript)
         return self.turn(inbound, transcript)
+
+    def is_overtaken(self, inbound: Inbound) -> bool:
+        """Whether a later message of the session was taken in. This one's turn was over then, with
+        a reply that could not be stored; the history goes on behind it."""
+        taken = [row.inbound for row in self.store.rows(inbound.session) if row.inbound]
+        return bool(taken) and taken[-1] != inbound.id
 
     def report(self, inbound: Inbound, transcript: Transcript) -> None:
         """Say what of the stored history is damaged, once."""

@@ -99,6 +99,10 @@ PARKED = (
     "This message was interrupted twice while it was worked on, so it was not tried again. "
     "What had been started may be done in part."
 )
+OVERTAKEN = (
+    "This message has no answer of its own: the reply to it could not be stored. It stands in the "
+    "conversation, and a later message was answered with it in view."
+)
 AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
 TAKEN = (
     "Another agent of this session has taken your message, and works on it. I do nothing about it, "
