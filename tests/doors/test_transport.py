@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import httpx
@@ -13,7 +13,7 @@ from harness.clock import VirtualClock, run_async
 from harness.core.errors import HarnessError, RunStopped
 from harness.core.plans import Close, Head, Jump, Kill, Plan, Raise, Send, Wait
 from harness.core.scenario import Limits
-from harness.doors.transport import Transport, library_of
+from harness.doors.transport import Transport, _known, library_of
 from tests.doors.world import REQUEST, client, in_process, keys
 
 OK = Head(200, {"content-type": "text/plain"})
@@ -174,3 +174,8 @@ def test_a_sync_client_inside_a_plain_event_loop_still_answers() -> None:
             return http.post("/v1/messages", json=REQUEST).status_code
 
     assert asyncio.run(main()) == 200
+
+
+def test_the_headers_of_a_library_that_keeps_them_elsewhere_are_read_too() -> None:
+    headers = SimpleNamespace(raw=[(b"X-Harness-Purpose", b"aux"), (b"Accept", b"*/*")])
+    assert _known(headers) == {"x-harness-purpose": "aux"}
