@@ -21,9 +21,8 @@ import anthropic
 import httpx2
 import msgspec
 
-from bench import pairs
+from bench import pairs, smallest_server
 from bench.figure import Figure
-from bench.smallest_server import serve
 from harness.clock import RealClock, VirtualClock
 from harness.core.draws import Draws
 from harness.core.history import History
@@ -47,6 +46,7 @@ TURN = Turn(say=TEXT, times="forever")
 Messages = list[dict[str, Any]]
 Call = Callable[[Messages], None]
 Requests = Callable[[int], Iterator[Messages]]
+Serve = Callable[[socket.socket, bytes], None]
 
 
 def transition(*faults: FaultSpec) -> Transition:
@@ -132,8 +132,8 @@ def http(head: Head, body: bytes) -> bytes:
 
 
 @contextmanager
-def bare_server(stream: bool, process: bool) -> Iterator[str]:
-    """The address of the smallest server, in a thread or a process of its own."""
+def other_server(serve: Serve, stream: bool, process: bool) -> Iterator[str]:
+    """The address of another server, in a thread or a process of its own."""
     listener = socket.create_server(("127.0.0.1", 0))
     arguments = (listener, http(*canned(stream)))
     context = multiprocessing.get_context("fork")
@@ -203,9 +203,9 @@ def in_process(stream: bool) -> Iterator[tuple[Call, Call]]:
 
 
 @contextmanager
-def loopback(stream: bool, process: bool) -> Iterator[tuple[Call, Call]]:
-    """The call on the smallest server, and on our door's."""
-    with bare_server(stream, process) as bare_url, our_server(process) as our_url:
+def loopback(serve: Serve, stream: bool, process: bool) -> Iterator[tuple[Call, Call]]:
+    """The call on another server, and on our door's."""
+    with other_server(serve, stream, process) as bare_url, our_server(process) as our_url:
         yield caller(stream, base_url=bare_url), caller(stream, base_url=our_url)
 
 
@@ -219,21 +219,22 @@ def in_process_cases() -> Iterator[Case]:
             yield Case(name, partial(in_process, stream), requests, IN_PROCESS_MOST)
 
 
-def loopback_cases() -> Iterator[Case]:
+def loopback_cases(beside: str, serve: Serve, sizes: Sequence[int], most: float) -> Iterator[Case]:
     """The loopback door, plain and streamed, beside the client and in a process of its own."""
     for process in (False, True):
         for stream in (False, True):
             place, kind = ("thread", "process")[process], ("plain", "streamed")[stream]
-            for length in SIZES:
-                name = f"loopback, {place}, {kind}, {length} messages"
-                both = partial(loopback, stream, process)
-                yield Case(name, both, same_length(length), LOOPBACK_MOST)
+            for length in sizes:
+                name = f"{beside}, {place}, {kind}, {length} messages"
+                both = partial(loopback, serve, stream, process)
+                yield Case(name, both, same_length(length), most)
 
 
 def figures(rounds: int) -> Iterator[Figure]:
     """Every ratio."""
     yield from compare([*in_process_cases()], rounds)
-    yield from compare([*loopback_cases()], rounds)
+    smallest = loopback_cases("loopback", smallest_server.serve, SIZES, LOOPBACK_MOST)
+    yield from compare([*smallest], rounds)
 
 
 def main() -> int:

@@ -128,8 +128,8 @@ class Gateway:
         return self.turn(inbound, transcript)
 
     def is_overtaken(self, inbound: Inbound) -> bool:
-        """Whether a later message of the session was taken in. This one's turn was over then, with
-        a reply that could not be stored; the history goes on behind it."""
+        """Whether a later message of the session was taken in, because the store failed in the turn
+        of this one or when it was to be taken up; the history goes on behind it."""
         taken = [row.inbound for row in self.store.rows(inbound.session) if row.inbound]
         return bool(taken) and taken[-1] != inbound.id
 

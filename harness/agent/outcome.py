@@ -100,8 +100,8 @@ PARKED = (
     "What had been started may be done in part."
 )
 OVERTAKEN = (
-    "This message has no answer of its own: the reply to it could not be stored. It stands in the "
-    "conversation, and a later message was answered with it in view."
+    "This message has no answer of its own, because the store failed. It stands in the "
+    "conversation, so the answer to a later message can take it up."
 )
 AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
 TAKEN = (

@@ -16,7 +16,7 @@ from harness.core.calls import Call
 from harness.core.events import Rare
 from harness.core.history import History
 from harness.core.messages import Json, Message
-from harness.core.plan_words import sent, summary
+from harness.core.plan_words import summary, words_of_sends
 from harness.core.plans import (
     ENDINGS,
     Accepted,
@@ -45,21 +45,17 @@ def record_reply(
     call: Call,
     plan: tuple[Send, ...],
     reply: Reply,
-    blocks: str,
     *,
     turn: int | None,
     too_large: bool,
 ) -> Plan:
-    """Record a reply as the wire wrote it; return what the door carries out.
-
-    `blocks` is the digest of what it says.
-    """
+    """Record a reply as the wire wrote it; return what the door carries out."""
     head = plan[0].head
     assert head is not None
     history.answered(
         call.key, "model", call.at_ms, call.session, call.turn,
-        script_turn=turn, steps=(sent(plan),), status=head.status,
-        blocks=blocks,
+        script_turn=turn, steps=(words_of_sends(plan),), status=head.status,
+        blocks=history.note(Message("assistant", reply.blocks), call.at_ms),
         stop=reply.stop, usage=reply.usage, rare={"too_large": True} if too_large else None,
     )  # fmt: skip
     return plan
@@ -93,9 +89,7 @@ def record_answer(
     heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
     statuses = [head.status for head in heads] or written_status(plan)
     failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
-    rare: Rare | None = None
-    if too_large or Wait in kinds or (statuses and statuses[0] >= 400):
-        rare = _rare(plan, heads, too_large=too_large)
+    is_rare = too_large or Wait in kinds or (bool(statuses) and statuses[0] >= 400)
     history.answered(
         call.key, call.seam, call.at_ms, call.session, call.turn,
         script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
@@ -103,9 +97,8 @@ def record_answer(
         outcome=("error" if failed else "ok") if whole else _broken(plan),
         complete=(reply is not None or call.seam == "provider") and whole and not cut,
         blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
-        stop=reply.stop if reply else None,
-        usage=reply.usage if reply else None,
-        rare=rare,
+        stop=reply.stop if reply else None, usage=reply.usage if reply else None,
+        rare=_rare(plan, heads, too_large=too_large) if is_rare else None,
     )  # fmt: skip
     return plan
 

@@ -37,25 +37,19 @@ class Events(Protocol):
 
 
 class Named(Protocol[_Value]):
-    """Values by their digest, to be read; a dict is one."""
+    """Values by their digest; a dict is one."""
 
     def __contains__(self, digest: object, /) -> bool: ...
 
     def __getitem__(self, digest: str, /) -> _Value: ...
+
+    def __setitem__(self, digest: str, value: _Value, /) -> None: ...
 
     @overload
     def get(self, digest: str, /) -> _Value | None: ...
 
     @overload
     def get(self, digest: str, default: _Value, /) -> _Value: ...
-
-
-class Names(Named[_Value], Protocol):
-    """Values by their digest, to which more come."""
-
-    def bring(self, digest: str, value: _Value, /) -> bool:
-        """Keep a value under its digest; whether it was not there before."""
-        ...
 
 
 class EventLog(Protocol):
@@ -67,12 +61,12 @@ class EventLog(Protocol):
         ...
 
     @property
-    def messages(self) -> Names[Message]:
+    def messages(self) -> Named[Message]:
         """The messages by digest."""
         ...
 
     @property
-    def values(self) -> Names[Json]:
+    def values(self) -> Named[Json]:
         """The other values by digest."""
         ...
 
@@ -82,16 +76,5 @@ class InMemory:
 
     def __init__(self) -> None:
         self.events: list[AnyEvent] = []
-        self.messages: Values[Message] = Values()
-        self.values: Values[Json] = Values()
-
-
-class Values(dict[str, _Value]):
-    """Values by their digest, at hand."""
-
-    def bring(self, digest: str, value: _Value, /) -> bool:
-        """Keep a value under its digest; whether it was not there before."""
-        if digest in self:
-            return False
-        self[digest] = value
-        return True
+        self.messages: dict[str, Message] = {}
+        self.values: dict[str, Json] = {}

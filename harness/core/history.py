@@ -70,9 +70,9 @@ class History:
         self._append(event)
         match event:
             case Noted():
-                self.messages.bring(event.digest, event.value)
+                self.messages[event.digest] = event.value
             case Valued():
-                self.values.bring(event.digest, event.value)
+                self.values[event.digest] = event.value
             case Called():
                 self.past.see_called(
                     event.key, event.seam, event.session, event.request, event.purpose, event.at_ms
@@ -85,7 +85,8 @@ class History:
     def note(self, message: Message, at_ms: int = 0) -> str:
         """Keep a message under its digest, and return the digest."""
         name, malformed = named(message)
-        if self.messages.bring(name, message):
+        if name not in self.messages:
+            self.messages[name] = message
             n = len(self.events) + 1
             self._append(Noted(n=n, at_ms=at_ms, digest=name, value=message, malformed=malformed))
         return name
@@ -95,7 +96,8 @@ class History:
         if not value:
             return ""
         name, malformed = named(value)
-        if self.values.bring(name, value):
+        if name not in self.values:
+            self.values[name] = value
             n = len(self.events) + 1
             self._append(Valued(n=n, at_ms=at_ms, digest=name, value=value, malformed=malformed))
         return name

@@ -56,7 +56,6 @@ class ModelSeam:
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
         self._too_large = TooLarge(wire)
-        self._reply: tuple[Reply | None, str] = (None, "")
         self._headers: tuple[dict[str, str], dict[str, str]] = ({}, {})
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
 
@@ -107,7 +106,7 @@ class ModelSeam:
 
     def _kept(self, headers: dict[str, str]) -> dict[str, str]:
         """The headers that go on record: one dict for all calls in a row that bring the same."""
-        if headers is not self._headers[0] and headers != self._headers[0]:
+        if headers != self._headers[0]:
             self._headers = headers, {k: headers[k] for k in _KEPT_HEADERS if k in headers}
         return self._headers[1]
 
@@ -150,16 +149,8 @@ class ModelSeam:
         if isinstance(value, Reply) and not due:
             plan = self.wire.write(value, reading, call.key, self.draws)
             large = self._too_large.is_said(value, plan, bent=False)
-            said = self._said(value, call.at_ms)
-            return record_reply(self.history, call, plan, value, said, turn=turn, too_large=large)
+            return record_reply(self.history, call, plan, value, turn=turn, too_large=large)
         return self._bent(call, reading, value, turn, error, due)
-
-    def _said(self, reply: Reply, at_ms: int) -> str:
-        """The digest of what a reply says, worked out once while one turn is played again."""
-        if reply is not self._reply[0]:
-            message = Message("assistant", reply.blocks)
-            self._reply = reply, self.history.note(message, at_ms)
-        return self._reply[1]
 
     def _bent(
         self,

@@ -73,9 +73,7 @@ class Past:
         self._unconfirmed = ""
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
-        self.working_session = "main"
-        """The session that is worked on: the open one that began last, else `main`."""
-        self._lanes: dict[str, tuple[str, Seam, int]] = {}
+        self._lanes: dict[str, tuple[str, str]] = {}
 
     def next_index(self, session: str, seam: Seam) -> int:
         """The number that the next call of `session` on `seam` gets; the first is 1."""
@@ -94,6 +92,11 @@ class Past:
         """The sessions with an open turn, in the order in which their turns began."""
         return tuple(self._open)
 
+    @property
+    def working_session(self) -> str:
+        """The session that is worked on: the open one that began last, else `main`."""
+        return next(reversed(self._open), "main")
+
     def open_inbound(self, session: str) -> str:
         """The id of the inbound message that the session works on; "" when it is idle."""
         return self._open.get(session, "")
@@ -110,8 +113,8 @@ class Past:
             return False
         alone = not session or seam == "inbox"
         made = self.calls[seam] if alone else self.session_calls.get((session, seam), 0)
-        waiting = {f"{seam}#{n}" for _, seam, n in self._lanes.values()}
-        return int(number) <= made and name not in self._lanes and name not in waiting
+        waiting = {name for key, (_, ordinal) in self._lanes.items() for name in (key, ordinal)}
+        return int(number) <= made and name not in waiting
 
     def see_called(
         self,
@@ -126,9 +129,10 @@ class Past:
         self.previous_ms, self._called_ms = self._called_ms, at_ms
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
+        ordinal = f"{seam}#{n}"
         if seam == "model":
             self.purpose_calls[purpose] += 1
-            self._lanes[key] = (f"model:{purpose}", seam, n)
+            self._lanes[key] = (f"model:{purpose}", ordinal)
             return
         lane: str = seam
         if isinstance(request, ToolRequest):
@@ -137,22 +141,18 @@ class Past:
             lane = f"tool:{request.name}"
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
-        self._lanes[key] = (lane, seam, n)
+        self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
-            self._end_turn(session)
+            self._open.pop(session, None)
             self.said[session] = request.text
         if isinstance(request, InboxRequest) and not request.poll:
-            self._end_turn(self._last_delivered)
+            self._open.pop(self._last_delivered, None)
             self._unconfirmed = ""
-
-    def _end_turn(self, session: str) -> None:
-        self._open.pop(session, None)
-        self.working_session = next(reversed(self._open), "main")
 
     def see_answered(self, answered: AnsweredLike) -> None:
         """Count an answer; it names a script turn when that turn's value left the door whole."""
         seam = answered.seam
-        lane, _, _ = self._lanes.pop(answered.key, (seam, seam, 0))
+        lane, _ = self._lanes.pop(answered.key, (seam, ""))
         if seam == "inbox" and answered.value:
             self._see_delivered(answered.value)
         if answered.error.startswith("limit."):
@@ -181,5 +181,4 @@ class Past:
         else:
             self._turns[session] += 1
             self._open[session] = self._unconfirmed = inbound["id"]
-            self.working_session = next(reversed(self._open))
             self._last_delivered = session

@@ -32,11 +32,11 @@ def summary(plan: Plan) -> tuple[str, ...]:
     Of a plan with very many steps, as of a body byte by byte, the sums are told.
     """
     if plan and only_sends(plan):
-        return (sent(plan),)
+        return (words_of_sends(plan),)
     lines: list[str] = []
     for kind, run in groupby(plan, type):
         if kind is Send:
-            lines.append(sent([step for step in run if isinstance(step, Send)]))
+            lines.append(words_of_sends([step for step in run if isinstance(step, Send)]))
         else:
             lines.extend(map(_words, run))
     return tuple(lines) if len(lines) <= LINES_MOST else tuple(_summed(plan))
@@ -47,7 +47,7 @@ def _summed(plan: Plan) -> Iterator[str]:
     if wait_ms := sum(step.ms for step in plan if isinstance(step, Wait)):
         yield _words(Wait(wait_ms))
     if sends := [step for step in plan if isinstance(step, Send)]:
-        yield sent(sends)
+        yield words_of_sends(sends)
     yield from (_words(step) for step in plan if not isinstance(step, (Wait, Send)))
 
 
@@ -57,7 +57,7 @@ def waited_ms(steps: Sequence[str]) -> int:
     return sum(int(words[1]) for words in waits)
 
 
-def sent(sends: Sequence[Send]) -> str:
+def words_of_sends(sends: Sequence[Send]) -> str:
     """Sends without anything between them, in words."""
     return f"send {len(sends)} ({sum(map(len, map(DATA, sends)))} bytes)"
 

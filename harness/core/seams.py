@@ -6,18 +6,13 @@ would say it; an agent that goes on calling all the same is stopped.
 
 from __future__ import annotations
 
-from typing import get_args
-
-from harness.core.calls import Call, Seam, ToolRequest
+from harness.core.calls import Call, ToolRequest
 from harness.core.history import History
 from harness.core.plans import Answer, ApiError, Effect, Plan, Raise, Step, ToolAnswer, Wait
 from harness.core.scenario import Limits, Scenario, ToolTurn
 from harness.core.script import ToolScripts, tool_answer
 
 STOP = Raise("stop", "loop-harness: the run is over")
-
-_CALLS = {seam: f"{seam}_calls" for seam in get_args(Seam)}
-"""The name of the limit on the calls of each seam; not every seam has one."""
 
 LIMIT_ANSWERS_MAX = 20
 """How often a limit is answered before an agent that goes on calling is stopped."""
@@ -27,7 +22,7 @@ def limit_hit(limits: Limits, history: History, call: Call) -> str:
     """The name of the limit that the call is over, "" when it is within all."""
     if call.at_ms > limits.virtual_s * 1000:
         return "virtual_s"
-    name = _CALLS[call.seam]
+    name = f"{call.seam}_calls"
     most: int | None = getattr(limits, name, None)
     return name if most is not None and history.past.calls.get(call.seam, 0) > most else ""
 

@@ -214,15 +214,18 @@ def _read(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
 def head_bytes(head: Head, **framing: str) -> bytes:
     """Status line and headers; `framing` (underscores for hyphens) comes last."""
     last = [f"{name.replace('_', '-')}: {value}\r\n".encode() for name, value in framing.items()]
-    lines = map(_line, head.headers.items())
-    return b"".join((_status_line(head.status), *lines, *last, b"\r\n"))
+    return b"".join((*_lines(head), *last, b"\r\n"))
+
+
+def _lines(head: Head) -> tuple[bytes, ...]:
+    """Status line and headers, but for those that frame the body."""
+    return (_status_line(head.status), *map(_line, head.headers.items()))
 
 
 @lru_cache(maxsize=256)
 def _line(header: tuple[str, str]) -> bytes:
     """A header on the wire; nearly the same ones stand in every answer."""
-    name, value = header
-    return f"{name}: {value}\r\n".encode()
+    return b"%b: %b\r\n" % (header[0].encode(), header[1].encode())
 
 
 @cache
@@ -234,8 +237,7 @@ def whole_answer(head: Head, body: bytes, *, reusable: bool) -> bytes:
     """An answer whose body is known, in one piece."""
     length = b"" if head.status in _BODILESS else b"content-length: %d\r\n" % len(body)
     close = b"" if reusable else b"connection: close\r\n"
-    lines = map(_line, head.headers.items())
-    return b"".join((_status_line(head.status), *lines, length, close, b"\r\n", body))
+    return b"".join((*_lines(head), length, close, b"\r\n", body))
 
 
 def chunk(data: bytes) -> bytes:

@@ -54,11 +54,10 @@ class PlainHeads:
                 last, end = self._last, stop + len(self._behind)
                 length = int(data[start:stop])
                 return PlainHead(last.method, last.path, last.headers, length, end, last.query)
-        self._last = found = plain_head(data)
-        place = _LENGTH.search(data, 0, found.end) if found is not None else None
-        if found is None or place is None:
-            self._last = None
-        else:
+        found = plain_head(data)
+        place = _LENGTH.search(data, 0, found.end) if found else None
+        self._last = found if place else None
+        if found and place:
             self._before, self._behind = data[: place.start(1)], data[place.end(1) : found.end]
         return found
 

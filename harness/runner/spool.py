@@ -161,22 +161,18 @@ class SpooledNames(Mapping[str, _Value]):
         self._at_hand.pop(digest, None)
 
     def __contains__(self, digest: object, /) -> bool:
-        return digest in self._at_hand or self._spool.place_of(self.kind, str(digest)) is not None
+        return digest in self._at_hand or self._place(str(digest)) is not None
 
     def __getitem__(self, digest: str, /) -> _Value:
         if (value := self._at_hand.get(digest)) is not None:
             return value
-        place = self._spool.place_of(self.kind, digest)
+        place = self._place(digest)
         if place is None:
             raise KeyError(digest)
         return cast(_Value, cast(Noted | Valued, self._spool.event(place)).value)
 
-    def bring(self, digest: str, value: _Value, /) -> bool:
-        """Keep a value under its digest; whether it was not there before."""
-        if digest in self._at_hand or self._spool.place_of(self.kind, digest) is not None:
-            return False
+    def __setitem__(self, digest: str, value: _Value, /) -> None:
         self._at_hand[digest] = value
-        return True
 
     def __iter__(self) -> Iterator[str]:
         yield from self._spool.digests(self.kind)
@@ -184,6 +180,9 @@ class SpooledNames(Mapping[str, _Value]):
 
     def __len__(self) -> int:
         return len(self._spool.digests(self.kind)) + len(self._at_hand)
+
+    def _place(self, digest: str) -> int | None:
+        return self._spool.place_of(self.kind, digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)

@@ -20,4 +20,4 @@ def size_bytes(value: Json) -> int:
 
 def tokens(size: int) -> int:
     """The number of tokens in `size` bytes; whatever is sent costs at least one."""
-    return size // BYTES_PER_TOKEN or 1
+    return max(1, size // BYTES_PER_TOKEN)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from harness.core.answered import record_answer, record_reply
 from harness.core.events import Answered, Effected
-from harness.core.messages import Block, Message, Opaque, Text, Thinking, ToolUse
+from harness.core.messages import Block, Opaque, Text, Thinking, ToolUse
 from harness.core.plans import Effect, Head, Raise, Reply, Send
 from tests.core import world
 
@@ -32,10 +32,7 @@ def test_a_reply_is_recorded_as_any_answer(
     quick, whole = world.run(), world.run()
     for run in (quick, whole):
         world.ask(run)
-    said = quick.history.note(Message("assistant", reply.blocks))
-    record_reply(
-        quick.history, world.call_of(quick), plan, reply, said, turn=0, too_large=too_large
-    )
+    record_reply(quick.history, world.call_of(quick), plan, reply, turn=0, too_large=too_large)
     record_answer(
         whole.history, world.call_of(whole), plan, said=reply, turn=0, too_large=too_large
     )

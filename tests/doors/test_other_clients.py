@@ -99,7 +99,7 @@ def played(post: Post, *, stream: bool = False, fault: FaultSpec | None = None) 
     )
     done = run(scenario, agent, world="supervise")
     assert done.verdict.verdict == "pass", (done.verdict, met)
-    done.history.values.bring("met", met)
+    done.history.values["met"] = met
     return done
 
 
