@@ -54,11 +54,13 @@ class OpenAIChatModel:
             return ask(client.chat.completions, self._params(query), show)
 
     def _params(self, query: Query) -> dict[str, Any]:
+        system: dict[str, Json] = {"role": "system", "content": query.system}
         rows = [row for message in query.messages for row in write_rows(message)]
         tools = [_tool(tool) for tool in query.tools]
         return {
             **self._settings,
-            "messages": [{"role": "system", "content": query.system}, *rows],
+            "messages": [],  # the SDK would look through each for names to translate
+            "extra_body": {"messages": [system, *rows]},
             **({"tools": tools} if tools else {}),
             **({"tool_choice": "none"} if tools and query.tools_withdrawn else {}),
             "extra_headers": {"x-harness-purpose": query.purpose},

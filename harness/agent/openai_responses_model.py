@@ -4,7 +4,8 @@ The history stays with the agent: nothing is stored at the provider, and reasoni
 its encrypted content. The SDK yields an error, a failed response and the bare end of a stream as if
 nothing had happened, so an answer counts only when its terminal event came and it did not fail. The
 arguments of a call are text that the model wrote: it is read strictly here, and what is no JSON
-object is handed on as `{"__unparsedToolInput": text}`, which nothing runs.
+object is handed on as `{"__unparsedToolInput": text}`, which nothing runs. The items go into the
+SDK's `extra_body`, for the reason that the model of Chat Completions gives.
 """
 
 from __future__ import annotations
@@ -60,12 +61,14 @@ class OpenAIResponsesModel:
             return ask(client.responses, self._params(query), show)
 
     def _params(self, query: Query) -> dict[str, Any]:
+        items = [item for message in query.messages for item in write_items(message)]
         tools = [_tool(tool) for tool in query.tools]
         return {
             **self._settings,
             "instructions": query.system,
             "include": ["reasoning.encrypted_content"],
-            "input": [item for message in query.messages for item in write_items(message)],
+            "input": [],  # the SDK would look through each for names to translate
+            "extra_body": {"input": items},
             **({"tools": tools} if tools else {}),
             **({"tool_choice": "none"} if tools and query.tools_withdrawn else {}),
             "extra_headers": {"x-harness-purpose": query.purpose},
