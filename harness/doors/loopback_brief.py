@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.core.messages import Json
+from harness.doors.clients import sdk_client, without_certificates
 from harness.doors.in_process import InProcessBrief
 from harness.doors.loopback import Loopback
 
@@ -30,32 +31,10 @@ class LoopbackBrief(InProcessBrief):
         import httpx2
 
         self.base_url = loopback.urls.model
-        self.transport = httpx2.HTTPTransport()
-        self.async_transport = httpx2.AsyncHTTPTransport()
+        self.transport = httpx2.HTTPTransport(verify=without_certificates())
+        self.async_transport = httpx2.AsyncHTTPTransport(verify=without_certificates())
 
-    def anthropic(self, **settings: Any) -> Any:
-        """An `anthropic.Anthropic` client on the loopback URL."""
-        import anthropic
-
-        return anthropic.Anthropic(**self._where(), **settings)
-
-    def async_anthropic(self, **settings: Any) -> Any:
-        """An `anthropic.AsyncAnthropic` client, likewise."""
-        import anthropic
-
-        return anthropic.AsyncAnthropic(**self._where(), **settings)
-
-    def openai(self, **settings: Any) -> Any:
-        """An `openai.OpenAI` client on the loopback URL."""
-        import openai
-
-        return openai.OpenAI(**self._where("/v1"), **settings)
-
-    def async_openai(self, **settings: Any) -> Any:
-        """An `openai.AsyncOpenAI` client, likewise."""
-        import openai
-
-        return openai.AsyncOpenAI(**self._where("/v1"), **settings)
-
-    def _where(self, path: str = "") -> dict[str, Any]:
-        return {"base_url": self.base_url + path, "api_key": self.api_key}
+    def _client(self, sdk: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
+        path = "/v1" if sdk == "openai" else ""
+        where = {"base_url": self.base_url + path}
+        return sdk_client(sdk, None, asynchronous=asynchronous, **where | settings)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -18,7 +19,7 @@ import httpx2
 import msgspec
 
 from harness.core.errors import HarnessError, InputError
-from harness.doors.clients import API_KEY
+from harness.doors.clients import API_KEY, without_certificates
 from harness.doors.http import Request
 
 PROVIDERS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
@@ -122,7 +123,7 @@ class Upstream:
             raise Unreachable(f"no answer from {url}: {error or type(error).__name__}") from None
         try:
             encoding = response.headers.get("content-encoding", "identity").lower()
-            if encoding not in _decodable(client):
+            if encoding not in _decodable():
                 raise Unreachable(f"{url} answers in {encoding}, which was not asked for")
             yield Answer(url, response)
         finally:
@@ -146,12 +147,15 @@ def _client(url: str) -> httpx2.Client:
     bypassed = not parts.hostname or bool(proxy_bypass(parts.hostname))
     proxy = None if bypassed else getproxies().get(parts.scheme)
     timeout = httpx2.Timeout(READ_S, connect=CONNECT_S)
-    client = httpx2.Client(transport=_Direct(proxy=proxy), timeout=timeout, trust_env=False)
+    is_plain = parts.scheme == "http" and proxy is None
+    transport = _Direct(verify=without_certificates()) if is_plain else _Direct(proxy=proxy)
+    client = httpx2.Client(transport=transport, timeout=timeout, trust_env=False)
     client.headers = httpx2.Headers()
     return client
 
 
-def _decodable(client: httpx2.Client) -> frozenset[str]:
+@cache
+def _decodable() -> frozenset[str]:
     """The encodings that are decoded here: what the library would ask for by itself."""
     known = httpx2.Client().headers["accept-encoding"]
     return frozenset({"identity", *(name.strip() for name in known.split(","))})

@@ -14,7 +14,7 @@ from harness.core.history import canonical
 from harness.core.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.scenario import ToolScript, ToolTurn, Turn
 from harness.core.transition import Transition
-from harness.doors.clients import API_KEY
+from harness.doors.clients import sdk_client
 from harness.doors.door import Door
 from harness.doors.in_process import InProcessBrief
 from tests.doors.world import loopback, transition
@@ -87,7 +87,7 @@ def test_both_doors_write_one_history(turns: list[Turn], bends: list[str], strea
     inside = play(brief.anthropic(max_retries=0), stream)
     outer = run(turns, bends, stream)
     with loopback(outer) as server:
-        client = anthropic.Anthropic(base_url=server.urls.model, api_key=API_KEY, max_retries=0)
-        outside = play(client, stream)
+        where = {"base_url": server.urls.model, "max_retries": 0}
+        outside = play(sdk_client("anthropic", None, asynchronous=False, **where), stream)
     assert inside == outside
     assert canonical(inner.history) == canonical(outer.history)

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import anthropic
-
 from harness.clock import RealClock
 from harness.core.arming import ArmedFault
 from harness.core.draws import Draws
@@ -43,11 +41,10 @@ def in_process(transition: Transition) -> Iterator[Any]:
 @contextmanager
 def loopback(transition: Transition) -> Iterator[Any]:
     """The client on a socket."""
-    with (
-        Loopback(transition, RealClock()) as server,
-        anthropic.Anthropic(api_key="key", base_url=server.urls.model, max_retries=0) as client,
-    ):
-        yield client
+    with Loopback(transition, RealClock()) as server:
+        where = {"base_url": server.urls.model, "max_retries": 0}
+        with sdk_client("anthropic", None, asynchronous=False, **where) as client:
+            yield client
 
 
 def called(transition: Transition) -> list[Called]:

@@ -16,7 +16,7 @@ from harness.core.events import Called
 from harness.core.history import canonical
 from harness.core.scenario import Turn
 from harness.core.transition import Transition
-from harness.doors.clients import API_KEY
+from harness.doors.clients import sdk_client
 from harness.doors.door import Door
 from harness.doors.in_process import InProcessBrief
 from harness.doors.loopback import Loopback
@@ -41,8 +41,8 @@ def brief(run: Transition) -> InProcessBrief:
 def through_loopback(run: Transition, style: str, keeps: bool) -> list[str]:
     """The agent on a socket."""
     with Loopback(run, RealClock()) as server:
-        url = f"{server.urls.model}/v1"
-        return play(openai.OpenAI(base_url=url, api_key=API_KEY, max_retries=0), style, keeps)
+        where = {"base_url": f"{server.urls.model}/v1", "max_retries": 0}
+        return play(sdk_client("openai", None, asynchronous=False, **where), style, keeps)
 
 
 @STYLE
