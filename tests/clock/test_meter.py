@@ -8,10 +8,11 @@ from harness.clock import RealWaitMeter, VirtualClock, virtual_time
 
 
 class Machine:
-    """The two clocks of the machine, moved by hand."""
+    """The clocks of the machine, moved by hand."""
 
     def __init__(self) -> None:
         self.wall = self.processor = 100.0
+        self.ready = 0.0
 
     def wait(self, seconds: float) -> None:
         self.wall += seconds
@@ -20,12 +21,17 @@ class Machine:
         self.wall += seconds
         self.processor += seconds
 
+    def stand_in_line(self, seconds: float) -> None:
+        self.wall += seconds
+        self.ready += seconds
+
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     machine = Machine()
     monkeypatch.setattr(time, "perf_counter", lambda: machine.wall)
     monkeypatch.setattr(time, "process_time", lambda: machine.processor)
+    monkeypatch.setattr("harness.clock.meter._ready_s", lambda: machine.ready)
     return machine
 
 
@@ -35,6 +41,13 @@ def test_computing_is_no_waiting(machine: Machine) -> None:
         machine.wait(0.5)
     assert meter.waited_s == pytest.approx(0.5)
     assert not meter.exceeded
+
+
+def test_a_busy_machine_makes_nobody_wait(machine: Machine) -> None:
+    with RealWaitMeter() as meter:
+        machine.stand_in_line(20)
+        machine.wait(0.5)
+    assert meter.waited_s == pytest.approx(0.5)
 
 
 def test_waiting_in_doors_is_not_counted(machine: Machine) -> None:
