@@ -1,4 +1,4 @@
-"""One seed is one history, byte for byte, across processes and hash seeds."""
+"""One seed is one history, byte for byte, across processes, hash seeds and workers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import pytest
 from tests.scenarios.all_runs import ROOT
 
 
-def _histories(folder: str, out: Path, hash_seed: str) -> tuple[dict[str, bytes], str]:
+def _histories(
+    folder: str, out: Path, hash_seed: str, workers: int
+) -> tuple[dict[str, bytes], str]:
     command = [sys.executable, "-m", "harness", "run", folder, "--target", "reference", "--json"]
-    command += ["--wire", "anthropic", "-j", "2"]
+    command += ["--wire", "anthropic", "-j", str(workers)]
     done = subprocess.run(
         [*command, "--out", str(out)],
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
@@ -35,8 +37,8 @@ SLOW = ("loops", "poisoned", "store")
     "folder", ["gateway", *(pytest.param(name, marks=pytest.mark.real) for name in SLOW)]
 )
 def test_histories_are_byte_identical(folder: str, tmp_path: Path) -> None:
-    first, said = _histories(f"scenarios/{folder}", tmp_path / "a", "0")
-    second, said_again = _histories(f"scenarios/{folder}", tmp_path / "b", "4242")
+    first, said = _histories(f"scenarios/{folder}", tmp_path / "a", "0", 1)
+    second, said_again = _histories(f"scenarios/{folder}", tmp_path / "b", "4242", 2)
     assert len(first) > 20
     assert first == second
     assert said.replace(str(tmp_path / "a"), "") == said_again.replace(str(tmp_path / "b"), "")
