@@ -8,6 +8,9 @@ OLDER := .venv-older
 OLDER_SDK := 0.125.*
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
+# The tests start hundreds of Pythons; without compiled modules each would compile all of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-real test-older-sdk check bench fuzz fuzz-long mutants mutant-table seeds wire-table docs clean
 

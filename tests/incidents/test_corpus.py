@@ -82,6 +82,7 @@ def test_every_trace_is_read(corpus: Path) -> None:
     assert sorted(calls) == [2, 2, 2, 3, 3, 3, 3]
 
 
+@pytest.mark.real
 def test_every_cassette_with_a_call_to_a_model_is_read(corpus: Path) -> None:
     files = _files(corpus / "vcr_yaml")
     assert len(files) == 2002
@@ -163,6 +164,7 @@ def _is_document(name: str) -> bool:
     return name.startswith(("chat_json/", "traj/"))
 
 
+@pytest.mark.real
 def test_the_first_format_that_looks_like_a_file_is_its_own(corpus: Path) -> None:
     for path in _files(corpus):
         if path.parent != corpus:
