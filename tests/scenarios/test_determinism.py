@@ -30,7 +30,7 @@ def _histories(
     return {str(f.relative_to(out)): f.read_bytes() for f in files}, done.stdout
 
 
-SLOW = ("loops", "poisoned", "store")
+SLOW = ("poisoned", "store")
 
 
 @pytest.mark.parametrize(
