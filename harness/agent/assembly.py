@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from harness.agent.compaction import Compaction, compact
+from harness.agent.compaction import Compaction, compact, saves_enough
 from harness.agent.environment.offered import for_the_model, offered
 from harness.agent.environment.shared import Environments
 from harness.agent.gateway import Gateway
@@ -30,6 +30,7 @@ from harness.agent.policy import Policy
 from harness.agent.projection import Projection, project
 from harness.agent.spending import PaidModel, open_account
 from harness.agent.tasks import Tasks, client_for
+from harness.agent.text_results import project_as_text
 from harness.agent.toolbox import Toolbox
 from harness.agent.transcript import RowTranscript, Transcript
 from harness.agent.transcripts.archived import ArchivedTranscript
@@ -85,7 +86,8 @@ class Parts:
 
         if self.spawns:
             make = partial(model_of_child, brief)
-            tools = Tasks(inbound.session, make, loop_of, self.policy).offered(tools)
+            tasks = Tasks(inbound.session, make, loop_of, self.policy, self.projection)
+            tools = tasks.offered(tools)
         show = outbox.show if is_on(brief, "partial") else None
         return loop_of(transcript, self.model, tools, show=show)
 
@@ -139,6 +141,17 @@ def _client(brief: Brief, plain: bool) -> Any:
 def standard_overflow(brief: Brief) -> Callable[[Compaction], Overflow]:
     """The escalation, which knows the window of the model that is asked."""
     return partial(Escalation, window_tokens=window_of(str(brief.options.get("model", MODEL))))
+
+
+def standard_projection(brief: Brief) -> Projection:
+    """What is sent of the stored rows on the brief's wire."""
+    return project if brief.wire == "anthropic" else project_as_text
+
+
+def standard_compaction(brief: Brief) -> Compaction:
+    """A summary that saves enough of what is sent on the brief's wire."""
+    saves = partial(saves_enough, project=standard_projection(brief))
+    return partial(compact, saves_enough=saves)
 
 
 def standard_transcript(brief: Brief) -> NewTranscript:
@@ -203,6 +216,8 @@ _MODELS: dict[str, Callable[[Any, bool, str, int], Model]] = {
 _STANDARD: dict[str, Callable[[Brief], Any]] = {
     "model": standard_model,
     "overflow": standard_overflow,
+    "projection": standard_projection,
+    "compaction": standard_compaction,
     "tools": standard_tools,
     "store": standard_store,
     "environment": standard_environment,

@@ -16,7 +16,7 @@ import msgspec
 
 from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, Query
-from harness.agent.projection import project
+from harness.agent.projection import Projection, project
 from harness.agent.window import BYTES_PER_TOKEN, clip, estimate_tokens, is_said
 from harness.core.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
 
@@ -53,7 +53,9 @@ def is_summary(answer: Answer, told: str) -> bool:
     return bool(text) and whole and text != told.strip()
 
 
-def saves_enough(compacted: Compacted, messages: Sequence[Message]) -> bool:
+def saves_enough(
+    compacted: Compacted, messages: Sequence[Message], project: Projection = project
+) -> bool:
     """Whether what is sent of the history becomes enough smaller to be worth the loss."""
     after = project([compacted.summary, *messages[-compacted.keep :]])
     return estimate_tokens(after) <= SAVING * estimate_tokens(project(messages))

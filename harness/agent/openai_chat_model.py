@@ -20,6 +20,7 @@ from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
 from harness.agent.silence import impatient, watched
 from harness.agent.text import clean
+from harness.agent.text_results import text_of
 from harness.core.messages import Block, Json, Message, Text, ToolResult, ToolSpec, ToolUse
 
 _STOPS = {
@@ -188,10 +189,8 @@ def _call(call: ToolUse) -> dict[str, Json]:
 
 
 def _result(block: ToolResult) -> str:
-    """A result as text; the wire has no place for anything else in it, not for an error either."""
-    content = (Text(block.content),) if isinstance(block.content, str) else block.content
-    parts = (b.text if isinstance(b, Text) else f"[{b.kind}]" for b in content)
-    return ("Error: " if block.is_error else "") + "\n".join(parts)
+    """A result as text; the wire has no place for an error in it either."""
+    return ("Error: " if block.is_error else "") + text_of(block)
 
 
 def _tool(tool: ToolSpec) -> dict[str, Json]:

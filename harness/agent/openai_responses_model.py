@@ -19,6 +19,7 @@ from harness.agent.failures import SYNTHETIC, FailureKind, ModelFailure, classif
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
 from harness.agent.silence import impatient, watched
 from harness.agent.text import clean
+from harness.agent.text_results import text_of
 from harness.core.messages import (
     Block,
     Json,
@@ -200,18 +201,10 @@ def _item(block: Block) -> Iterator[dict[str, Json]]:
             text = json.dumps(given, ensure_ascii=False)
             yield {"type": "function_call", "call_id": id_, "name": name, "arguments": text}
         case ToolResult(id_, _, is_error):
-            item = {"type": "function_call_output", "call_id": id_, "output": _result(block)}
+            item = {"type": "function_call_output", "call_id": id_, "output": text_of(block)}
             yield {**item, "status": "incomplete"} if is_error else item
         case Opaque(kind, value) if kind.endswith("_call") or kind in _OWN:
             yield dict(value)
-
-
-def _result(block: ToolResult) -> str:
-    """A result as text; what is no text in it is named."""
-    if isinstance(block.content, str):
-        return block.content
-    parts = (b.text if isinstance(b, Text) else f"[{b.kind}]" for b in block.content)
-    return "\n".join(parts)
 
 
 def _tool(tool: ToolSpec) -> dict[str, Json]:

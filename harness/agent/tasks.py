@@ -16,7 +16,7 @@ from harness.agent.loop import Loop
 from harness.agent.model import Model
 from harness.agent.outcome import Outcome
 from harness.agent.policy import Policy
-from harness.agent.projection import project
+from harness.agent.projection import Projection, project
 from harness.agent.toolbox import Toolbox
 from harness.agent.window import fit
 from harness.core.brief import Brief, Tool, ToolError
@@ -40,8 +40,15 @@ LoopOf: TypeAlias = Callable[["TaskTranscript", Model, Toolbox], Loop]
 class Tasks:
     """The sub-agents of one turn; `session` is the turn's, and theirs are named after it."""
 
-    def __init__(self, session: str, model_of: ModelOf, loop_of: LoopOf, policy: Policy) -> None:
-        self._session, self._policy = session, policy
+    def __init__(
+        self,
+        session: str,
+        model_of: ModelOf,
+        loop_of: LoopOf,
+        policy: Policy,
+        project: Projection = project,
+    ) -> None:
+        self._session, self._policy, self._project = session, policy, project
         self._model_of, self._loop_of = model_of, loop_of
         self._numbers = count(1)
 
@@ -64,7 +71,8 @@ class Tasks:
             raise ToolError(f"Not run: {self._policy.max_tasks} tasks a message are the limit.")
         session = f"{self._session}-task{number}"
         offered = self.offered(tools, session, depth)
-        loop = self._loop_of(TaskTranscript(prompt), self._model_of(session, parent), offered)
+        transcript = TaskTranscript(prompt, self._project)
+        loop = self._loop_of(transcript, self._model_of(session, parent), offered)
         outcome = loop.run()
         if outcome.status != "ok":
             raise ToolError(outcome.text)
@@ -74,8 +82,9 @@ class Tasks:
 class TaskTranscript:
     """The history of a sub-agent, in memory."""
 
-    def __init__(self, prompt: str) -> None:
+    def __init__(self, prompt: str, project: Projection = project) -> None:
         self.messages: Sequence[Message] = [user(prompt)]
+        self._project = project
 
     def open(self, inbound: Inbound) -> bool:
         """A sub-agent takes in nothing but its prompt."""
@@ -91,7 +100,7 @@ class TaskTranscript:
 
     def wire(self, nudge: str = "") -> list[Message]:
         """The messages of the next request."""
-        return project([*self.messages, *([user(nudge)] if nudge else [])])
+        return self._project([*self.messages, *([user(nudge)] if nudge else [])])
 
     def compact(self, summary: Message, keep: int) -> None:
         """Go on with a summary and the last `keep` messages."""
