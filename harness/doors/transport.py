@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Self
 
 from harness.core.calls import HEADERS
 from harness.core.errors import HarnessError, RunStopped
-from harness.core.plans import Close, Plan, Raise, Step, Wait
+from harness.core.plans import Close, Kill, Plan, Raise, Step, Wait
 from harness.doors import unframed
 from harness.doors.door import Door
 from harness.doors.exchange import DISCONNECTED, Exchange, at_once, exchange
@@ -190,9 +190,10 @@ def _body_class(library: ModuleType) -> Any:
     class Body(sync_base, async_base):  # type: ignore[misc]
         def __init__(self, carrier: _Carrier, answer: Exchange) -> None:
             self._carrier, self._answer = carrier, answer
+            self._parts = iter(answer.parts)
 
         def __iter__(self) -> Iterator[bytes]:
-            for part in self._answer.parts:
+            for part in self._parts:
                 if isinstance(part, bytes):
                     yield part
                 else:
@@ -200,12 +201,22 @@ def _body_class(library: ModuleType) -> Any:
             self._end()
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            for part in self._answer.parts:
+            for part in self._parts:
                 if isinstance(part, bytes):
                     yield part
                 else:
                     await self._carrier.astep(part)
             self._end()
+
+        def close(self) -> None:
+            """Some clients read no further than the last event; a kill right behind the bytes that
+            they have meets them all the same."""
+            following = next(self._parts, None)
+            if isinstance(following, Kill):
+                self._carrier.step(following)
+
+        async def aclose(self) -> None:
+            self.close()
 
         def _end(self) -> None:
             if short := self._answer.short:

@@ -110,6 +110,28 @@ def test_a_kill_is_carried_out_where_it_stands() -> None:
         assert (next(parts), killed) == (b"x", [True])
 
 
+@pytest.mark.parametrize(("behind", "killed"), [((Kill(),), 1), ((Wait(1), Kill()), 0)])
+def test_a_kill_meets_a_client_that_reads_no_further(behind: Plan, killed: int) -> None:
+    """The OpenAI SDK reads to `[DONE]` and closes."""
+    door = in_process(bend=lambda _: (HALF, *behind), clock=VirtualClock())
+    kills: list[int] = []
+    door.on_kill = lambda: kills.append(1)
+    with client(door).stream("POST", "/v1/messages", json=REQUEST) as response:
+        assert next(response.iter_raw())
+    assert len(kills) == killed
+
+    async def read() -> None:
+        transport: Any = Transport(door)
+        async with (
+            httpx2.AsyncClient(transport=transport, base_url="http://door.invalid") as agent,
+            agent.stream("POST", "/v1/messages", json=REQUEST) as answer,
+        ):
+            assert await anext(answer.aiter_raw())
+
+    asyncio.run(read())
+    assert len(kills) == 2 * killed
+
+
 def test_the_end_of_the_run_goes_past_what_catches_exceptions() -> None:
     with (
         client(in_process(bend=lambda _: (Raise("stop", "over"),))) as http,
