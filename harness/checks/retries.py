@@ -111,10 +111,11 @@ def backoff(
     sent again at all, though the answer asked for more than `cap_s`; then the user is to hear of it
     instead. `flat`: `flat_gaps` waits in a row of which none is longer than the first, jitter set
     aside. Waits that the answer asked for, and those of `ceiling_s` and more, need not grow. Not
-    meant: a stream that broke off, which says nothing of load, and a `retry-after` that is a date
-    or cannot be read. Agents that come back together keep a provider down, and one that sleeps a
-    day looks dead. An agent mends it by doubling its waits with jitter, by obeying `retry-after`,
-    and by giving up where that is too long. Source: invariant 15; cline/cline#713.
+    meant: a stream that broke off, which says nothing of load, an error that the network broke off,
+    and a `retry-after` that is a date or cannot be read. Agents that come back together keep a
+    provider down, and one that sleeps a day looks dead. An agent mends it by doubling its waits
+    with jitter, by obeying `retry-after`, and by giving up where that is too long.
+    Source: invariant 15; cline/cline#713.
     """
     if history.trace.world == "recording":
         return
@@ -150,7 +151,7 @@ def _asks_for_patience(exchange: Exchange) -> bool:
     if exchange.status is None:
         steps = exchange.answered.steps if exchange.answered else ()
         return exchange.transient and not any(step.startswith("send") for step in steps)
-    return exchange.transient and exchange.status >= 400
+    return exchange.transient and exchange.status >= 400 and not exchange.is_unreadable
 
 
 def _gap(failed: Exchange, again: Exchange) -> _Gap:

@@ -66,13 +66,18 @@ def _changes_at_last(run: list[Execution]) -> bool:
 
 
 def _exact_failure(execution: Execution) -> Hashable | None:
-    return (execution.request.name, execution.text) if execution.failed else None
+    return (execution.request.name, _failure(execution)) if execution.failed else None
 
 
 def _like_failure(execution: Execution) -> Hashable | None:
     if not execution.failed:
         return None
-    return *execution.identity, _VOLATILE.sub("#", execution.text)
+    return *execution.identity, _VOLATILE.sub("#", _failure(execution))
+
+
+def _failure(execution: Execution) -> str:
+    """What the caller saw of a failure: nothing of one that it did not wait for."""
+    return "" if execution.given_up else f"says: {execution.text}"
 
 
 def cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:

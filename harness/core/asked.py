@@ -56,6 +56,7 @@ class Asked:
                 ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n
+                    ask.sent_ms = exchange.called.at_ms
 
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
         """The calls of the last answer under the new ids that a message gives them."""

@@ -87,11 +87,18 @@ class Exchange(msgspec.Struct, eq=False):
         return any(fault.partition(".")[0] in layers for fault in faults)
 
     @property
+    def is_unreadable(self) -> bool:
+        """Whether the network broke the answer off, so that a client may have made nothing of it:
+        the SDKs read the body of an error before they tell its status."""
+        steps = self.answered.steps if self.answered else ()
+        return not {"close", "reset"}.isdisjoint(steps) and self.is_bent_by("transport")
+
+    @property
     def too_large(self) -> bool:
         """Whether the answer refuses the request for its size, in any of the shapes."""
         a = self.answered
-        if a is None or (a.outcome != "ok" and a.status is None and a.faults):  # nothing was heard
-            return False
+        if a is None or (a.outcome != "ok" and a.status is None and a.faults) or self.is_unreadable:
+            return False  # nothing was heard
         named = a.too_large or a.error in SIZE_RULES or a.status == HTTP_TOO_LARGE
         return named or self.stop == "model_context_window_exceeded"
 
@@ -125,6 +132,15 @@ class Execution(msgspec.Struct, eq=False):
         return self.answered is not None and answer_failed(self.answered)
 
     @property
+    def given_up(self) -> bool:
+        """Whether the caller had gone on by the time the answer came, and so never saw it."""
+        ask, answered = self.ask, self.answered
+        if ask is None or ask.sent is None or answered is None:
+            return False
+        wait_ms = waited_ms(answered.steps)
+        return wait_ms > 0 and ask.sent_ms < answered.at_ms + wait_ms
+
+    @property
     def text(self) -> str:
         """The readable part of what it answered, or how it failed to."""
         return answer_text(self.answered) if self.answered else ""
@@ -137,15 +153,17 @@ class Execution(msgspec.Struct, eq=False):
     @property
     def triple(self) -> tuple[str, str, str]:
         """The tool, its canonical input, and what came of it, as far as the caller could see."""
-        result = canonical(_came(self.answered)) if self.answered else ""
-        return *self.identity, result
+        if self.answered is None or self.given_up:
+            return *self.identity, ""
+        return *self.identity, canonical(_came(self.answered))
 
 
 class Ask(msgspec.Struct, eq=False):
     """A tool call that the model asks for, and what became of it.
 
     `execution` is the first run of it across the tool seam; `sent` the first result for it in a
-    later request, at event `sent_n`. Sent without an execution, the agent answered by itself.
+    later request, at event `sent_n` and the time `sent_ms`. Sent without an execution, the agent
+    answered by itself.
     """
 
     exchange: Exchange
@@ -153,6 +171,7 @@ class Ask(msgspec.Struct, eq=False):
     execution: Execution | None = None
     sent: ToolResult | None = None
     sent_n: int = 0
+    sent_ms: int = 0
 
     @property
     def refused(self) -> bool:
