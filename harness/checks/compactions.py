@@ -84,10 +84,11 @@ def _is_open(ask: Ask, compaction: Compaction) -> bool:
     """Whether a whole answer made a call before the compaction, and no request had its result then.
 
     A call that the next request does not hold is not open: its answer was not taken, for its stop
-    reason, or because a kill came first.
+    reason, or because a kill came first. Nor is one in an answer that refuses the request.
     """
     made_n, n = ask.exchange.n, compaction.n
-    if not ask.exchange.succeeded or made_n >= n or 0 < ask.sent_n < n:
+    is_answered = ask.exchange.succeeded and not ask.exchange.too_large
+    if not is_answered or made_n >= n or 0 < ask.sent_n < n:
         return False
     later = next((e for e in compaction.turn.main if made_n < e.n < n), None)
     return later is None or any(

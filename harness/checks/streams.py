@@ -7,6 +7,7 @@ bytes until its events are complete, however they are cut and whatever ends thei
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -24,6 +25,7 @@ _CODE = "stream_error_handled"
 _REPLACED = "\ufffd"
 _ORDERLY = ("next", "returned", "crashed")
 _ANSWERS = frozenset({"final", "error", "notice"})
+_HALF = re.compile(r"[\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}")
 
 
 @needs("model")
@@ -135,5 +137,6 @@ def _decoded(turn: Turn, whole: Exchange, after: Exchange | None) -> Iterator[Fi
 
 
 def _has_halves(text: str) -> bool:
-    """Whether a text holds halves of characters, for which U+FFFD may rightly stand."""
-    return any("\ud800" <= character <= "\udfff" for character in text)
+    """Whether a text holds halves of characters, for which U+FFFD may rightly stand; a history that
+    was read from its file has them as escapes."""
+    return _HALF.search(text) is not None
