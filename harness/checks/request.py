@@ -204,8 +204,9 @@ def _same_side(node: Node) -> bool:
 
 
 def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
-    """The law for a turn's rows; a turn whose rows were replaced (compaction) is left alone."""
-    if any(event.gone for event in trace.stored_during(turn)):
+    """The law for a turn's rows; a turn whose rows were replaced (compaction), or whose files a
+    fault has damaged, is left alone."""
+    if any(event.gone or event.n in trace.damages for event in trace.stored_during(turn)):
         return
     rows = list(trace.rows_added(turn))
     sides = [side(message) for _, _, message in rows if side(message) != "system"]
