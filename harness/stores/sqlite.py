@@ -94,7 +94,8 @@ class SqliteStore:
 
     def _add_columns(self, table: str, columns: dict[str, str]) -> None:
         """Make a table of an older version one of this. Where it did not say whether a reply was
-        delivered, all were: nobody is answered again for a new column."""
+        delivered, all were: nobody is answered again for a new column. A message without a reply
+        is open still."""
         present = {name for _, name, *_ in self._db.execute(f"PRAGMA table_info({table})")}
         missing = [name for name in columns if name not in present]
         if not missing:
@@ -103,7 +104,8 @@ class SqliteStore:
             for name in missing:
                 db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
             if "delivered" in missing:
-                db.execute("UPDATE inbounds SET delivered = 1")
+                are_all = "TRUE" if "reply" in missing else "reply IS NOT NULL"
+                db.execute(f"UPDATE inbounds SET delivered = 1 WHERE {are_all}")
         self.notes.append(f"{self._name}: an older file, {table} got {', '.join(missing)}")
 
     @contextmanager
