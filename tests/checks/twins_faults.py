@@ -129,18 +129,25 @@ def no_silent_loss(history: History, attempts: int) -> Wrong:
     answers = {e.key: e for e in events if isinstance(e, Answered)}
     kills = [e.n for e in events if isinstance(e, Killed)]
     for write in writes:
-        same = [answers[w.key] for w in writes if w.request == write.request]
+        same = [w for w in writes if w.request == write.request]
         answer = answers[write.key]
         if answer.outcome == "ok":
             continue
-        ends = [a.n for a in same if a.outcome == "ok"] + kills
-        row = [a.n for a in same if max([0, *(n for n in ends if n < answer.n)]) < a.n <= answer.n]
-        if len(row) == attempts + 1:
+        in_turn = [answers[w.key] for w in same if w.turn == write.turn]
+        if _in_a_row(in_turn, answer, kills) == attempts + 1:
             wrong.add(("no_silent_loss.unbounded", answer.n))
-        first = len(row) == 1 and not any(n > answer.n for n in ends)
+        ever = [answers[w.key] for w in same]
+        ends = [a.n for a in ever if a.outcome == "ok"] + kills
+        first = _in_a_row(ever, answer, kills) == 1 and max([0, *ends]) < answer.n
         if first and _is_lost(history, write, answer.n):
             wrong.add(("no_silent_loss.lost", answer.n))
     return wrong
+
+
+def _in_a_row(answers: list[Answered], last: Answered, kills: list[int]) -> int:
+    """How many refusals there were in a row up to one of them."""
+    ends = [0, *kills, *(a.n for a in answers if a.outcome == "ok")]
+    return sum(max(n for n in ends if n < last.n) < a.n <= last.n for a in answers)
 
 
 def _is_lost(history: History, write: Called, refused: int) -> bool:
