@@ -5,6 +5,10 @@ a user who also answers calls stands in one more. The arguments of a call are te
 wrote: it is read strictly here, and what is no JSON object is handed on as
 `{"__unparsedToolInput": text}`, which nothing runs. And the SDK takes a stream that simply ends for
 a complete answer: one counts here only when it said why it stopped.
+
+The messages go into the SDK's `extra_body`, which it sends as it is. In its own parameter it looks
+through every field of every message for names to translate, of which there are none: some 45 ms a
+call for 299 messages, against 1 ms.
 """
 
 from __future__ import annotations

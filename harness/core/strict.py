@@ -23,11 +23,9 @@ class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         equal to it. So a value that came to a worker with all its fields would be written with
         them, and its history would not be that of a run without workers.
         """
-        usual, stated = _defaults(type(self)), {}
-        for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if value is not usual[name]:
-                stated[name] = value
+        usual = _defaults(type(self))
+        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        stated = {name: value for name, value in values if value is not usual[name]}
         return partial(type(self), **stated), ()
 
 

@@ -52,7 +52,7 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
     http = sdk.DefaultAsyncHttpxClient if asynchronous else sdk.DefaultHttpxClient
     usual = {"base_url": base_url, "api_key": API_KEY}
     if "http_client" not in settings:
-        plain = {"verify": without_certificates()}
-        way = plain if transport is None else {"transport": transport}
+        to_loopback = transport is None
+        way = {"verify": without_certificates()} if to_loopback else {"transport": transport}
         usual["http_client"] = http(**way)
     return getattr(sdk, async_name if asynchronous else sync_name)(**usual | settings)
