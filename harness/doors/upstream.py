@@ -30,6 +30,10 @@ DUMMY_KEYS = frozenset({API_KEY, "sk-dummy"})
 
 CONNECT_S, READ_S = 30.0, 600.0
 
+_A_CONNECTION_EACH = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+"""A provider may close a connection that it has answered on at the moment of the next request,
+which is then lost, and which nobody but the agent may send again (RFC 9110, 9.2.2)."""
+
 _HOP = frozenset(
     {
         "accept-encoding",
@@ -148,7 +152,8 @@ def _client(url: str) -> httpx2.Client:
     proxy = None if bypassed else getproxies().get(parts.scheme)
     timeout = httpx2.Timeout(READ_S, connect=CONNECT_S)
     is_plain = parts.scheme == "http" and proxy is None
-    transport = _Direct(verify=without_certificates()) if is_plain else _Direct(proxy=proxy)
+    way = {"verify": without_certificates()} if is_plain else {"proxy": proxy}
+    transport = _Direct(limits=_A_CONNECTION_EACH, **way)
     client = httpx2.Client(transport=transport, timeout=timeout, trust_env=False)
     client.headers = httpx2.Headers()
     return client

@@ -261,6 +261,15 @@ def test_many_at_once_are_recorded_in_the_order_in_which_they_were_asked(tmp_pat
     assert [timings[n].at_ms for n in sorted(timings)] == sorted(t.at_ms for t in timings.values())
 
 
+def test_a_connection_that_the_provider_may_close_any_moment_gets_no_second_request() -> None:
+    closes = threading.Event()
+    with upstream(whole(HELLO), closes) as url, proxy(url) as (server, _):
+        answers = [post(server), post(server)]
+        closes.set()
+    assert [answer.content for answer in answers] == [HELLO, HELLO]
+    assert server.failures == []
+
+
 def test_a_client_that_leaves_is_recorded_with_what_it_heard(tmp_path: Path) -> None:
     left = threading.Event()
     steps: tuple[Step, ...] = (
