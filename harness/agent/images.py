@@ -13,7 +13,7 @@ import base64
 import binascii
 import struct
 
-from harness.core.messages import Opaque, Text
+from harness.core.messages import Block, Opaque, Text
 
 SIZE_MAX_BYTES = 5 * 1024 * 1024
 EDGE_MAX_PIXELS = 2000
@@ -31,6 +31,16 @@ def sendable(block: Opaque) -> Opaque | Text:
             why = _reason_against(data)
             return Text(_TOO_LARGE.format(why=why)) if why else block
     return block
+
+
+def data_url(block: Block) -> str:
+    """The picture that a block brings, as the URL that the OpenAI wires take; "" for no picture."""
+    match block:
+        case Opaque("image", {"source": {"type": "base64", "media_type": media, "data": data}}):
+            return f"data:{media};base64,{data}"
+        case Opaque("image", {"source": {"type": "url", "url": str(url)}}):
+            return url
+    return ""
 
 
 def _reason_against(data: str) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 from harness.agent.asking import client_for, failures, unbroken
 from harness.agent.failures import SYNTHETIC, FailureKind, ModelFailure, classify, classify_answer
 from harness.agent.guards.empty_input import UNPARSED
+from harness.agent.images import data_url
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
 from harness.agent.silence import impatient, watched
 from harness.agent.text import clean
@@ -169,16 +170,24 @@ def write_rows(message: Message) -> Iterator[dict[str, Json]]:
     """A message as the rows of a request: each result is one, and what else is said another."""
     for block in message.tool_results:
         yield {"role": "tool", "tool_call_id": block.id, "content": _result(block)}
-    texts = [block.text for block in message.blocks if isinstance(block, Text)]
-    calls = [_call(call) for call in message.tool_uses]
     if message.role == "assistant":
+        texts = [block.text for block in message.blocks if isinstance(block, Text)]
+        calls = [_call(call) for call in message.tool_uses]
         content = "\n".join(texts) or (None if calls else "")
         yield {"role": "assistant", "content": content, **({"tool_calls": calls} if calls else {})}
-    elif len(texts) == 1:
-        yield {"role": message.role, "content": texts[0]}
-    elif texts:
-        parts = [{"type": "text", "text": text} for text in texts]
-        yield {"role": message.role, "content": parts}
+        return
+    parts = [part for block in message.blocks if (part := _part(block))]
+    if parts:
+        is_text = len(parts) == 1 and parts[0]["type"] == "text"
+        yield {"role": message.role, "content": parts[0]["text"] if is_text else parts}
+
+
+def _part(block: Block) -> dict[str, Json]:
+    """A text or a picture as part of a user's message; nothing for anything else."""
+    if isinstance(block, Text):
+        return {"type": "text", "text": block.text}
+    url = data_url(block)
+    return {"type": "image_url", "image_url": {"url": url}} if url else {}
 
 
 NAME_CHARACTERS_MAX = 64

@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.agent.asking import client_for, failures, unbroken
 from harness.agent.failures import SYNTHETIC, FailureKind, ModelFailure, classify, classify_answer
+from harness.agent.images import data_url
 from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arguments_of
 from harness.agent.silence import impatient, watched
 from harness.agent.text import clean
@@ -184,12 +185,11 @@ def write_items(message: Message) -> Iterator[dict[str, Json]]:
 
 def _part(block: Block, role: str) -> dict[str, Json] | None:
     """A text or an image as part of a message; None for anything else."""
-    match block:
-        case Text(text):
-            return {"type": "output_text" if role == "assistant" else "input_text", "text": text}
-        case Opaque("image", {"source": {"type": "base64", "media_type": media, "data": data}}):
-            return {"type": "input_image", "image_url": f"data:{media};base64,{data}"}
-    return None
+    if isinstance(block, Text):
+        kind = "output_text" if role == "assistant" else "input_text"
+        return {"type": kind, "text": block.text}
+    url = data_url(block)
+    return {"type": "input_image", "image_url": url} if url else None
 
 
 def _item(block: Block) -> Iterator[dict[str, Json]]:

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agent.images import EDGE_MAX_PIXELS, SIZE_MAX_BYTES, sendable
-from harness.core.messages import Opaque, Text
+from harness.agent.images import EDGE_MAX_PIXELS, SIZE_MAX_BYTES, data_url, sendable
+from harness.agent.openai_chat_model import write_rows
+from harness.agent.openai_responses_model import write_items
+from harness.core.messages import Block, Message, Opaque, Text
 
 
 def picture(data: str) -> Opaque:
@@ -67,3 +69,34 @@ def test_other_blocks_and_pictures_by_address_stay() -> None:
     source: Any = {"type": "url", "url": "https://example.org/map.png"}
     for block in (Opaque("image", {"type": "image", "source": source}), Opaque("audio", {})):
         assert sendable(block) is block
+
+
+URL = "https://example.invalid/cat.png"
+LINKED = Opaque("image", {"type": "image", "source": {"type": "url", "url": URL}})
+
+
+@pytest.mark.parametrize(
+    ("block", "url"),
+    [
+        (picture("eA=="), "data:image/png;base64,eA=="),
+        (LINKED, URL),
+        (Opaque("image", {"type": "image", "source": {"type": "file", "file_id": "f"}}), ""),
+        (Opaque("document", LINKED.value), ""),
+        (Text("a"), ""),
+    ],
+)
+def test_a_picture_of_a_user_is_a_url_on_the_openai_wires(block: Block, url: str) -> None:
+    assert data_url(block) == url
+    chat: list[Any] = [{"type": "image_url", "image_url": {"url": url}}]
+    responses: list[Any] = [{"type": "input_image", "image_url": url}]
+    if url:
+        alone = Message("user", (block,))
+        assert list(write_rows(alone)) == [{"role": "user", "content": chat}]
+        assert list(write_items(alone)) == [{"role": "user", "content": responses}]
+
+
+def test_a_picture_stands_where_the_user_put_it() -> None:
+    rows = list(write_rows(Message("user", (Text("This"), LINKED, Text("or that?")))))
+    text = [{"type": "text", "text": said} for said in ("This", "or that?")]
+    shown = {"type": "image_url", "image_url": {"url": URL}}
+    assert rows == [{"role": "user", "content": [text[0], shown, text[1]]}]
