@@ -1,6 +1,7 @@
 """Where the messages stand in a request's bytes.
 
-An agent loop sends its whole history with every call. What the last request already said need not
+Each wire has one list that grows, `messages` or `input`; its entries are called messages here. An
+agent loop sends its whole history with every call. What the last request already said need not
 be decoded again: if the new body begins with the same bytes up to the end of some message, only
 what follows is read, as a small request of its own; and if it also ends with the bytes that came
 after the messages, only the messages between are. That needs the byte offset at which each
@@ -21,15 +22,18 @@ from harness.core.messages import Json
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _VALUES = msgspec.json.Decoder(list[Json])
-_OPEN = b'{"messages":['
 
 
 class NotAnObject(ValueError):
-    """The body is JSON, but no object."""
+    """The body is JSON, but no object; `value` is what it is."""
+
+    def __init__(self, value: Json) -> None:
+        super().__init__("not an object")
+        self.value = value
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """A body in parts: fields before and after `messages`, and the bytes of each message.
+    """A body in parts: fields before and after the list, and the bytes of each message.
 
     `messages` is None when there is no such list; `marks` are the offsets where the list begins and
     right after each message, None when the body has no single layout. `bad` is what stands in place
@@ -43,40 +47,43 @@ class Layout(msgspec.Struct, frozen=True):
     bad: bytes = b""
 
 
-def split(body: bytes) -> Layout:
-    """The parts of a body; raises NotAnObject, ValueError or RecursionError when it has none."""
+def split(body: bytes, listed: str = "messages") -> Layout:
+    """The parts of a body whose list is the field `listed`.
+
+    Raises NotAnObject, ValueError or RecursionError when it has none.
+    """
     body.decode()
     try:
         parts = _FIELDS.decode(body)
     except msgspec.ValidationError:
-        raise NotAnObject from None
+        raise NotAnObject(msgspec.json.decode(body)) from None
     names = list(parts)
-    if "messages" not in parts:
+    if listed not in parts:
         return Layout(_copied(parts, names), {}, None, None)
-    place = names.index("messages")
+    place = names.index(listed)
     head, rest = _copied(parts, names[:place]), _copied(parts, names[place + 1 :])
-    raw = parts["messages"]
+    raw = parts[listed]
     try:
         items = tuple(bytes(item) for item in _ITEMS.decode(raw))
     except msgspec.ValidationError:
         return Layout(head, rest, None, None, bytes(raw))
     exact = len(body) == _size(parts.items()) + 1
     exact = exact and len(raw) == 2 + sum(map(len, items)) + max(0, len(items) - 1)
-    start = _size(head.items()) + len(_OPEN)
+    start = _size(head.items()) + len(_open(listed))
     return Layout(head, rest, items, (start, *ends(items, start)) if exact else None)
 
 
-def resume(body: bytes, end: int) -> Layout | None:
+def resume(body: bytes, end: int, listed: str = "messages") -> Layout | None:
     """The parts after the message that ends at `end`, or None when they cannot be told apart."""
-    more = body[end : end + 1] == b","
+    more, begun = body[end : end + 1] == b",", _open(listed)
     start = end + 1 if more else end
     try:
-        layout = split(_OPEN + body[start:])
+        layout = split(begun + body[start:], listed)
     except (ValueError, RecursionError):
         return None
     if layout.marks is None or bool(layout.messages) != more:
         return None
-    shift = start - len(_OPEN)
+    shift = start - len(begun)
     marks = tuple(mark + shift for mark in layout.marks)
     return Layout({}, layout.rest, layout.messages, marks)
 
@@ -128,6 +135,10 @@ def shared(body: bytes, prefix: memoryview, marks: list[int]) -> int:
         else:
             high = middle
     return low
+
+
+def _open(listed: str) -> bytes:
+    return b'{"%b":[' % listed.encode()
 
 
 def _copied(parts: dict[str, msgspec.Raw], names: Iterable[str]) -> dict[str, bytes]:

@@ -1,17 +1,14 @@
 """Requests: bytes to a `Reading`, at the cost of what is new in them.
 
-A reader serves one session. It remembers the last request (its bytes, where each message ends, and
-what the validator found) and nothing before. What it answers never depends on that memory, except
-for `keep`.
+A reader serves one session. It remembers the last request, and what the validator found in it, and
+nothing before. What it answers never depends on that memory, except for `keep`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
-from harness.core.messages import Json, Message
+from harness.core.messages import Message
 from harness.core.ports import Violation
 from harness.wires.anthropic.bindings import Bindings
 from harness.wires.anthropic.blocks import Malformed, message_from
@@ -23,19 +20,10 @@ from harness.wires.anthropic.reading import AnthropicReading
 from harness.wires.anthropic.rules import violation
 from harness.wires.anthropic.thinking import judged, unthinking
 from harness.wires.anthropic.threads import CREATE_ONLY, UNSUPPORTED, Continued, Threads, Turn
-from harness.wires.layout import (
-    Layout,
-    NotAnObject,
-    between,
-    ends,
-    resume,
-    shared,
-    split,
-)
+from harness.wires.last_request import Found, LastRequest
+from harness.wires.layout import NotAnObject
 from harness.wires.tokens import tokens
 from harness.wires.unreadable import reason
-
-_decode = msgspec.json.Decoder().decode
 
 
 class AnthropicReader:
@@ -47,7 +35,8 @@ class AnthropicReader:
         self._fields = Fields(self._fold.active)
         self._bindings = Bindings()
         self._threads: Threads | None = None
-        self._forget()
+        self._last = LastRequest()
+        self._messages: tuple[Message, ...] = ()
 
     def read(self, body: bytes) -> AnthropicReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
@@ -58,15 +47,18 @@ class AnthropicReader:
 
     def _read(self, body: bytes) -> AnthropicReading:
         try:
-            return self._take(body, *self._locate(body))
+            found = self._last.find(body)
+            if found.fields is not None:
+                self._fields.take(found.fields)
+            return self._take(found)
         except Malformed as error:
             return self._refused(*self._fields.said.violations, _malformed(error))
         except NotAnObject:
-            found = violation("V35", path="body", wanted="a valid dictionary")
+            broken = violation("V35", path="body", wanted="a valid dictionary")
         except (ValueError, RecursionError):
-            found = violation("V28", reason=reason(body))
+            broken = violation("V28", reason=reason(body))
         self._fields.take({})
-        return self._refused(found)
+        return self._refused(broken)
 
     def _threaded(self, reading: AnthropicReading) -> AnthropicReading:
         """The reading of a request with the field `thread` that continues none of ours."""
@@ -78,7 +70,7 @@ class AnthropicReader:
         elif isinstance(thread, dict) and thread.get("type") == "create":
             self._threads = self._threads or Threads()
             kept = {name: fields[name] for name in CREATE_ONLY if name in fields}
-            turn = Turn(self._threads, tuple(self._raws), kept)
+            turn = Turn(self._threads, self._last.raws, kept)
             return msgspec.structs.replace(reading, turn=turn)
         else:
             id_ = thread.get("previous_message_id") if isinstance(thread, dict) else None
@@ -93,64 +85,20 @@ class AnthropicReader:
             return msgspec.structs.replace(self._read(body), violations=(whole,))
         assert self._threads is not None
         reading = self._read(whole.body)
-        turn = Turn(self._threads, tuple(self._raws), whole.previous.fields, whole.previous)
+        turn = Turn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
         found = reading.violations
         if whole.bare:
             found = tuple(v for v in found if v.rule not in ("V13", "V14"))
         settings = {**reading.settings, "thread": whole.thread}
         return msgspec.structs.replace(reading, turn=turn, violations=found, settings=settings)
 
-    def _forget(self) -> None:
-        self._prefix = self._tail = memoryview(b"")
-        self._marks: list[int] = []
-        self._raws: list[bytes] = []
-        self._head: dict[str, bytes] = {}
-        self._messages: tuple[Message, ...] = ()
-        self._fold.rewind(0)
-        self._bindings.follow((), 0, self._fields.said)
-
-    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...], Iterable[Json]]:
-        """How many messages are the last request's, the bytes of the others, and their values.
-
-        Notes where all messages end, and the fields where those may have changed; what fails after
-        this forgets everything.
-        """
-        keep = shared(body, self._prefix, self._marks) if self._marks else -1
-        if keep >= 0:
-            start = self._marks[keep]
-            found = between(body, start, self._tail, first=not keep)
-            if found is not None:
-                self._marks[keep + 1 :] = ends(found[0], start + 1 if keep else start)
-                return keep, *found
-        if keep > 0 and (rest := resume(body, self._marks[keep])) is not None:
-            self._marks[keep + 1 :] = rest.marks[1:] if rest.marks else ()
-            raws = self._noted({**self._head, **rest.rest}, rest)
-            return keep, raws, map(_decode, raws)
-        whole = split(body)
-        self._marks, self._head = list(whole.marks or ()), whole.head
-        raws = self._noted({**whole.head, **whole.rest}, whole)
-        keep = _same(self._raws, raws)
-        return keep, raws[keep:], map(_decode, raws[keep:])
-
-    def _noted(self, fields: dict[str, bytes], new: Layout) -> tuple[bytes, ...]:
-        """The layout's messages, once its fields are taken in."""
-        self._fields.take(fields)
-        if new.messages is None:
-            raise Malformed("messages", not new.bad, "a valid list")
-        return new.messages
-
-    def _take(
-        self, body: bytes, keep: int, raws: tuple[bytes, ...], values: Iterable[Json]
-    ) -> AnthropicReading:
-        added, noted = _messages(keep, values)
+    def _take(self, found: Found) -> AnthropicReading:
+        keep, (added, noted) = found.keep, _messages(found)
         self._fold.rewind(keep)
         self._fold.extend(added, noted)
         messages = self._messages if keep == len(self._messages) else self._messages[:keep]
         self._messages = messages + added if added else messages
-        self._raws[keep:] = raws
         self._bindings.follow(self._messages, keep, self._fields.said)
-        view, end = memoryview(body), self._marks[-1] if self._marks else 0
-        self._prefix, self._tail = view[:end], view[end:]
         return self._reading(keep, added)
 
     def _reading(self, keep: int, added: tuple[Message, ...]) -> AnthropicReading:
@@ -183,24 +131,25 @@ class AnthropicReader:
 
     def _refused(self, *found: Violation) -> AnthropicReading:
         """The reading of what cannot be read as messages; the next one starts afresh."""
-        self._forget()
+        self._last.forget()
+        self._messages = ()
+        self._fold.rewind(0)
+        self._bindings.follow((), 0, self._fields.said)
         return msgspec.structs.replace(self._reading(0, ()), violations=found)
 
 
-def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
-
-
-def _messages(keep: int, values: Iterable[Json]) -> tuple[tuple[Message, ...], list[Notes | None]]:
+def _messages(found: Found) -> tuple[tuple[Message, ...], list[Notes | None]]:
+    """The new messages; raises Malformed with the whole path of what is none."""
+    if found.raws is None:
+        raise Malformed("messages", not found.bad, "a valid list")
     read: list[Message] = []
     noted: list[Notes | None] = []
     try:
-        for value in values:
+        for value in found.values:
             read.append(message_from(value))
             noted.append(notes(value) if type(value["content"]) is list else None)
     except Malformed as error:
-        path = f"messages.{keep + len(read)}{error.path}"
+        path = f"messages.{found.keep + len(read)}{error.path}"
         raise Malformed(path, error.missing, error.wanted) from None
     return tuple(read), noted
 

@@ -92,9 +92,9 @@ def _messages(found: Found) -> tuple[Message, ...]:
         value = _decode(found.bad) if found.bad else None
         raise Malformed("messages", value, "an array of objects", missing=not found.bad)
     read: list[Message] = []
-    for raw in found.raws:
+    for value in found.values:
         try:
-            read.append(message_from(_decode(raw)))
+            read.append(message_from(value))
         except Malformed as error:
             path = f"messages[{found.keep + len(read)}]{error.path}"
             raise Malformed(path, error.value, error.wanted, missing=error.missing) from None

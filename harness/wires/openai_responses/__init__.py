@@ -1,6 +1,6 @@
 """The OpenAI Responses API: items in, items out, and a server that may keep what came before.
 
-`wire` is the face. Reading goes layout (where the items stand in the bytes) -> kept (what the
+`wire` is the face. Reading goes last_request (which items are new) -> kept (what the
 server knows already) -> items (what each one says) -> path (items grouped into messages) ->
 validator (what the dialect refuses, by the table in rules). Writing is reply, response and stream;
 reading an answer back is answer and assembly.

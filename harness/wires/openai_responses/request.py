@@ -1,7 +1,7 @@
 """Requests: bytes to a `Reading`, at the cost of what is new in them.
 
-A reader serves one session. It remembers the last request (its bytes, and the path of items that it
-stands for) and what the server keeps. What it answers depends on what is kept, never on the last
+A reader serves one session. It remembers the last request, the path of items that it stands for,
+and what the server keeps. What it answers depends on what is kept, never on the last
 request, except for `keep`.
 """
 
@@ -10,9 +10,10 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.ports import Violation
+from harness.wires.last_request import Found, LastRequest
+from harness.wires.layout import NotAnObject
 from harness.wires.openai_responses.fields import Fields
 from harness.wires.openai_responses.kept import Kept, Place, PlacedReading
-from harness.wires.openai_responses.layout import Layout, NotAnObject, added, split
 from harness.wires.openai_responses.path import Node, Path
 from harness.wires.openai_responses.rules import rules_of, violation
 from harness.wires.openai_responses.shape import wrong_type
@@ -30,67 +31,55 @@ class ResponsesReader:
         self._window_tokens = window_tokens
         self._active = rules_of(dialect)
         self._kept, self._path, self._fields = Kept(), Path(), Fields()
-        self._forget()
+        self._last = LastRequest("input", text=_message)
+        self._base: Node | None = None
 
     def read(self, body: bytes) -> PlacedReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
         self._path.begin()
         try:
-            shared, raws, found = self._locate(body)
-            self._take(shared, raws)
-            return self._reading(*self._fields.said.violations, *found)
+            found = self._last.find(body)
+            if found.fields is not None:
+                self._fields.take(found.fields)
+            self._take(found)
+            return self._reading(*self._fields.said.violations, *self._missing(found))
         except NotAnObject as error:
-            found = [wrong_type("body", "an object", error.value)]
+            broken = wrong_type("body", "an object", error.value)
         except (ValueError, RecursionError):
-            found = [violation("R18", reason=reason(body))]
+            broken = violation("R18", reason=reason(body))
         self._forget()
-        return msgspec.structs.replace(self._reading(), violations=tuple(found))
+        return msgspec.structs.replace(self._reading(), violations=(broken,))
 
     def _forget(self) -> None:
         """The next request is read as the first one; what the server keeps is kept."""
-        self._prefix = self._tail = b""
-        self._raws: list[bytes] = []
-        self._base: Node | None = None
+        self._last.forget()
+        self._base = None
         self._fields.take({})
         self._path.go(None)
 
-    def _locate(self, body: bytes) -> tuple[int, tuple[bytes, ...], list[Violation]]:
-        """How many items of the input are the last request's, and the bytes of the others."""
-        more = added(body, self._prefix, self._tail, first=not self._raws)
-        if more is not None:
-            self._prefix = body[: len(body) - len(self._tail)]
-            return len(self._raws), more, []
-        layout = split(body)
-        self._fields.take(layout.fields)
-        self._prefix, self._tail = layout.prefix, layout.tail
-        raws = layout.items or ()
-        shared = _same(self._raws, raws)
-        return shared, raws[shared:], self._missing(layout)
-
-    def _missing(self, layout: Layout) -> list[Violation]:
+    def _missing(self, found: Found) -> list[Violation]:
         """What is wrong with the input as a whole, if there is none."""
         said = self._fields.said
-        if layout.bad:
+        if found.bad not in (b"", b"null"):
             wanted = "one of a string or an array of objects"
-            return [wrong_type("input", wanted, _decode(layout.bad))]
+            return [wrong_type("input", wanted, _decode(found.bad))]
         elsewhere = said.previous or said.conversation or said.has_prompt
-        return [] if elsewhere or layout.items is not None else [violation("R22")]
+        return [] if elsewhere or found.raws is not None else [violation("R22")]
 
-    def _take(self, shared: int, raws: tuple[bytes, ...]) -> None:
+    def _take(self, found: Found) -> None:
         """Go to where the new items begin, and take them in; raises ValueError for bad JSON."""
-        base = self._said_before()
-        if base is not self._base:
-            raws, shared = (*self._raws[:shared], *raws), 0
-        items = [_decode(raw) for raw in raws]
+        base, keep, items = self._said_before(), found.keep, list(found.values)
+        if found.raws is None:
+            self._last.forget()
         if base is self._base:
-            self._path.cut((base.depth if base else 0) + shared)
+            self._path.cut((base.depth if base else 0) + keep)
         else:
+            keep, items = 0, [*map(_decode, self._last.raws[:keep]), *items]
             self._path.go(base)
         self._base = base
-        self._raws[shared:] = raws
         known = self._kept.known(stores=self._fields.said.stores)
         path = self._path
-        for n, item in enumerate(items, start=shared):
+        for n, item in enumerate(items, start=keep):
             state = step(path.state, n, item, path.ids, known, self._active)
             path.push(Node(path.tip, item, state))
 
@@ -127,6 +116,6 @@ class ResponsesReader:
         )
 
 
-def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
+def _message(text: bytes) -> bytes:
+    """The message that an input is which is a text."""
+    return b'{"role":"user","content":%b}' % text
