@@ -10,7 +10,8 @@ from harness.core.ports import Violation
 from harness.wires.anthropic import tally
 from harness.wires.anthropic.request import AnthropicReader
 from harness.wires.anthropic.rules import ALL, DEFAULT_DIALECT, DIALECTS, RULES, rules_of
-from tests.wires.anthropic.cases import BROKEN, LEGAL, WINDOW, Said, case
+from tests.wires.anthropic.bodies import Said, case
+from tests.wires.anthropic.cases import BROKEN, LEGAL, WINDOW
 
 
 def read(said: Said, rule: str, dialect: str) -> tuple[tuple[Violation, ...], int]:

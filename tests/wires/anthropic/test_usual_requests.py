@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.core.scenario import Turn
-from tests.wires.anthropic.cases import MARK, png
+from tests.wires.anthropic.bodies import MARK, png
 from tests.wires.anthropic.world import called, in_process, run
 
 TEXT = {"type": "text", "text": "hi"}
