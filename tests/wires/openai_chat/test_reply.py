@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.draws import Draws
-from harness.core.messages import Json, Message, Opaque, Text, Thinking, ToolUse, assistant
-from harness.core.plans import ApiError, Recorded, Reply
+from harness.core.messages import Message, Opaque, Text, ToolUse, assistant
+from harness.core.plans import Recorded, Reply
 from harness.wires.openai_chat.arguments import arguments_to
 from tests.wires.openai_chat import strategies as some
-from tests.wires.openai_chat.sdk import ASK, WIRE, Mouth, content_type, joined, reading, written
-
-
-@pytest.fixture(scope="module")
-def mouth() -> Mouth:
-    """One client for the module: to build it costs more than a call."""
-    return Mouth()
+from tests.wires.openai_chat.sdk import WIRE, Mouth, content_type, joined, reading, written
 
 
 @given(some.replies(), st.booleans())
@@ -67,66 +59,6 @@ def test_the_official_client_sees_what_was_meant(mouth: Mouth, reply: Reply) -> 
     assert plain.usage.completion_tokens == streamed.usage.completion_tokens
     total = plain.usage.prompt_tokens + plain.usage.completion_tokens
     assert plain.usage.total_tokens == total
-
-
-def test_a_stream_is_one_send_for_each_chunk() -> None:
-    calls = (ToolUse("call_1", "read", {"path": "x" * 60}), ToolUse("call_2", "list", ""))
-    sends = written(Reply((Thinking("hm"), Text("a" * 65), *calls), "tool_use"), stream=True)
-    assert sends[-1].data == b"data: [DONE]\n\n"
-    values = [_value(send.data) for send in sends[:-1]]
-    assert {value["object"] for value in values} == {"chat.completion.chunk"}
-    assert len({value["id"] for value in values}) == 1
-    arguments = json.dumps(calls[0].input, separators=(",", ":"))
-    assert [_delta(value) for value in values] == [
-        {"role": "assistant", "content": "", "reasoning_content": "", "refusal": None},
-        {"reasoning_content": "hm"},
-        {"content": "a" * 64},
-        {"content": "a"},
-        {"tool_calls": [_named(0, "call_1", "read")]},
-        {"tool_calls": [{"index": 0, "function": {"arguments": arguments[:64]}}]},
-        {"tool_calls": [{"index": 0, "function": {"arguments": arguments[64:]}}]},
-        {"tool_calls": [_named(1, "call_2", "list")]},
-        {},
-        None,
-    ]
-    reasons = [c["finish_reason"] for value in values for c in value["choices"]]
-    assert reasons == [None] * 8 + ["tool_calls"]
-    assert [send.head is not None for send in sends] == [True] + [False] * (len(sends) - 1)
-
-
-def _value(data: bytes) -> dict[str, Json]:
-    value: dict[str, Json] = json.loads(data.decode().removeprefix("data: "))
-    return value
-
-
-def _delta(value: dict[str, Json]) -> Json:
-    return value["choices"][0]["delta"] if value["choices"] else None
-
-
-def _named(index: int, id_: str, name: str) -> dict[str, Json]:
-    function = {"name": name, "arguments": ""}
-    return {"index": index, "id": id_, "type": "function", "function": function}
-
-
-def test_a_very_long_text_comes_in_longer_pieces() -> None:
-    sends = written(Reply((Text("x" * 1_000_000),)), stream=True)
-    assert len(sends) == 2000 + 4
-    assert len(_delta(_value(sends[1].data))["content"]) == 500
-
-
-def test_an_answer_without_text_begins_with_none() -> None:
-    sends = written(Reply((ToolUse("c", "f", {}),), "tool_use"), stream=True)
-    assert _delta(_value(sends[0].data))["content"] is None
-    assert json.loads(joined(written(Reply())))["choices"][0]["message"]["content"] is None
-
-
-def test_usage_is_a_chunk_of_its_own_and_only_where_it_was_asked_for(mouth: Mouth) -> None:
-    reply = Reply((Text("x"),), usage={"output_tokens": 9})
-    *_, last = asked = mouth.chunks(reply, stream_options={"include_usage": True})
-    assert [chunk.usage for chunk in asked[:-1]] == [None] * (len(asked) - 1)
-    assert (last.choices, last.usage.completion_tokens) == ([], 9)
-    assert last.usage.prompt_tokens > 0
-    assert all(chunk.choices and chunk.usage is None for chunk in mouth.chunks(reply))
 
 
 @pytest.mark.parametrize(
@@ -201,74 +133,6 @@ def test_every_head_names_the_request_and_what_is_left(stream: bool) -> None:
     left = int(head.headers["x-ratelimit-limit-tokens"]) - reading(stream).tokens
     assert head.headers["x-ratelimit-remaining-tokens"] == str(left)
     assert head.headers["x-ratelimit-reset-requests"] == "6ms"
-
-
-@pytest.mark.parametrize(
-    ("kind", "status", "said"),
-    [
-        ("rate_limit_error", 429, ("requests", "rate_limit_exceeded")),
-        ("billing_error", 402, ("insufficient_quota", "insufficient_quota")),
-        ("authentication_error", 401, ("invalid_request_error", "invalid_api_key")),
-        ("not_found_error", 404, ("invalid_request_error", "model_not_found")),
-        ("overloaded_error", 529, ("server_error", None)),
-        ("my_own_error", 418, ("my_own_error", None)),
-    ],
-)
-@pytest.mark.parametrize("stream", [False, True])
-def test_an_error_is_a_status_and_an_envelope_in_the_providers_words(
-    kind: str, status: int, said: tuple[str, str | None], stream: bool
-) -> None:
-    error = ApiError(status, kind, "No.", {"X-Should-Retry": "false"})
-    (send,) = written(error, stream)
-    assert send.head is not None
-    assert send.head.status == status
-    assert send.head.headers["x-should-retry"] == "false"
-    assert send.head.headers["content-type"] == "application/json"
-    expected = {"message": "No.", "type": said[0], "param": None, "code": said[1]}
-    assert json.loads(send.data) == {"error": expected}
-
-
-def test_a_prompt_over_the_window_has_its_code_whoever_says_it() -> None:
-    text = "This model's maximum context length is 8192 tokens. However, you sent more."
-    (send,) = written(ApiError(400, "invalid_request_error", text))
-    error = json.loads(send.data)["error"]
-    assert (error["code"], error["param"]) == ("context_length_exceeded", "messages")
-
-
-@pytest.mark.parametrize(
-    ("status", "raised"),
-    [
-        (400, openai.BadRequestError),
-        (401, openai.AuthenticationError),
-        (404, openai.NotFoundError),
-        (429, openai.RateLimitError),
-        (500, openai.InternalServerError),
-    ],
-)
-def test_the_official_client_raises_its_own_error(
-    mouth: Mouth, status: int, raised: type[openai.APIStatusError]
-) -> None:
-    error = ApiError(status, "some_error", "no", code="some_code")
-    for call in (mouth.plain, mouth.streamed):
-        with pytest.raises(raised) as caught:
-            call(error)
-        assert caught.value.request_id
-        assert (caught.value.type, caught.value.code) == ("some_error", "some_code")
-
-
-def test_the_official_client_gets_a_refusal_word_for_word(mouth: Mouth) -> None:
-    call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    asked: list[Any] = [*ASK["messages"], {"role": "assistant", "tool_calls": [call]}]
-    with pytest.raises(openai.BadRequestError) as caught:
-        mouth.client.chat.completions.create(**{**ASK, "messages": [*asked, *ASK["messages"]]})
-    assert caught.value.response.json()["error"] == {
-        "message": "An assistant message with 'tool_calls' must be followed by tool messages "
-        "responding to each 'tool_call_id'. The following tool_call_ids did not have response "
-        "messages: call_1",
-        "type": "invalid_request_error",
-        "param": "messages.[2].role",
-        "code": None,
-    }
 
 
 def test_a_recording_is_sent_as_it_was() -> None:
