@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tests.faults.asking import SDK, DoorName, Met, ask
-from tests.wire_table.rows import Row
+from tests.wire_table.row import Row
 
 Measured = dict[str, str]
 """What surfaced, by door."""

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from tests.wire_table.measure import Measured
-from tests.wire_table.rows import ROWS, Row
+from tests.wire_table.row import Row
+from tests.wire_table.rows import ROWS
 
 BEGIN = """# What the SDKs make of faulty answers
 

@@ -10,7 +10,8 @@ import pytest
 
 from harness.faults import faults
 from tests.wire_table.measure import measured, package_of, versions
-from tests.wire_table.rows import ROWS, Row
+from tests.wire_table.row import Row
+from tests.wire_table.rows import ROWS
 from tests.wire_table.table import Column, documented, name_of, table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "wire-table.md"
