@@ -1,0 +1,53 @@
+"""Which requests are equal to a recorded one although they are not the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cassettes.played import Played
+from tests.cassettes.recorded import ASK, URI, interaction
+
+
+def test_yesterdays_system_prompt_is_todays() -> None:
+    recorded = {**ASK, "system": "Today is 2026-11-21. Be kind."}
+    played = Played(interaction(recorded), interaction({**recorded, "max_tokens": 5}))
+    today = {**ASK, "system": "Today is 2026-11-22. Be kind."}
+    assert played.ask(today)["content"][0]["text"] == "hello"
+    assert "max_tokens differs: " in played.ask({**today, "max_tokens": 6})["error"]["message"]
+
+
+def _marked(request: dict[str, Any]) -> dict[str, Any]:
+    text = {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}
+    return {**request, "messages": [{"role": "user", "content": [text]}]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _marked,
+        lambda request: {**request, "metadata": {"user_id": "somebody else"}},
+        lambda request: dict(reversed(request.items())),
+        lambda request: {**request, "stream": False},
+    ],
+)
+def test_what_does_not_determine_the_answer_does_not_count(change: Any) -> None:
+    recorded = {**ASK, "metadata": {"user_id": "me"}}
+    played = Played(interaction(recorded))
+    assert played.ask(change(recorded))["content"][0]["text"] == "hello"
+
+
+@pytest.mark.parametrize(
+    "uri", [f"{URI}?beta=true", "https://proxy.example.com/anthropic/v1/messages"]
+)
+def test_what_stands_around_the_endpoint_does_not_count(uri: str) -> None:
+    assert Played(interaction(uri=uri)).ask()["content"][0]["text"] == "hello"
+
+
+def test_a_live_key_matches_the_masked_one_of_the_recording() -> None:
+    def request(key: str) -> dict[str, Any]:
+        return {**ASK, "system": f"use {key}", "messages": [{"role": "user", "content": key}]}
+
+    played = Played(interaction(request("[REDACTED]")))
+    assert played.ask(request("sk-ant-" + "a" * 30))["content"][0]["text"] == "hello"
