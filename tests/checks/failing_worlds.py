@@ -7,7 +7,8 @@ import msgspec
 from harness.core.calls import StoreRequest
 from harness.core.messages import Message, ToolUse
 from harness.core.plans import Outcome
-from tests.checks.histories import ALL_SEAMS, Story
+from tests.checks.chronicle import ALL_SEAMS
+from tests.checks.histories import Story
 
 SENT = ("send 3 (90 bytes)", "close")
 

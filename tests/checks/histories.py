@@ -13,16 +13,10 @@ from typing import Any
 import msgspec
 
 from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
-from harness.core.events import Rare, StoredRow
-from harness.core.history import History
+from harness.core.events import Called, Rare
 from harness.core.messages import Message, ToolResult, ToolSpec, ToolUse, assistant, results, user
 from harness.core.plans import ToolAnswer
-
-ALL_SEAMS = ("model", "tool", "inbox", "outbox", "store")
-
-LIST_FILES = {"type": "object", "properties": {"path": {"type": "string"}}}
-WRITE = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-TOOLS = {"list": LIST_FILES, "write": WRITE, "poll": {"type": "object", "properties": {}}}
+from tests.checks.chronicle import TOOLS, Chronicle
 
 RARE = tuple(Rare.__annotations__)
 
@@ -32,55 +26,18 @@ def use(name: str, value: Any = None, id: str = "") -> ToolUse:
     return ToolUse(id, name, {} if value is None else value)
 
 
-class Story:
-    """A history in the making; every verb returns the story."""
+class Story(Chronicle):
+    """A history in which an agent answers its user; every verb returns the story."""
 
-    def __init__(
-        self,
-        *,
-        seams: tuple[str, ...] = ALL_SEAMS,
-        world: str = "simulate",
-        stores: bool = True,
-        settings: dict[str, Any] | None = None,
-    ) -> None:
-        self.history = History()
-        self.live: list[Message] = []
-        self.at_ms = 0
-        self.stores = stores and "store" in seams
-        self._stored = self._rows = self._tools = 0
-        self._inbound: dict[int, str] = {}
+    def __init__(self, **start: Any) -> None:
+        super().__init__(**start)
+        self._tools = 0
         self._sent: list[str] = []
         self._last_key = ""
         self._results: list[ToolResult] = []
         self._asked: list[ToolUse] = []
         self._said = ""
         self._name = ""
-        self.history.started(
-            run="story", scenario="story", world=world, seams=seams,
-            settings={"tools": TOOLS, **(settings or {})},
-        )  # fmt: skip
-
-    def _where(self) -> dict[str, Any]:
-        turn = self.history.past.turn("main")
-        return {"at_ms": self.at_ms, "session": "main", "turn": turn}
-
-    def _key(self, seam: Any) -> str:
-        return f"main/{seam}#{self.history.past.next_index('main', seam)}"
-
-    @property
-    def last(self) -> int:
-        """The number of the last event."""
-        return len(self.history.events)
-
-    @property
-    def called(self) -> int:
-        """The number of the last call."""
-        return max(e.n for e in self.history.events if type(e).__name__ == "Called")
-
-    def wait(self, ms: int) -> Story:
-        """Time passes."""
-        self.at_ms += ms
-        return self
 
     def take(self, text: str = "", name: str = "", kind: str = "message") -> Story:
         """The agent takes an inbound message, and nothing else happens."""
@@ -213,50 +170,6 @@ class Story:
         self._flush()
         return self.say(self._said if text is None else text, kind, status)
 
-    def _flush(self) -> None:
-        """Store what is not stored yet."""
-        if not self.stores or self._stored == len(self.live):
-            return
-        fresh = list(enumerate(self.live))[self._stored :]
-        self._stored = len(self.live)
-        self.row(
-            *(message for _, message in fresh), labels=[self._inbound.get(i, "") for i, _ in fresh]
-        )
-
-    def row(
-        self, *messages: Message, labels: list[str] | None = None, durable: bool = True
-    ) -> Story:
-        """Rows are stored."""
-        rows = []
-        for message, label in zip(messages, labels or [""] * len(messages), strict=True):
-            self._rows += 1
-            name = self.history.note(message, self.at_ms)
-            rows.append(StoredRow(f"r{self._rows}", name, label))
-        self.history.stored(**self._where(), store="sqlite", added=tuple(rows), durable=durable)
-        return self
-
-    def gone(self, *rows: str) -> Story:
-        """Rows vanish."""
-        self.history.stored(**self._where(), store="sqlite", gone=rows)
-        return self
-
-    def change(self, row: str, message: Message) -> Story:
-        """A row says something else."""
-        changed = (StoredRow(row, self.history.note(message, self.at_ms)),)
-        self.history.stored(**self._where(), store="sqlite", changed=changed)
-        return self
-
-    def killed(self) -> Story:
-        """The target is killed and starts again."""
-        self.history.killed(at_ms=self.at_ms, at="main/model#1")
-        return self
-
-    def end(self, how: str = "returned", **fields: Any) -> History:
-        """The run ends."""
-        self._flush()
-        self.history.ended(at_ms=self.at_ms, how=how, **fields)
-        return self.history
-
 
 def loop(story: Story, name: str, times: int, value: Any = None, **answer: Any) -> Story:
     """The model asks for the same call again and again, and the agent runs it."""
@@ -268,3 +181,8 @@ def loop(story: Story, name: str, times: int, value: Any = None, **answer: Any) 
 def codes(findings: Any) -> list[str]:
     """The codes, in order."""
     return [finding.code for finding in findings]
+
+
+def tools_run(story: Story) -> list[int]:
+    """The numbers of the calls to tools, in order."""
+    return [e.n for e in story.history.events if isinstance(e, Called) and e.seam == "tool"]

@@ -6,7 +6,8 @@ import pytest
 
 from harness.checks.delivery import inbound_exactly_once, outbound_once
 from harness.core.messages import assistant, user
-from tests.checks.histories import ALL_SEAMS, Story, codes
+from tests.checks.chronicle import ALL_SEAMS
+from tests.checks.histories import Story, codes
 
 NO_STORE = tuple(seam for seam in ALL_SEAMS if seam != "store")
 

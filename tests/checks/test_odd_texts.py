@@ -10,7 +10,8 @@ from harness.checks.delivery import inbound_exactly_once
 from harness.checks.rows import squeeze
 from harness.core.history import decode, encode
 from harness.core.messages import user
-from tests.checks.histories import ALL_SEAMS, Story, codes
+from tests.checks.chronicle import ALL_SEAMS
+from tests.checks.histories import Story, codes
 
 NO_STORE = tuple(seam for seam in ALL_SEAMS if seam != "store")
 HALF = "\udcff"
