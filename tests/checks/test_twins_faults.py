@@ -17,6 +17,7 @@ from harness.core.history import History
 from harness.core.messages import assistant, user
 from harness.core.verdict import Finding
 from tests.checks import twins_faults as twins
+from tests.checks import twins_recovery, twins_streams
 from tests.checks.failing_worlds import SENT, FailingWorld
 from tests.checks.histories import use
 
@@ -143,7 +144,7 @@ def test_failures_of_tools(steps: list[str], how: str, stores: bool) -> None:
 @given(TOLD | BROKEN, ENDS, STORES)
 def test_answers_that_break_off(steps: list[str], how: str, stores: bool) -> None:
     history = _played(steps, how, stores)
-    assert _last(stream_error_handled(history)) == twins.stream_error_handled(history)
+    assert _last(stream_error_handled(history)) == twins_streams.stream_error_handled(history)
 
 
 @given(TOLD, ENDS, STORES, st.integers(1, 3))
@@ -159,7 +160,7 @@ def test_turns_after_a_kill(steps: list[str], how: str, resumes: int) -> None:
     found = list(resume_bounded(history, resumes=resumes))
     executed = [f for f in found if f.code.endswith("executed")]
     others = {(f.code, _asked_first(history, f)) for f in found if f not in executed}
-    assert _last(executed) | others == twins.resume_bounded(history, resumes)
+    assert _last(executed) | others == twins_recovery.resume_bounded(history, resumes)
 
 
 def _asked_first(history: History, finding: Finding) -> int:
@@ -174,7 +175,7 @@ def _asked_first(history: History, finding: Finding) -> int:
 def test_sessions_after_a_fault(steps: list[str], how: str, seeded: bool, messages: int) -> None:
     history = _played(steps, how, stores=False, seeded=seeded)
     found = _last(session_heals(history, messages=messages))
-    assert found == twins.session_heals(history, messages)
+    assert found == twins_recovery.session_heals(history, messages)
 
 
 @given(TOLD | TURNS | BROKEN | KILLED, ENDS, STORES, st.floats(0, 1))
