@@ -1,0 +1,42 @@
+"""What repeats in a recording, where only calls and failures are counted."""
+
+from __future__ import annotations
+
+from harness.checks.loops import no_progress_stop
+from tests.checks.histories import Story, codes, loop, tools_run, use
+
+
+def test_a_recording_is_judged_by_the_counts() -> None:
+    story = loop(Story(world="recording").turn("go"), "list", 3, content="no", error=True)
+    found = list(no_progress_stop(story.end()))
+    assert codes(found) == ["no_progress_stop.same_call", "no_progress_stop.same_failure"]
+    assert found[0].events == tuple(tools_run(story))
+
+
+def test_in_a_recording_results_of_equal_calls_do_not_matter_and_turns_do_not_part() -> None:
+    story = loop(Story(world="recording").turn("go"), "list", 2, content="a")
+    story.reply("x").final().turn("again")
+    found = no_progress_stop(loop(story, "list", 1, content="c").end())
+    assert codes(found) == ["no_progress_stop.same_call"]
+
+
+def test_in_a_recording_what_one_message_asks_for_again_is_one() -> None:
+    story = Story(world="recording").turn("roll the dice three times")
+    story.reply(use("list"), use("list"), use("list")).tool("4").tool("1").tool("4")
+    assert not list(no_progress_stop(loop(story, "list", 1).end()))
+    assert list(no_progress_stop(loop(story, "list", 1).end()))
+
+
+def test_in_a_recording_a_batch_that_failed_with_its_first_call_is_no_loop() -> None:
+    story = Story(world="recording").turn("go")
+    story.reply(*(use("list", {"path": str(n)}) for n in range(7)))
+    for _ in range(7):
+        story.tool("Sibling tool call errored", error=True)
+    assert not list(no_progress_stop(story.reply("x").final().end()))
+
+
+def test_a_recording_has_no_cycles_and_no_empty_inputs() -> None:
+    story = Story(world="recording").turn("go")
+    for number in range(14):
+        loop(story, ("write", "list")[number % 2], 1)
+    assert not list(no_progress_stop(story.end()))
