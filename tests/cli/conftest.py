@@ -1,4 +1,4 @@
-"""A folder to work in: a scenario, agents, and the command line as a process of its own."""
+"""A folder to work in: scenarios, agents, and the command line, as a process or in this one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.cli.url_agents import URL_AGENTS
 
 Harness = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -117,3 +119,10 @@ def harness(folder: Path) -> Harness:
         )  # fmt: skip
 
     return run
+
+
+@pytest.fixture
+def url_agents(folder: Path) -> Path:
+    """The folder with agents that call a model by its URL."""
+    (folder / "agents.py").write_text(URL_AGENTS, "utf-8")
+    return folder
