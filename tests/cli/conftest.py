@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli import main
+from tests.cli.talks import CHAT, LOOP, Command, Done
 from tests.cli.url_agents import URL_AGENTS
 
 Harness = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -117,6 +119,29 @@ def harness(folder: Path) -> Harness:
             command(*words), cwd=folder, env={**environment(), **settings},
             capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL,
         )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def talks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder to work in, the current one, with a talk and a loop."""
+    (folder / "scenarios/chat.yaml").write_text(CHAT, "utf-8")
+    (folder / "scenarios/loop.yaml").write_text(LOOP, "utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return folder
+
+
+@pytest.fixture
+def in_process(talks: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line, in this process."""
+
+    def run(*words: str) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        said = capsys.readouterr()
+        return Done(ended.value.code, said.out, said.err)
 
     return run
 

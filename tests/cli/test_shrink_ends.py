@@ -1,0 +1,65 @@
+"""`shrink` to the end or broken off: with any hash seed, by Ctrl-C, by an agent that changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Harness
+from tests.cli.talks import loaded, shrink_words
+
+AGENTS = '''\
+"""Agents that end in the middle of shrinking, or do not do the same each time."""
+
+import os
+import signal
+
+from tests.campaign.shrinking.agents import crashes_on_oslo
+
+PLAYED = []
+
+
+def interrupting(brief):
+    PLAYED.append(brief)
+    if len(PLAYED) == 6:
+        os.kill(os.getpid(), signal.SIGINT)
+    crashes_on_oslo(brief)
+
+
+def fickle(brief):
+    PLAYED.append(brief)
+    if len(PLAYED) == 1:
+        crashes_on_oslo(brief)
+'''
+
+
+@pytest.mark.real
+def test_hash_seeds_change_nothing(harness: Harness, talks: Path) -> None:
+    root = str(Path(__file__).parents[2])
+    first, second = (
+        harness(*shrink_words("--keep", "target"), PYTHONHASHSEED=seed, PYTHONPATH=root)
+        for seed in ("1", "2")
+    )
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    assert "3 turns, 3 messages -> 1 turn, 1 message" in first.stdout
+
+
+def test_ctrl_c_keeps_the_smallest_so_far(harness: Harness, talks: Path) -> None:
+    (talks / "ends.py").write_text(AGENTS, "utf-8")
+    words = shrink_words("--keep", "target", "--out", "small", target="ends:interrupting")
+    done = harness(*words, PYTHONPATH=str(Path(__file__).parents[2]))
+    assert done.returncode == 130, done.stderr
+    assert "interrupted: this is the smallest so far" in done.stdout
+    small = loaded(talks / "small/chat-crashed.yaml")
+    assert any("Oslo" in item.text for item in small.inbox)
+
+
+@pytest.mark.real
+def test_an_agent_that_does_not_do_the_same_twice_is_said(harness: Harness, talks: Path) -> None:
+    (talks / "ends.py").write_text(AGENTS, "utf-8")
+    words = shrink_words("--keep", "target.crashed", "--only", "chat", target="ends:fickle")
+    done = harness(*words, PYTHONPATH=str(Path(__file__).parents[2]))
+    assert done.returncode == 3, done.stderr
+    assert "the agent does not do the same each time" in done.stdout
