@@ -1,0 +1,106 @@
+"""What ends a turn that goes round in circles, and what is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.core.brief import ToolError
+from tests.agent.one_turn import stand
+from tests.agent.stand import error, text, use
+
+
+def test_model_calls_are_bounded(tmp_path: Path, stream: bool) -> None:
+    ran = stand(tmp_path, stream, use("poll", {}))
+    ran.tool("poll", lambda _: f"step {len(ran.calls)}")
+    ran.run()
+    assert len(ran.provider.requests) == 50
+    assert ran.ending[:2] == ("final", "failed")
+    assert "50" in ran.ending[2]
+
+
+def test_polling_with_changing_results_is_left_alone(tmp_path: Path, stream: bool) -> None:
+    ran = stand(tmp_path, stream, *[use("poll", {})] * 15, text("it is done"))
+    ran.tool("poll", lambda _: f"{len(ran.calls)} of 15")
+    ran.run()
+    assert len(ran.calls) == 15
+    assert ran.ending == ("final", "ok", "it is done")
+
+
+def ended_or(reply: Any, last: str) -> Any:
+    """A model that repeats itself until its tools are withdrawn."""
+    return lambda body: text(last) if body.get("tool_choice") == {"type": "none"} else reply
+
+
+def test_the_same_failing_call_is_stopped(tmp_path: Path, stream: bool) -> None:
+    again = use("memory", {"action": "replace"})
+    ran = stand(tmp_path, stream, ended_or(again, "I could not store that."))
+    ran.tool("memory", ToolError("old_text is required for replace"), required=["action"])
+    ran.run()
+    assert len(ran.calls) == 3
+    assert len(ran.provider.requests) == 6
+    assert ran.ending == ("final", "failed", "I could not store that.")
+    last = ran.provider.requests[-1]["messages"][-1]["content"]
+    assert last[0]["is_error"]
+    assert "withdrawn" in last[-1]["text"]
+
+
+def test_a_tool_failing_alike_with_varying_arguments_is_stopped(
+    tmp_path: Path, stream: bool
+) -> None:
+    def varied(body: Any) -> Any:
+        if body.get("tool_choice") == {"type": "none"}:
+            return text("It did not work.")
+        return use("memory", {"action": "replace", "note": str(len(body["messages"]))})
+
+    ran = stand(tmp_path, stream, varied)
+    ran.tool("memory", ToolError("old_text is required"), required=["action"])
+    ran.run()
+    assert len(ran.calls) == 3
+    assert len(ran.provider.requests) == 6
+    assert ran.ending[1] == "failed"
+
+
+def test_empty_calls_of_a_tool_that_needs_arguments_are_stopped(
+    tmp_path: Path, stream: bool
+) -> None:
+    ran = stand(tmp_path, stream, ended_or(use("write", {}), "I could not write it."))
+    ran.tool("write", "written", required=["path", "content"])
+    ran.run()
+    assert ran.calls == []
+    assert len(ran.provider.requests) == 5
+    assert ran.ending == ("final", "failed", "I could not write it.")
+
+
+def test_guidance_then_a_right_call_goes_on(tmp_path: Path, stream: bool) -> None:
+    ran = stand(tmp_path, stream, *[use("write", {})] * 3, use("write", {"path": "a"}), text("ok"))
+    ran.tool("write", "written", required=["path"])
+    ran.run()
+    assert ran.calls == [("write", {"path": "a"})]
+    assert ran.ending == ("final", "ok", "ok")
+
+
+def test_a_tool_without_required_parameters_is_called_with_nothing(
+    tmp_path: Path, stream: bool
+) -> None:
+    ran = stand(tmp_path, stream, *[use("tick", {})] * 10, text("ten"))
+    ran.tool("tick", lambda _: str(len(ran.calls)))
+    ran.run()
+    assert len(ran.calls) == 10
+    assert ran.ending[1] == "ok"
+
+
+@pytest.mark.parametrize(
+    "last", [text(), error(500, "no", "api_error"), use("memory", {"a": 1})], ids=repr
+)
+def test_without_last_words_the_agent_says_it_itself(
+    tmp_path: Path, stream: bool, last: Any
+) -> None:
+    again = use("memory", {"action": "replace"})
+    ran = stand(tmp_path, stream, lambda body: last if body.get("tool_choice") else again)
+    ran.tool("memory", ToolError("no"), required=["action"])
+    ran.run()
+    assert ran.ending[:2] == ("final", "failed")
+    assert "memory" in ran.ending[2]
