@@ -1,4 +1,4 @@
-"""Too long: the eight branches, what detects it, and what does not."""
+"""Too long: the eight branches, and what does not lead into them."""
 
 from __future__ import annotations
 
@@ -8,36 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness.agent.compaction import compact
-from harness.agent.failures import OVERFLOW_PHRASES, classify
 from harness.agent.overflow import Escalation
-from harness.agent.window import budget_tokens, estimate_tokens, length
 from harness.core.brief import Tool
-from harness.core.messages import Message, Text, ToolResult, assistant, results, user
+from harness.core.messages import assistant, user
+from tests.agent.long_past import LONG, PAST, said, stand
 from tests.agent.stand import Stand, error, error_body, sse, text, too_long, use
 from tests.http_library import http
-
-LONG = "all work and no play " * 100
-PAST: list[Message] = [
-    user("first " + LONG),
-    assistant("one " + LONG),
-    user("second " + LONG),
-    assistant("two, the last answer"),
-]
-
-
-def stand(folder: Path, *replies: Any, past: list[Message] = PAST, summary: Any = None) -> Stand:
-    """A stand with a past."""
-    made = Stand(folder, replies, "and now?")
-    made.store.seed("main", past)
-    made.provider.compact_replies = [summary or text("They talked about work.")]
-    return made
-
-
-def said(request: dict[str, Any]) -> str:
-    """All text of a request."""
-    blocks = (block for message in request["messages"] for block in message["content"])
-    return "\n".join(block.get("text", "") for block in blocks)
 
 
 def test_1_normal_is_one_request(tmp_path: Path) -> None:
@@ -185,29 +161,6 @@ def test_tools_that_ran_are_not_run_again(tmp_path: Path) -> None:
     )
 
 
-def test_a_huge_message_is_shortened_to_fit_the_window(tmp_path: Path) -> None:
-    def windowed(body: dict[str, Any]) -> Any:
-        tokens = len(str(body["messages"])) // 4
-        return too_long(tokens, 2_000) if tokens > 2_000 else text("fine")
-
-    ran = Stand(tmp_path, [windowed], "x" * 100_000)
-    ran.run()
-    assert ran.ending == ("final", "ok", "fine")
-    assert ran.rows()[0] == user("x" * 100_000)
-
-
-def test_the_compact_request_fits_the_window(tmp_path: Path) -> None:
-    past = [user("ask " + LONG), assistant("say " + LONG)] * 20
-
-    def windowed(body: dict[str, Any]) -> Any:
-        tokens = len(str(body["messages"])) // 4
-        return too_long(tokens, 8_000) if tokens > 8_000 else text("short enough")
-
-    ran = stand(tmp_path, windowed, past=past, summary=windowed).run()
-    assert ran.provider.purposes == ["main", "compact", "main"]
-    assert len(str(ran.provider.requests[1]["messages"])) // 4 <= 8_000
-
-
 def test_stages_are_a_part(tmp_path: Path) -> None:
     ran = stand(tmp_path, too_long(), too_long(), text("fine"))
     ran.run(overflow=partial(Escalation, stages=("compact", "compact")))
@@ -222,96 +175,3 @@ def test_a_compaction_that_was_not_enough_is_not_tried_again_in_that_turn(tmp_pa
     ran.run()
     assert ran.provider.purposes.count("compact") == 1
     assert ran.ending == ("final", "ok", "fine")
-
-
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        "prompt is too long: 400 tokens > 200 maximum",
-        "This model's maximum context length is 200 tokens. However, your messages resulted in 400 "
-        "tokens. Please reduce the length of the messages.",
-        "This model's maximum context length is 200 tokens. However, you requested 400 tokens (300 "
-        "in the messages, 100 in the completion).",
-    ],
-)
-def test_a_refusal_that_names_the_window_corrects_the_budget(refusal: str) -> None:
-    refused = [user("x" * 4_000)]
-    assert budget_tokens(refused, refusal) == estimate_tokens(refused) // 4
-
-
-def test_what_is_smaller_by_a_hair_is_not_sent_again() -> None:
-    class Full:
-        """A transcript of which `left` characters are left when it is rebuilt."""
-
-        def __init__(self, left: int) -> None:
-            self.messages, self.left = [user(LONG)], left
-
-        def wire(self) -> list[Message]:
-            return self.messages
-
-        def rebuild(self, budget_tokens: int) -> None:
-            self.messages = [user(LONG[: self.left])]
-
-    def is_tried(left: int) -> bool:
-        escalation = Escalation(compact, stages=("rebuild",))
-        return escalation.shrink(Full(left), "too long", None)  # type: ignore[arg-type]
-
-    assert not is_tried(len(LONG) - 30)
-    assert is_tried(len(LONG) // 2)
-
-
-def test_how_much_is_said_does_not_depend_on_the_blocks_that_it_stands_in() -> None:
-    whole = results(ToolResult("t1", "one" + "two"))
-    parts = results(ToolResult("t1", (Text("one"), Text("two"))))
-    assert abs(length([whole]) - length([parts])) <= 1
-    assert estimate_tokens([parts]) > estimate_tokens([whole])
-
-
-class _StatusError(Exception):
-    def __init__(self, status: int, text: str, type: str = "") -> None:
-        super().__init__(text)
-        self.status_code, self.type = status, type
-
-
-@pytest.mark.parametrize("phrase", OVERFLOW_PHRASES)
-def test_the_phrases_in_any_case_and_inside_a_sentence(phrase: str) -> None:
-    for words in (phrase, phrase.upper(), f"Sorry, {phrase.title()}: 3 > 2"):
-        assert classify(_StatusError(400, words)) == "overflow"
-        assert classify(RuntimeError(words)) == "overflow"
-
-
-@pytest.mark.parametrize(
-    ("failure", "kind"),
-    [
-        (_StatusError(401, "prompt is too long"), "permanent"),
-        (_StatusError(429, "input tokens exceed your rate"), "transient"),
-        (_StatusError(400, "max_tokens_exceeded"), "permanent"),
-        (_StatusError(400, "your prompt was long"), "permanent"),
-        (_StatusError(413, ""), "overflow"),
-        (_StatusError(529, "Overloaded"), "transient"),
-        (_StatusError(200, "Overloaded", "overloaded_error"), "broken_stream"),
-        (_StatusError(200, "bad", "invalid_request_error"), "permanent"),
-        (http.ReadError("reset"), "broken_stream"),
-        (http.ReadTimeout("stalled"), "broken_stream"),
-        (AssertionError(), "broken_stream"),
-        (IndexError(), "broken_stream"),
-        (UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates"), "permanent"),
-        (AttributeError("a mistake of ours"), None),
-        (KeyError("a mistake of ours"), None),
-    ],
-    ids=repr,
-)
-def test_other_failures_are_told_apart(failure: Exception, kind: str | None) -> None:
-    assert classify(failure) == kind
-
-
-def test_the_phrase_is_found_down_the_chain_and_cycles_end() -> None:
-    root = ValueError("Prompt is too long")
-    by_cause, by_context = KeyError("a"), KeyError("b")
-    by_cause.__cause__, by_context.__context__ = root, by_cause
-    top = RuntimeError("stream failed")
-    top.__cause__, top.__context__ = OSError("elsewhere"), by_context
-    assert classify(top) == "overflow"
-    first, second = KeyError("a"), KeyError("b")
-    first.__cause__, second.__cause__ = second, first
-    assert classify(first) is None
