@@ -1,14 +1,16 @@
-"""The guard on circles, for any calls in any batches; and the count of refusals."""
+"""The guard on circles, by example and for any calls in any batches; and the count of refusals."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent.guards import EndTurn, Proceed, Refuse, RepeatGuard, Watch
 from harness.core.messages import ToolResult, ToolUse
+from tests.agent.guards.steps import steps
 
 Made: TypeAlias = tuple[str, str]
 """A call of one tool: its argument and its result."""
@@ -34,6 +36,33 @@ def carry_out(guard: RepeatGuard, batches: list[list[Made]]) -> list[list[Made]]
                 guard.after(call, ToolResult("t", said))
                 ran[-1].append((at, said))
     return ran
+
+
+@pytest.mark.parametrize("period", [1, 2, 3, 4])
+def test_a_cycle_is_guided_refused_and_ends_the_turn(period: int) -> None:
+    calls = [("look", {"n": n % period}, n % period) for n in range(period * 3 + 2)]
+    words = steps(RepeatGuard(), calls)
+    assert words[-2:] == ["Refuse", "EndTurn"]
+    assert "Refuse" not in words[: period * 3]
+    assert "Guide" in words
+
+
+@pytest.mark.parametrize("period", [1, 2, 3, 4])
+def test_changing_results_are_polling(period: int) -> None:
+    calls = [("look", {"n": n % period}, n) for n in range(40)]
+    assert steps(RepeatGuard(), calls) == ["Proceed"] * 40
+
+
+def test_another_call_breaks_the_cycle() -> None:
+    same = ("look", {}, "same")
+    assert steps(RepeatGuard(), [same, same, same, ("act", {}, "done"), same, same]) == [
+        "Proceed",
+        "Guide",
+        "Guide",
+        "Proceed",
+        "Proceed",
+        "Guide",
+    ]
 
 
 @given(_BATCHES)
