@@ -1,0 +1,98 @@
+"""How a virtual event loop ends: leftovers, what main raises, and the limits of both times."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from harness.clock import VirtualClock, VirtualEventLoop, run_async, virtual_time
+from harness.core.errors import RunStopped
+
+pytestmark = pytest.mark.timeout(30)
+
+
+def test_leftovers_are_cancelled_and_the_clock_is_free_again() -> None:
+    clock = VirtualClock()
+    closed: list[str] = []
+
+    async def forever() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.append("task")
+
+    async def main() -> None:
+        main.leftover = asyncio.create_task(forever())  # type: ignore[attr-defined]
+        await asyncio.sleep(1)
+
+    run_async(main, clock)
+    run_async(lambda: asyncio.sleep(1), clock)
+    assert closed == ["task"]
+    assert clock.now_ms() == 2000
+    assert not clock.driven
+
+
+def test_one_clock_drives_one_loop() -> None:
+    clock = VirtualClock()
+
+    async def main() -> None:
+        with pytest.raises(RuntimeError, match="drives an event loop already"):
+            VirtualEventLoop(clock)
+        await asyncio.sleep(1)
+
+    run_async(main, clock)
+    assert clock.now_ms() == 1000
+
+
+def test_what_main_raises_comes_out() -> None:
+    async def main() -> None:
+        await asyncio.sleep(1)
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        run_async(main, VirtualClock())
+
+
+def test_a_loop_that_only_waits_is_stopped_at_the_limit_of_virtual_time() -> None:
+    clock = VirtualClock(limit_s=100)
+
+    async def main() -> None:
+        while True:
+            await asyncio.sleep(30)
+
+    with pytest.raises(RunStopped, match=r"limits\.virtual_s"):
+        run_async(main, clock)
+    assert clock.now_ms() == 100_000
+
+
+def test_a_thread_that_only_sleeps_is_stopped_at_the_limit_of_virtual_time() -> None:
+    clock = VirtualClock(limit_s=100)
+
+    def tool() -> None:
+        while True:
+            time.sleep(30)
+
+    with pytest.raises(RunStopped, match=r"limits\.virtual_s"), virtual_time(clock):
+        run_async(lambda: asyncio.to_thread(tool), clock)
+    assert clock.now_ms() == 100_000
+
+
+async def _wait_for_nobody() -> None:
+    await asyncio.Event().wait()
+
+
+async def _never_rest() -> None:
+    while True:
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("main", [_wait_for_nobody, _never_rest])
+def test_real_time_is_bounded(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    clock = VirtualClock()
+    with pytest.raises(RunStopped, match=r"limits\.real_s"):
+        run_async(main, clock, real_s=0.05)
+    assert clock.waits == []
