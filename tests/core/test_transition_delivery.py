@@ -1,0 +1,96 @@
+"""The transition, the inbox and the outbox: which message comes when, and what is accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.core.calls import Inbound, OutboxRequest
+from harness.core.plans import Accepted, Answer, Close, Delivered, Plan, Send
+from harness.core.scenario import InboxItem
+from tests.core import world
+
+
+def inbound(plan: Plan) -> Inbound | None:
+    answer = plan[-1]
+    assert isinstance(answer, Answer)
+    assert isinstance(answer.value, Delivered)
+    return answer.value.inbound
+
+
+def test_messages_in_order_then_the_end() -> None:
+    run = world.run(inbox=(InboxItem(text="a"), InboxItem(text="b", when={"ms": 5000})))
+    first = inbound(run.next_inbound(0))
+    assert first == Inbound("m1", text="a")
+    plan = run.next_inbound(100)
+    assert inbound(plan) == Inbound("m2", text="b", at_ms=5000)
+    assert world.answers(run)[-1].steps == ("wait 4900 ms", "answer")
+    assert inbound(run.next_inbound(5000)) is None
+    assert [a.turn for a in world.answers(run)] == [1, 2, 0]
+
+
+def test_the_next_question_ends_the_turn_before() -> None:
+    run = world.run(inbox=(InboxItem(text="a"), InboxItem(text="b", session="s2")))
+    run.next_inbound(0)
+    assert run.history.past.open_inbound("main") == "m1"
+    run.next_inbound(0)
+    assert run.history.past.open_sessions == ("s2",)
+    world.ask(run)
+    assert world.answers(run)[-1].key == "s2/model#1"
+    run.outbox(OutboxRequest("final", "x"), 0)
+    assert run.history.past.open_sessions == ()
+
+
+def test_a_message_that_waits_for_a_call_comes_after_it() -> None:
+    run = world.run(
+        inbox=(InboxItem(text="late", when={"after": "model#2"}), InboxItem(text="now"))
+    )
+    assert inbound(run.next_inbound(0)).text == "now"  # type: ignore[union-attr]
+    world.ask(run)
+    assert inbound(run.next_inbound(0)) is None
+    world.ask(run)
+    assert inbound(run.next_inbound(0)).text == "late"  # type: ignore[union-attr]
+
+
+def test_a_cancel_reaches_the_busy_session_once_and_only_it() -> None:
+    items = (
+        InboxItem(text="a", when="start"),
+        InboxItem(text="b", when="start"),
+        InboxItem(kind="cancel", when={"after": "model#1"}),
+    )
+    run = world.run(inbox=items)
+    run.next_inbound(0)
+    assert not run.cancelled("main", 0)
+    world.ask(run)
+    assert not run.cancelled("other", 0)
+    assert run.cancelled("main", 0), "a message that waits before it does not hide it"
+    before = len(run.history.events)
+    assert run.cancelled("main", 0)
+    assert len(run.history.events) == before, "asking again is no event"
+    assert inbound(run.next_inbound(0)).text == "b"  # type: ignore[union-attr]
+    assert not run.cancelled("main", 0)
+
+
+def test_an_idle_cancel_comes_through_the_inbox() -> None:
+    run = world.run(inbox=(InboxItem(text="a"), InboxItem(kind="cancel")))
+    run.next_inbound(0)
+    assert not run.cancelled("main", 0)
+    assert inbound(run.next_inbound(0)).kind == "cancel"  # type: ignore[union-attr]
+
+
+def test_a_message_that_a_fault_withheld_comes_again() -> None:
+    fault = {"kind": "transport.reset_before_headers", "on": "inbox"}
+    run = world.run(fault=fault, inbox=(InboxItem(text="a"),))
+    assert run.next_inbound(0) == (Close(reset=True),)
+    assert not run.history.past.is_open("main")
+    assert inbound(run.next_inbound(0)).text == "a"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("kind", "carried"), [("http.status", Send), ("transport.reset_before_headers", Close)]
+)
+def test_the_outbox_may_refuse_or_lose(kind: str, carried: type) -> None:
+    run = world.run(fault={"kind": kind, "on": "outbox"})
+    assert isinstance(run.outbox(OutboxRequest("final", "x"), 0)[0], carried)
+    assert run.outbox(OutboxRequest("final", "x"), 0) == (Answer(Accepted()),)
+    taken = [(a.complete, a.outcome) for a in world.answers(run)]
+    assert taken == [(False, "error"), (True, "ok")]
