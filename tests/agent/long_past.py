@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.core.messages import Message, assistant, user
-from tests.agent.stand import Stand, text
+from tests.agent.replies import text
+from tests.agent.stand import Stand
 
 LONG = "all work and no play " * 100
 PAST: list[Message] = [

@@ -11,7 +11,8 @@ from harness.agent.environment import Environments, EnvironmentSpec
 from harness.agent.environment.settings import from_section, from_variables, with_set
 from harness.core.calls import Inbound
 from harness.core.errors import InputError
-from tests.agent.stand import Stand, text, use
+from tests.agent.replies import text, use
+from tests.agent.stand import Stand
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from harness.core.messages import ToolResult, ToolUse, assistant, results, user
 from harness.stores.jsonl import JsonlStore
 from harness.stores.rows import SessionStore
 from harness.stores.sqlite import SqliteStore
-from tests.agent.stand import Stand, error, text, use
+from tests.agent.replies import error, text, use
+from tests.agent.stand import Stand
 
 
 def test_each_message_gets_its_reply_and_the_history_grows(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from harness.agent.outcome import AGAIN
 from harness.core.calls import Inbound
 from harness.core.messages import assistant, user
 from harness.stores.sqlite import SqliteStore
-from tests.agent.stand import Stand, text, use
+from tests.agent.replies import text, use
+from tests.agent.stand import Stand
 
 
 class Killed(BaseException):

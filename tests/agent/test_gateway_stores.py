@@ -11,7 +11,8 @@ import pytest
 from harness.stores.jsonl import JsonlStore
 from harness.stores.rows import SessionStore
 from harness.stores.sqlite import SqliteStore
-from tests.agent.stand import Stand, text, use
+from tests.agent.replies import text, use
+from tests.agent.stand import Stand
 
 
 def test_the_message_is_stored_before_the_first_request(tmp_path: Path) -> None:

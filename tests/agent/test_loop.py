@@ -8,7 +8,7 @@ import pytest
 
 from harness.core.messages import ToolResult, assistant, user
 from tests.agent.one_turn import stand
-from tests.agent.stand import error, text, use, uses
+from tests.agent.replies import error, text, use, uses
 
 
 def test_an_answer_is_stored_and_delivered_once(tmp_path: Path, stream: bool) -> None:

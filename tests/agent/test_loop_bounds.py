@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.brief import ToolError
 from tests.agent.one_turn import stand
-from tests.agent.stand import error, text, use
+from tests.agent.replies import error, text, use
 
 
 def test_model_calls_are_bounded(tmp_path: Path, stream: bool) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.messages import assistant, user
 from tests.agent.one_turn import stand
-from tests.agent.stand import error, message_events, sse, text, use
+from tests.agent.replies import error, message_events, sse, text, use
 
 CALL = use("write", '{"path":"/a/b","con', "t1")
 WHOLE = {"id": "m", "type": "message", "role": "assistant", "model": "x", "stop_sequence": None}

@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.messages import assistant, user
 from tests.agent.one_turn import stand
-from tests.agent.stand import text, use
+from tests.agent.replies import text, use
 
 
 def test_a_truncated_call_is_answered_but_not_run(tmp_path: Path, stream: bool) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.agent.stand import Stand, message_events, sse, text, use
+from tests.agent.replies import message_events, sse, text, use
+from tests.agent.stand import Stand
 
 MESSAGE = {
     "id": "m",

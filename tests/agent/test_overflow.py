@@ -12,7 +12,8 @@ from harness.agent.overflow import Escalation
 from harness.core.brief import Tool
 from harness.core.messages import assistant, user
 from tests.agent.long_past import LONG, PAST, said, stand
-from tests.agent.stand import Stand, error, error_body, sse, text, too_long, use
+from tests.agent.replies import error, error_body, sse, text, too_long, use
+from tests.agent.stand import Stand
 from tests.http_library import http
 
 

@@ -12,7 +12,8 @@ from harness.agent.overflow import Escalation
 from harness.agent.window import budget_tokens, estimate_tokens, length
 from harness.core.messages import Message, Text, ToolResult, assistant, results, user
 from tests.agent.long_past import LONG, stand
-from tests.agent.stand import Stand, text, too_long
+from tests.agent.replies import text, too_long
+from tests.agent.stand import Stand
 
 
 def test_a_huge_message_is_shortened_to_fit_the_window(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from harness.core.messages import (
     results,
     user,
 )
-from tests.agent.stand import violations
+from tests.agent.provider import violations
 
 _IDS = st.sampled_from(["a", "b", "c", "a_2", ""])
 _TEXTS = st.sampled_from(["hi", "", " \n", "more"])

@@ -18,7 +18,8 @@ from harness.core.brief import ToolError
 from harness.core.calls import Inbound
 from harness.core.messages import Message, Text, assistant, user
 from harness.stores.sqlite import SqliteStore
-from tests.agent.stand import Stand, error, text, use
+from tests.agent.replies import error, text, use
+from tests.agent.stand import Stand
 
 
 class PositionalTranscript(RowTranscript):

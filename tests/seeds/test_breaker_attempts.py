@@ -17,7 +17,8 @@ from harness.core.brief import ToolError
 from harness.core.calls import Inbound
 from harness.core.messages import Message, ToolResult, ToolUse, assistant, results, user
 from harness.runner import run
-from tests.agent.stand import Stand, text, too_long, use
+from tests.agent.replies import text, too_long, use
+from tests.agent.stand import Stand
 from tests.mutants import (
     aborted_turn_is_replayed,
     counters_shared_between_sessions,

@@ -15,7 +15,8 @@ import pytest
 from harness.agent.guards import EmptyInputGuard, Proceed, Refuse, Watch, standard_guards
 from harness.agent.guards.empty_input import cut_off, needed_by
 from harness.core.messages import Json, ToolSpec, ToolUse
-from tests.agent.stand import Stand, text, use
+from tests.agent.replies import text, use
+from tests.agent.stand import Stand
 from tests.mutants import (
     breaker_cleared_by_harmless_call,
     breaker_counts_messages,

@@ -25,7 +25,8 @@ from harness.agent.guards import (
 from harness.agent.guards.decisions import signature
 from harness.core.brief import ToolError
 from harness.core.messages import Json, ToolUse
-from tests.agent.stand import Stand, use
+from tests.agent.replies import use
+from tests.agent.stand import Stand
 from tests.mutants import (
     asks_once_for_a_batch,
     records_expanded_arguments,

@@ -12,7 +12,8 @@ from harness.agent.patience import WAITS_S
 from harness.agent.transcript import RowTranscript
 from harness.core.messages import Message, ToolResult, assistant, results, user
 from harness.stores.sqlite import SqliteStore
-from tests.agent.stand import Stand, error, text, use
+from tests.agent.replies import error, text, use
+from tests.agent.stand import Stand
 from tests.mutants.positional_cursor import CursorTranscript
 from tests.mutants.positional_cursor_late import LateCursorTranscript
 from tests.seeds.caught import caught, stored_sides

@@ -18,16 +18,8 @@ from harness.core.calls import Inbound
 from harness.core.messages import Message, assistant, user
 from harness.core.scenario import InboxItem
 from harness.runner import run
-from tests.agent.stand import (
-    Stand,
-    error,
-    message_events,
-    sse,
-    text,
-    too_long,
-    use,
-    uses,
-)
+from tests.agent.replies import error, message_events, sse, text, too_long, use, uses
+from tests.agent.stand import Stand
 from tests.scenarios.all_runs import all_runs, named
 from tests.seeds.caught import caught
 

@@ -15,7 +15,8 @@ from harness.agent.guards import (
     standard_guards,
 )
 from harness.agent.policy import Policy
-from tests.agent.stand import Stand, text, use
+from tests.agent.replies import text, use
+from tests.agent.stand import Stand
 from tests.mutants import (
     asks_once_for_a_batch,
     calls_one_by_one,

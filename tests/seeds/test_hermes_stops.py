@@ -9,7 +9,8 @@ import pytest
 
 from harness.agent.guards import EndTurn, Guard, Proceed, Refuse, Watch, standard_guards
 from harness.core.messages import Json, Text, ToolResult, ToolUse
-from tests.agent.stand import Stand, text, use, uses
+from tests.agent.replies import text, use, uses
+from tests.agent.stand import Stand
 from tests.mutants import (
     halts_without_results,
     hashes_guidance,

@@ -11,7 +11,8 @@ import pytest
 from harness.agent import agent as reference
 from harness.core.messages import assistant, user
 from harness.runner import run
-from tests.agent.stand import Stand, error, error_body, message_events, sse, text, too_long, use
+from tests.agent.replies import error, error_body, message_events, sse, text, too_long, use
+from tests.agent.stand import Stand
 from tests.scenarios.all_runs import named
 from tests.seeds.caught import caught
 from tests.seeds.long_talk import LONG, PAST, SUMMARY, ends, said, stand

@@ -29,7 +29,7 @@ from harness.core.calls import Inbound
 from harness.core.messages import assistant, user
 from harness.runner import run
 from harness.stores.sqlite import SqliteStore
-from tests.agent.stand import error, text, too_long
+from tests.agent.replies import error, text, too_long
 from tests.scenarios.all_runs import named
 from tests.seeds.caught import caught
 from tests.seeds.long_talk import LONG, PAST, SUMMARY, ends, said, stand

@@ -14,7 +14,7 @@ from harness.agent import agent as reference
 from harness.agent.failures import OVERFLOW_PHRASES, SYNTHETIC, classify, classify_answer
 from harness.agent.policy import Policy
 from harness.runner import run
-from tests.agent.stand import error, error_body, message_events, sse, text, use
+from tests.agent.replies import error, error_body, message_events, sse, text, use
 from tests.mutants import follows_only_cause
 from tests.scenarios.all_runs import all_runs, named
 from tests.seeds.caught import caught

@@ -22,7 +22,8 @@ from harness.core.messages import (
     results,
     user,
 )
-from tests.agent.stand import Stand, text
+from tests.agent.replies import text
+from tests.agent.stand import Stand
 from tests.agent.test_projection import _ROWS, problems
 from tests.seeds.caught import caught
 

@@ -20,7 +20,8 @@ from harness.core.scenario import Scenario
 from harness.runner import run
 from harness.stores.rows import SessionRow
 from harness.stores.sqlite import SqliteStore
-from tests.agent.stand import Stand, text, too_long, use
+from tests.agent.replies import text, too_long, use
+from tests.agent.stand import Stand
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named
 
 FAILING = "failing-store"  # its faults count the calls of the store, and the archive makes more
