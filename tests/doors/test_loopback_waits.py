@@ -19,7 +19,8 @@ pytestmark = pytest.mark.usefixtures("no_traceback")
 def test_a_client_that_leaves_during_a_wait_is_not_waited_for() -> None:
     with loopback(transition(bend=lambda _: (Wait(3_600_000),))) as server:
         url = f"{server.urls.model}/v1/messages"
-        assert met(lambda: httpx2.post(url, json=REQUEST, timeout=0.05)) == "ReadTimeout"
+        timeout = httpx2.Timeout(20, read=0.05)
+        assert met(lambda: httpx2.post(url, json=REQUEST, timeout=timeout)) == "ReadTimeout"
 
 
 def test_closing_ends_the_longest_wait() -> None:

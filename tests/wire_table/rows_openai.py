@@ -28,7 +28,7 @@ CHAT = tuple(
             "a stream that stalls",
             "openai.APITimeoutError",
             "transport.stalled_stream",
-            timeout_s=0.3,
+            timeout_s=1.5,
         ),
         Row("an error inside a chunk", "openai.APIError(overloaded_error)", "sse.error_event"),
         Row("malformed JSON in data", "json.JSONDecodeError", "sse.invalid_json"),
