@@ -49,6 +49,12 @@ def test_harness_keeps(
     assert not violations, f"{rule.__doc__}\n" + "\n".join(violations)
 
 
+@pytest.mark.parametrize("folder", ["bench", "examples", "tests"])
+def test_what_stands_beside_harness_is_small_too(folder: str) -> None:
+    violations = list(shape.sizes(rules.modules(ROOT / folder)))
+    assert not violations, "\n".join(violations)
+
+
 @pytest.mark.parametrize("name", table.LIGHT_FACES)
 def test_faces_load_nothing_heavy(name: str) -> None:
     path = ROOT / name.replace(".", "/")

@@ -28,46 +28,16 @@ from harness.faults import arm
 from harness.runner import Run, run
 from harness.runner.waits import needs_virtual_time
 from harness.wires import by_name
-from tests.cassettes.recorded import ASK, interaction, said
+from tests.cassettes.recorded_stream import (
+    ASKED,
+    BODY,
+    EVENTS,
+    TEN_MINUTES_MS,
+    WAITS_MS,
+    cassette_of,
+    streamed,
+)
 from tests.record_cassettes import FOLDER, scenarios
-
-STREAM = {"content-type": ["text/event-stream"]}
-TEN_MINUTES_MS = 600_000
-ASKED = {**ASK, "stream": True}
-
-
-def _event(kind: str, **fields: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
-
-
-EVENTS = [
-    _event("message_start", message={**said(""), "content": [], "stop_reason": None}),
-    _event("content_block_start", index=0, content_block={"type": "text", "text": ""}),
-    _event("content_block_delta", index=0, delta={"type": "text_delta", "text": "hello"}),
-    _event("content_block_stop", index=0),
-    _event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 1}),
-    _event("message_stop"),
-]
-WAITS_MS = [400, 0, TEN_MINUTES_MS, 20, 0, 7]
-BODY = b"".join(EVENTS)
-
-
-def _cassette(folder: Path, *exchanges: tuple[dict[str, Any], Timing | None]) -> Path:
-    path = folder / "x.yaml"
-    held = {
-        "interactions": [one for one, _ in exchanges],
-        "metadata": to_metadata(timing for _, timing in exchanges),
-        "version": 1,
-    }
-    path.write_text(yaml.dump(held))
-    return path
-
-
-def _streamed(events: int = 6, cut: str = "", *, of: int = 0) -> tuple[dict[str, Any], Timing]:
-    body = b"".join(EVENTS[:events])
-    pieces = zip(EVENTS[: of or events], WAITS_MS, strict=False)
-    timing = Timing(0, tuple(Piece(len(data), wait_ms) for data, wait_ms in pieces), cut)
-    return interaction(ASKED, body.decode(), headers=STREAM), timing
 
 
 class Played:
@@ -96,7 +66,7 @@ def _body(plan: Plan) -> bytes:
 
 
 def test_an_answer_comes_at_once_or_as_it_was_recorded(tmp_path: Path) -> None:
-    path = _cassette(tmp_path, _streamed())
+    path = cassette_of(tmp_path, streamed())
     (at_once,) = Played(path).ask()
     timed = Played(path, timed=True)
     plan = timed.ask()
@@ -116,7 +86,7 @@ def test_an_answer_comes_at_once_or_as_it_was_recorded(tmp_path: Path) -> None:
      ("the client left", False)],
 )  # fmt: skip
 def test_what_was_cut_is_cut_again(tmp_path: Path, timed: bool, cut: str, reset: bool) -> None:
-    path = _cassette(tmp_path, _streamed(3, cut), _streamed())
+    path = cassette_of(tmp_path, streamed(3, cut), streamed())
     played = Played(path, timed=timed)
     plan = played.ask()
     assert plan[-1] == Close(reset=reset)
@@ -129,14 +99,14 @@ def test_what_was_cut_is_cut_again(tmp_path: Path, timed: bool, cut: str, reset:
 
 @pytest.mark.parametrize("timing", [None, "misfit"])
 def test_without_times_of_its_own_an_answer_comes_at_once(tmp_path: Path, timing: Any) -> None:
-    made, other = _streamed(6, "ReadError: ", of=2)
-    path = _cassette(tmp_path, (made, None if timing is None else other))
+    made, other = streamed(6, "ReadError: ", of=2)
+    path = cassette_of(tmp_path, (made, None if timing is None else other))
     assert len(Played(path, timed=True).ask()) == 1
     assert list(lasting(path)) == [(1, 0)]
 
 
 def test_a_client_that_gave_up_meets_the_same_silence_again(tmp_path: Path) -> None:
-    played = Played(_cassette(tmp_path, _streamed()), timed=True)
+    played = Played(cassette_of(tmp_path, streamed()), timed=True)
     for _ in range(2):
         plan = played.ask(timeout_ms=300_000)
         assert _body(plan) == b"".join(EVENTS[:2])
@@ -148,7 +118,7 @@ def test_a_client_that_gave_up_meets_the_same_silence_again(tmp_path: Path) -> N
 @pytest.mark.parametrize("timed", [False, True])
 def test_faults_count_the_events_of_a_recorded_stream(tmp_path: Path, timed: bool) -> None:
     fault = FaultSpec(kind="transport.reset_mid_stream", settings={"after": 3})
-    played = Played(_cassette(tmp_path, _streamed()), timed=timed, fault=fault)
+    played = Played(cassette_of(tmp_path, streamed()), timed=timed, fault=fault)
     plan = played.ask()
     assert _body(plan) == b"".join(EVENTS[:3])
     assert plan[-1] == Close(reset=True)
@@ -158,7 +128,7 @@ def test_faults_count_the_events_of_a_recorded_stream(tmp_path: Path, timed: boo
 
 @pytest.mark.parametrize("kind", ["http.overloaded", "model.identical_call", "transport.latency"])
 def test_a_fault_does_not_make_a_cut_answer_whole(tmp_path: Path, kind: str) -> None:
-    path = _cassette(tmp_path, _streamed(3, "ReadError: "))
+    path = cassette_of(tmp_path, streamed(3, "ReadError: "))
     played = Played(path, fault=FaultSpec(kind=kind, must_fire=False))
     plan = played.ask()
     if played.last.status == 200:
@@ -213,7 +183,7 @@ def _told(found: Run) -> list[str]:
 def test_the_sdk_lives_through_the_recorded_silence(
     tmp_path: Path, timing: str, read_s: float, told: str
 ) -> None:
-    path = _cassette(tmp_path, _streamed())
+    path = cassette_of(tmp_path, streamed())
     found = run(_scenario(path, timing), _patient(read_s))
     assert _told(found) == [told]
     codes = {finding.code for finding in found.verdict.findings}
@@ -243,14 +213,14 @@ def test_the_reference_agent_does_not_wait_out_a_recorded_silence(tmp_path: Path
 @pytest.mark.parametrize("cut", ["ReadError: reset", "RemoteProtocolError: incomplete"])
 @pytest.mark.parametrize("world", ["simulate", "supervise"])
 def test_the_sdk_meets_the_cut_in_both_worlds(tmp_path: Path, cut: str, world: Any) -> None:
-    path = _cassette(tmp_path, _streamed(3, cut))
+    path = cassette_of(tmp_path, streamed(3, cut))
     found = run(_scenario(path, "at_once"), _patient(60.0), world=world)
     assert _told(found) in (["ReadError"], ["RemoteProtocolError"], ["APIConnectionError"])
     assert not any(f.code.startswith("cassette.") for f in found.verdict.findings)
 
 
 def test_what_took_longer_than_real_time_allows_needs_virtual_time(tmp_path: Path) -> None:
-    path = _cassette(tmp_path, _streamed())
+    path = cassette_of(tmp_path, streamed())
     assert needs_virtual_time(_scenario(path, "recorded")) == (
         "exchange #1 of the cassette takes 600.427 s"
     )

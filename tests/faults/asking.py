@@ -91,18 +91,10 @@ def ask(
     often: Any = "forever" if retries else "once"
     specs = (FaultSpec(kind=kind, settings=settings or {}, often=often),) if kind else ()
     scenario = Scenario(
-        name="asked",
-        wire=wire,
-        stream=stream,
-        script=(turn,),
-        faults=specs,
-        tools=tools,
+        name="asked", wire=wire, stream=stream, script=(turn,), faults=specs, tools=tools,
         limits=Limits(virtual_s=1e7),
-    )
-    faults = [arm(spec, wire=wire, refusals=by_name(wire).refusals()) for spec in specs]
-    script = TurnScript((turn,), Draws(0))
-    run = Transition(scenario, by_name(wire), script, History(), faults=faults)
-    clock = VirtualClock()
+    )  # fmt: skip
+    run, clock = _transition(scenario), VirtualClock()
     with ExitStack() as stack:
         if retries:
             stack.enter_context(virtual_time(clock))
@@ -116,6 +108,15 @@ def ask(
     fired = tuple(kind for e in run.history.events for kind in getattr(e, "faults", ()))
     waits_s = tuple(wait.seconds for wait in clock.waits if wait.source != "door")
     return Met(said, fired, run.history, message, error, waits_s)
+
+
+def _transition(scenario: Scenario) -> Transition:
+    wire = by_name(scenario.wire)
+    specs, refusals = scenario.faults, wire.refusals()
+    faults = [arm(spec, wire=scenario.wire, refusals=refusals) for spec in specs]
+    assert isinstance(scenario.script, tuple)
+    script = TurnScript(scenario.script, Draws(0))
+    return Transition(scenario, wire, script, History(), faults=faults)
 
 
 @contextmanager
