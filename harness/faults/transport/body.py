@@ -9,7 +9,7 @@ from __future__ import annotations
 from harness.core.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.ports import Moment
 from harness.core.strict import Count, FromOne, Seconds
-from harness.faults.transport.pieces import body_of, first, framed, head_of, ms, sends
+from harness.faults.transport.pieces import body_of, closed, first, framed, head_of, ms, sends
 
 STAGE = "bytes"
 
@@ -31,7 +31,6 @@ CODES = {
 
 _PINGS = {"anthropic": b'event: ping\ndata: {"type": "ping"}\n\n'}
 _COMMENT = b": keep-alive\n\n"
-_DONE = b"data: [DONE]\n\n"
 
 
 def trickle(moment: Moment, plan: Plan, *, for_s: Seconds = 3600.0) -> Plan:
@@ -79,7 +78,8 @@ def stalled_stream(
     """`after` events leave, then nothing for `wait_s` seconds (for ever), then the end."""
     if sends(plan) <= after:
         return plan
-    return (*first(plan, after), Wait(ms(wait_s)), Close())
+    kept = first(plan, after)
+    return (*kept, Wait(ms(wait_s)), *closed(kept))
 
 
 def stalled_stream_with_pings(
@@ -100,7 +100,7 @@ def stalled_stream_with_pings(
         return plan
     ping = Send(_COMMENT if comments else _PINGS.get(moment.wire, _COMMENT))
     kept = first(plan, max(after, 1))
-    return (*kept, *(Wait(ms(every_s)), ping) * max(1, int(for_s / every_s)), Close())
+    return (*kept, *(Wait(ms(every_s)), ping) * max(1, int(for_s / every_s)), *closed(kept))
 
 
 def content_length_too_large(moment: Moment, plan: Plan, *, by_bytes: FromOne = 10) -> Plan:
@@ -113,14 +113,15 @@ def content_length_too_large(moment: Moment, plan: Plan, *, by_bytes: FromOne = 
 def content_length_too_small(moment: Moment, plan: Plan, *, by_bytes: FromOne = 10) -> Plan:
     """Fewer bytes are announced than come: the client stops reading before the end.
 
-    A client of Chat is not shown `[DONE]`, so an answer that loses no more counts as whole there.
+    A client of Chat has all it needs with the finish reason: an answer that loses what comes behind
+    it, the token counts and `[DONE]`, counts as whole there.
     """
     body = body_of(plan)
-    head = framed(plan, content_length=str(max(0, len(body) - by_bytes)))
+    read_bytes = max(0, len(body) - by_bytes)
+    head = framed(plan, content_length=str(read_bytes))
     if head is None or not body:
         return plan
-    is_unseen = body.endswith(_DONE) and by_bytes <= len(_DONE)
-    return (Send(body, head),) if is_unseen else (Send(body, head), Close())
+    return (Send(body, head), *closed((Send(body[:read_bytes], head),)))
 
 
 def idle_connection_closed(moment: Moment, plan: Plan) -> Plan:
