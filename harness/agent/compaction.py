@@ -20,8 +20,9 @@ from harness.agent.projection import Projection, project
 from harness.agent.window import BYTES_PER_TOKEN, clip, estimate_tokens, is_said
 from harness.core.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
 
-SAVING = 0.8
-"""A compacted history has at most this share of the tokens, or it is not worth the loss."""
+SAVING = 0.75
+"""A compacted history has at most this share of the tokens, or it is not worth the loss: of the
+request, which has rules and tools beside it, that is about 0.8."""
 
 TIMEOUT_S = 60.0
 """How long a summary may take; what replaces it then, a rebuild, waits for nobody."""

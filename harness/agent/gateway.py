@@ -10,7 +10,7 @@ conversation went on is not taken up again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -64,17 +64,22 @@ class Gateway:
 
     def catch_up(self) -> None:
         """Note deliveries that could not be noted, and finish what a former run left undone. A
-        store that fails now is asked again with the next message."""
+        store that does not say what that is, is asked again with the next message; where it fails
+        in the middle of a turn, the user is told."""
+        left: Sequence[Pending] = ()
         try:
             while self.unnoted:
                 self.store.delivered(self.unnoted[0])
                 self.unnoted.pop(0)
             if self.behind:
                 left, self.behind = self.store.pending(), False
-                for pending in left:
-                    self.recover(pending)
         except Exception as error:
             _log.warning("the store failed, so something is left undone for now: %s", error)
+        for pending in left:
+            try:
+                self.recover(pending)
+            except Exception as error:
+                self.send(pending.inbound, ends.unstored("The interrupted turn", error))
 
     def receive(self, inbound: Inbound) -> None:
         """Take a message in and answer it; one that is known already is left alone."""

@@ -156,12 +156,12 @@ def _as_streamed(blocks: list[Block], inputs: dict[int, str]) -> list[Block]:
 
 
 def arguments_of(text: str) -> dict[str, Any]:
-    """Arguments as they were streamed; what is no JSON object is wrapped."""
+    """Arguments as they were streamed: `null` is none; what else is no JSON object is wrapped."""
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except ValueError:
         return {UNPARSED: text}
-    return value if isinstance(value, dict) else {UNPARSED: text}
+    return {} if value is None else value if isinstance(value, dict) else {UNPARSED: text}
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -161,6 +161,8 @@ class _Heard:
 
 def _input(said: Json) -> Json:
     """The arguments of a call; many gateways send an empty text for none."""
+    if said is None:
+        return {}
     if not isinstance(said, str):
         return said if isinstance(said, dict) else {UNPARSED: json.dumps(said)}
     return arguments_of(said) if said else {}

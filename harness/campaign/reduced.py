@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from harness.campaign.calm import expected_of
 from harness.campaign.choices import Choices
 from harness.campaign.examples import HUNG, Found, draw, genuine, options_of, run_of, silence
 from harness.core.errors import InputError
@@ -88,7 +89,7 @@ def reduced(task: Reduction, target: TargetSpec) -> Reduced:
             return _failed(task, why)
         if _is_of_the_scenario(scenario, task.code, target):
             return _failed(task, SHARED)
-        small = _smallest(scenario, keeps, tries_max)
+        small = _smallest(scenario, expected(keeps, task.code), tries_max)
     kind = shape(small)
     name = name_of(task.code, kind)
     small = msgspec.structs.replace(small, name=name, title=f"Found by fuzzing: {task.code}")
@@ -103,6 +104,13 @@ def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bo
         return False
     like = msgspec.structs.replace(REFERENCE, options=target.options)
     return code in genuine(run_of(scenario, like))
+
+
+def expected(keeps: Callable[[Scenario], bool], code: str) -> Callable[[Scenario], bool]:
+    """What is kept of a broken expectation: only scenarios of which it can be expected."""
+    if not code.startswith("expect."):
+        return keeps
+    return lambda scenario: scenario.expect == expected_of(scenario) and keeps(scenario)
 
 
 def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: int) -> Scenario:

@@ -68,7 +68,10 @@ def _bill(bills: dict[TurnName, _Bill], family: Family, event: Called | Answered
 
 
 def said_tokens(answered: Answered) -> int:
-    """The tokens of an answer, 0 where nobody says."""
+    """The tokens of an answer, 0 where nobody says, or where the answer broke off before its end,
+    at which the usage stands."""
+    if not answered.complete:
+        return 0
     said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
     return said if isinstance(said, int) else 0
 

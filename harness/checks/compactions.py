@@ -34,7 +34,8 @@ _KEPT = 0.8
 def compaction_preserves(history: History) -> Iterator[Finding]:
     """A compaction keeps what is under way, and one that fails changes nothing.
 
-    `too_large`: the prompt for a summary is over the window. Then, in the next main request
+    `too_large`: the prompt for a summary is over the window, and more than half of what was to be
+    made shorter, for not every refusal says how small the window is. Then, in the next main request
     of the turn: `open_call`: a call of the model that had no result yet is gone. `last_message`:
     the message that the turn answers is gone. `rules`: words of the system text are gone. `failed`:
     the summary was empty or never came, the request before was not refused, and what stood in it is
@@ -58,8 +59,10 @@ def compaction_preserves(history: History) -> Iterator[Finding]:
 
 
 def _too_large(compaction: Compaction) -> Iterator[Finding]:
+    before = compaction.before
     for call in compaction.calls:
-        if _PROMPT_RULE in call.called.refused:
+        is_long = before is None or 2 * call.size > before.size
+        if _PROMPT_RULE in call.called.refused and is_long:
             text = f"{call.called.key} asks for a summary and is itself too long"
             yield Finding("compaction_preserves.too_large", text, (call.n,))
 

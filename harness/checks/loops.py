@@ -161,7 +161,7 @@ def _stops(trace: Trace, turn: Turn) -> list[tuple[str, int, str]]:
 def _is_valid(trace: Trace, ask: Ask) -> bool:
     """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
     an id that no other call of the answer has."""
-    if ask.use.name not in trace.settings.get("tools", {}) or not ask.exchange.succeeded:
+    if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
         return False
     uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
     if sum(use.id == ask.use.id for use in uses) > 1:
@@ -183,8 +183,13 @@ def _endings(turn: Turn) -> Iterator[int]:
 def _could_run(exchange: Exchange) -> bool:
     """Whether a whole answer asks for a tool, with arguments that are an object."""
     uses = exchange.reply.tool_uses if exchange.reply else ()
-    asked = exchange.succeeded and stuck.calls_tools(exchange)
+    asked = _is_an_answer(exchange) and stuck.calls_tools(exchange)
     return asked and any(isinstance(use.input, dict) for use in uses)
+
+
+def _is_an_answer(exchange: Exchange) -> bool:
+    """Whether a model said it: a refusal for size may be dressed as a message, with calls even."""
+    return exchange.succeeded and not exchange.too_large
 
 
 def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:

@@ -38,6 +38,8 @@ def _blanks(trace: Trace) -> Iterator[Finding]:
         if turn.delivery is None or turn.text.strip() or turn.delivery.inbound.kind != "message":
             continue
         for event, row, message in trace.rows_added(turn):
+            if event.n < turn.opened_n:
+                continue  # an earlier delivery of the message, which said something else
             named = row.inbound == turn.delivery.inbound.id
             if named or (is_user_text(message) and not message.text.strip()):
                 text = f"turn {turn.number} of {turn.session}: its message is blank, and is stored"

@@ -109,3 +109,23 @@ def test_without_a_store_it_opens_its_own_and_takes_the_seed(tmp_path: Path) -> 
     assert [row.message.text for row in own.rows("main")] == ["before", "yes", "a", "x"]
     agent(again(ran))
     assert len(own.rows("main")) == 4
+
+
+def test_a_turn_that_the_store_does_not_let_it_take_up_is_told_and_the_next_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = Stand(tmp_path, [use("look")], "a")
+    ran.tool("look", killed_at(ran, 1))
+    with pytest.raises(Killed):
+        ran.run()
+    append, refused = SqliteStore.append, iter([True] * 4)
+
+    def refusing(self: SqliteStore, *row: Any) -> Any:
+        if next(refused, False):
+            raise OSError("read-only")
+        return append(self, *row)
+
+    monkeypatch.setattr(SqliteStore, "append", refusing)
+    back = again(ran, text("b is done"), inbox=(Inbound("m2", text="b"),)).run()
+    ends = [(said["to"], said["kind"]) for said in back.said if said["kind"] != "notice"]
+    assert ends == [("m1", "error"), ("m2", "final")]

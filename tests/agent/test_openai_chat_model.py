@@ -46,7 +46,7 @@ def test_why_it_stopped_is_said_in_the_loops_words(reason: str, stop: str) -> No
         ("{}", {}),
         ('{"p": "/tm', {UNPARSED: '{"p": "/tm'}),
         ("[1]", {UNPARSED: "[1]"}),
-        ("null", {UNPARSED: "null"}),
+        ("null", {}),
         ('{"a":1}{"b":2}', {UNPARSED: '{"a":1}{"b":2}'}),
     ],
 )
@@ -59,8 +59,9 @@ def test_arguments_are_read_strictly(text: str, value: dict[str, Any]) -> None:
 
 
 def test_arguments_that_are_the_object_itself_are_taken() -> None:
-    given = completion("tool_calls", tool_calls=[whole_call("a", {"p": 1})])
-    assert Stand(given).query()[0].message == assistant(ToolUse("a", "read", {"p": 1}))
+    for given, taken in (({"p": 1}, {"p": 1}), (None, {}), ([1], {UNPARSED: "[1]"})):
+        answer = completion("tool_calls", tool_calls=[whole_call("a", given)])
+        assert Stand(answer).query()[0].message == assistant(ToolUse("a", "read", taken))
 
 
 def test_calls_that_are_all_at_index_0_are_told_apart_by_their_ids() -> None:

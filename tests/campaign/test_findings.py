@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from harness.campaign.calm import COMPLETED
 from harness.campaign.examples import Found
 from harness.campaign.findings import FOLDER, Findings, write
-from harness.campaign.reduced import Reduced, name_of, shape, turns
+from harness.campaign.reduced import Reduced, expected, name_of, shape, turns
 from harness.core.scenario import (
     FaultSpec,
     InboxItem,
@@ -96,3 +98,27 @@ def test_a_name_is_one_that_a_scenario_file_may_have(code: str) -> None:
     assert name == name_of(code, "x") != name_of(code, "y")
     assert name.replace("-", "").isalnum()
     assert name.islower()
+
+
+def test_what_is_left_of_a_broken_expectation_is_a_scenario_that_may_expect_it() -> None:
+    talk = tuple(
+        SeedMessage(role=role, content=({"type": "text", "text": "hello"},))
+        for _ in range(3)
+        for role in ("user", "assistant")
+    )
+    calm = Scenario(
+        name="calm",
+        inbox=(InboxItem(text="go"),),
+        script=(Turn(say="Done."),),
+        faults=(FaultSpec(kind="http.too_large", often="once"),),
+        session=Session(messages=talk),
+        expect=COMPLETED,
+    )
+    cut = msgspec.structs.replace(calm, session=Session(messages=talk[:2]))
+    assert [expected(always, "expect.outcome")(s) for s in (calm, cut)] == [True, False]
+    assert [expected(always, "a.b")(s) for s in (calm, cut)] == [True, True]
+
+
+def always(scenario: Scenario) -> bool:
+    """The finding is there."""
+    return bool(scenario.name)

@@ -8,12 +8,14 @@ import pytest
 
 from harness.checks.progress import compaction_progress, no_blind_resend
 from harness.checks.sizes import request_fits
-from harness.core.messages import user
+from harness.core.messages import assistant, user
+from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes, use
 
 AGAIN = ["no_blind_resend.same_request"]
 LARGE: dict[str, Any] = {"status": 400, "error": "V23", "refused": ("V23",), "tokens": 1000}
 SHORT = [user("short")]
+NO_STORE = ("model", "tool", "inbox", "outbox")
 
 
 def test_a_refused_request_may_be_made_once_more_after_a_kill() -> None:
@@ -32,18 +34,27 @@ def test_a_kill_between_other_requests_excuses_nothing() -> None:
     assert codes(no_blind_resend(story.end())) == AGAIN
 
 
-@pytest.mark.parametrize("came", ["tool", "answer", "ending"])
+@pytest.mark.parametrize("came", ["tool", "stored answer", "answer", "ending"])
 def test_what_came_of_a_request_before_the_kill_is_known(came: str) -> None:
-    story = Story().turn("go").fail(400)
+    story = Story(seams=NO_STORE if came == "answer" else ALL_SEAMS).turn("go").fail(400)
     first = story.live[:1]
     if came == "tool":
         story.reply(use("list"), messages=SHORT).tool()
+    elif came == "stored answer":
+        story.reply("hm", messages=SHORT).row(assistant("hm"))
     elif came == "answer":
         story.reply("hm", messages=SHORT)
     else:
         story.say("It was refused.", "error", "failed")
     story.killed().fail(400, messages=first)
     assert codes(no_blind_resend(story.end())) == AGAIN
+
+
+def test_what_came_and_was_not_stored_before_the_kill_is_not_known() -> None:
+    story = Story().turn("go").fail(400)
+    first = story.live[:1]
+    story.reply("hm", messages=SHORT).killed().fail(400, messages=first)
+    assert codes(no_blind_resend(story.end())) == []
 
 
 def test_what_is_tried_instead_is_begun_again_too() -> None:

@@ -28,6 +28,11 @@ def test_answers_cost_too() -> None:
     assert codes(budget_ceiling(run.end(), tokens=100)) == ["budget_ceiling.tokens"]
 
 
+def test_an_answer_that_breaks_off_does_not_say_what_it_cost() -> None:
+    run = Sessions().take().model(tokens=1, said=200, complete=False).model()
+    assert codes(budget_ceiling(run.end(), tokens=100)) == []
+
+
 def test_sub_agents_and_theirs_are_on_the_bill_of_the_turn() -> None:
     run = Sessions().take().model(tokens=10).model("a", parent="main", tokens=60)
     run.model("b", parent="a", tokens=60).model()

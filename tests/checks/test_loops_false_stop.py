@@ -216,3 +216,12 @@ def test_stopping_a_tool_that_is_called_with_no_object_again_and_again_is_right(
 
     assert withdrawn(3) == []
     assert withdrawn(2) == ["no_false_stop.withdrawn"]
+
+
+def test_a_refusal_for_size_that_is_dressed_as_a_message_is_no_call_to_run() -> None:
+    def ended(*, too_large: bool) -> list[str]:
+        story = Story().turn("go").reply("Prompt is too long", use("list"), too_large=too_large)
+        return codes(no_false_stop(story.final("Too long.", status="failed").end()))
+
+    assert ended(too_large=True) == []
+    assert ended(too_large=False) == ["no_false_stop.ended"]

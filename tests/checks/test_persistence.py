@@ -143,3 +143,10 @@ def test_a_row_that_is_not_durable_does_not_count() -> None:
 
 def test_a_notice_need_not_be_stored() -> None:
     assert not list(durable_first(Story().turn("one").say("working", "notice").reply("x").end()))
+
+
+def test_a_message_that_comes_again_without_its_text_was_not_blank_when_it_was_stored() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).killed().take("", "m1")
+    assert "reload_equivalence.blank" not in codes(reload_equivalence(story.end()))
+    blank = Story(stores=False).take("", "m1").row(user("-"), labels=["m1"]).reply("x").final()
+    assert "reload_equivalence.blank" in codes(reload_equivalence(blank.end()))

@@ -13,7 +13,12 @@ Found = set[tuple[str, int]]
 def preserves(history: History) -> Found:
     """The rules that are broken, with the event that shows it."""
     calls = [e for e in history.events if isinstance(e, Called) and e.seam == "model"]
-    found = {("too_large", c.n) for c in calls if c.purpose == "compact" and "V23" in c.refused}
+    found = Found()
+    for place, call in enumerate(calls):
+        mains = [c for c in calls[:place] if c.purpose == "main" and c.session == call.session]
+        is_long = not mains or call.tokens * 2 > mains[-1].tokens
+        if call.purpose == "compact" and "V23" in call.refused and is_long:
+            found.add(("too_large", call.n))
     for place, after in enumerate(calls):
         if after.purpose != "main" or not place or calls[place - 1].purpose != "compact":
             continue
