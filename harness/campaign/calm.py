@@ -69,7 +69,7 @@ def is_calm(scenario: Scenario) -> bool:
     turns = [turn for turn in script if turn.purpose == "main"]
     return (
         scenario.window_tokens is None
-        and _are_over_soon(scenario.faults, scenario.session.messages)
+        and _are_over_soon(scenario)
         and all(item.kind == "message" and item.text.strip() for item in scenario.inbox)
         and _is_sound(scenario.session.messages)
         and all(_is_plain(turn, scenario.tools) for turn in turns)
@@ -79,16 +79,19 @@ def is_calm(scenario: Scenario) -> bool:
     )
 
 
-def _are_over_soon(faults: Sequence[FaultSpec], stored: Sequence[SeedMessage]) -> bool:
-    """No fault, or one that passes; where the conversation has to be shorter, it can be."""
-    if len(faults) > 1:
+def _are_over_soon(scenario: Scenario) -> bool:
+    """No fault, or one that passes; where the conversation has to be shorter, it can be: there is
+    only the stored one, and that is long."""
+    if len(scenario.faults) > 1:
         return False
+    is_long = len(scenario.session.messages) >= LONG_ENOUGH
+    is_long &= all(item.session == "main" for item in scenario.inbox)
     return all(
-        (f.kind in PASSING or (f.kind in TOO_LONG and len(stored) >= LONG_ENOUGH))
+        (f.kind in PASSING or (f.kind in TOO_LONG and is_long))
         and (f.often, f.then) == ("once", "ok")
         and isinstance(f.when, int)
         and f.on != "compact"
-        for f in faults
+        for f in scenario.faults
     )
 
 
