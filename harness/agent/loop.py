@@ -82,19 +82,30 @@ class Loop:
         Raises ModelFailure when it cannot, Cancelled when the user has taken the turn back.
         """
         failures: Counter[str] = Counter()
+        most = self.policy.max_model_calls - (not tools_withdrawn)
         self.seen.clear()
         while True:
             self.check()
             self.counts["model calls"] += 1
-            messages = tuple(self.transcript.wire(self.nudge))
             try:
-                answer = self.ask(Query(messages, self.toolbox.specs, tools_withdrawn))
+                answer = self.ask(Query(self.messages(), self.toolbox.specs, tools_withdrawn))
             except ModelFailure as failure:
+                if self.counts["model calls"] >= most:
+                    raise
                 failures[failure.kind] += 1
                 self.recover(failure, failures[failure.kind])
             else:
                 self.overflow.answered()
                 return self.unbound(answer) if self.nudge else answer
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages of the next request. After a restart, rows may stand behind the message that
+        is to be answered: a model that has the last word itself is asked to go on."""
+        messages = self.transcript.wire(self.nudge)
+        if self.counts["model calls"] == 1 and _has_last_word(messages):
+            self.nudge = "Please go on."
+            messages = self.transcript.wire(self.nudge)
+        return tuple(messages)
 
     def check(self) -> None:
         """Raise Cancelled once the user has taken the turn back."""
@@ -197,6 +208,14 @@ class Loop:
         if self._show is not None:
             self.seen.append(text)
             self._show(text)
+
+
+def _has_last_word(messages: Sequence[Message]) -> bool:
+    """Whether the model spoke last, and said no more than words: what it was paused in goes back to
+    it as it is."""
+    last = messages[-1] if messages else None
+    is_own = last is not None and last.role == "assistant"
+    return is_own and all(isinstance(block, Text | Thinking) for block in messages[-1].blocks)
 
 
 def _guided(result: ToolResult, text: str) -> ToolResult:

@@ -102,8 +102,10 @@ class AnthropicModel:
         self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
     ) -> Answer:
         message = messages.create(**params)
-        if getattr(message, "content", None) is None or message.stop_reason is None:
+        if getattr(message, "content", None) is None:
             raise _unusable(message)
+        if message.stop_reason is None:
+            raise ModelFailure("broken_stream", "the answer does not say why it ended")
         _refuse_synthetic(message)
         blocks = [read_block(block.to_dict()) for block in message.content]
         answer = answer_of(blocks, message.stop_reason, _tokens(message))

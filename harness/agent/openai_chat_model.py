@@ -77,8 +77,10 @@ class OpenAIChatModel:
     ) -> Answer:
         completion = completions.create(**params)
         choices = getattr(completion, "choices", None)
-        if not choices or choices[0].message is None or choices[0].finish_reason is None:
+        if not choices or choices[0].message is None:
             raise _unusable(completion)
+        if choices[0].finish_reason is None:
+            raise ModelFailure("broken_stream", "the answer does not say why it ended")
         heard = _Heard()
         heard.take_envelope(completion)
         heard.take(choices[0].message)

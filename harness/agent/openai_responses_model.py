@@ -108,7 +108,8 @@ def _answer(response: Any) -> Answer:
         raise _failure(response.error and response.error.code, response.error or "failed")
     if status not in ("completed", "incomplete") or output is None:
         text = str(response if isinstance(response, str) else response.to_dict())[:500]
-        raise ModelFailure(classify(ValueError(text)) or "broken_stream", text)
+        kind = None if output else classify(ValueError(text))
+        raise ModelFailure(kind or "broken_stream", text)
     items = [item.to_dict() for item in output]
     blocks = [block for item in items for block in read_item(item)]
     tokens = getattr(response.usage, "total_tokens", None)

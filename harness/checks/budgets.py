@@ -68,9 +68,10 @@ def _bill(bills: dict[TurnName, _Bill], family: Family, event: Called | Answered
 
 
 def said_tokens(answered: Answered) -> int:
-    """The tokens of an answer, 0 where nobody says, or where the answer broke off before its end,
-    at which the usage stands."""
-    if not answered.complete:
+    """The tokens of an answer, 0 where nobody says: it broke off before its end, at which the usage
+    stands, or faults changed the events of its stream, so that the caller may have been told other
+    counts."""
+    if not answered.complete or any(fault.startswith("sse.") for fault in answered.faults):
         return 0
     said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
     return said if isinstance(said, int) else 0

@@ -176,7 +176,7 @@ class ModelSeam:
         return record_answer(
             self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
             value=value.message if error == MISS and isinstance(value, ApiError) else None,
-            too_large=self._too_large.is_said(told, plan, bent=bool(by)),
+            too_large=self._too_large.is_said(told, plan, bent=bool(by), cut=cut),
         )  # fmt: skip
 
     def _due(self, call: Call, error: str) -> list[ArmedFault]:

@@ -28,11 +28,19 @@ class TooLarge:
         self._wire = wire
         self._words: frozenset[str] | None = None
 
-    def is_said(self, said: Reply | ApiError | Recorded | None, plan: Plan, *, bent: bool) -> bool:
-        """Whether the answer says it; the bytes are read only where faults have `bent` them."""
+    def is_said(
+        self,
+        said: Reply | ApiError | Recorded | None,
+        plan: Plan,
+        *,
+        bent: bool,
+        cut: bool = False,
+    ) -> bool:
+        """Whether the answer says it; the bytes are read only where faults have `bent` them. A
+        message that is `cut` off says nothing."""
         if isinstance(said, ApiError):
             return self._is_about_size(said)
-        if isinstance(said, Reply) and said.usage and not any(said.usage.values()):
+        if isinstance(said, Reply) and not cut and said.usage and not any(said.usage.values()):
             text = "".join(b.text for b in said.blocks if isinstance(b, Text))
             return text.lower().startswith(_SPOKEN)
         return bent and self._is_in_the_bytes(plan)

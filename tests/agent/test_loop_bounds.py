@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from harness.agent.policy import Policy
+from harness.agent.transcript import RowTranscript
 from harness.core.brief import ToolError
+from harness.core.messages import Message, assistant
 from tests.agent.one_turn import stand
 from tests.agent.replies import error, text, use
 
@@ -104,3 +107,38 @@ def test_without_last_words_the_agent_says_it_itself(
     ran.run()
     assert ran.ending[:2] == ("final", "failed")
     assert "memory" in ran.ending[2]
+
+
+@pytest.mark.parametrize("most", [2, 3, 4])
+def test_requests_made_again_are_bounded_too(tmp_path: Path, stream: bool, most: int) -> None:
+    """The window is full at the last request; a summary would make room for one more."""
+
+    def model(body: Any) -> Any:
+        if "Summarise" in str(body["messages"][-1]):
+            return text("It was polled.")
+        is_last = body.get("tool_choice") == {"type": "none"}
+        return error(400, "prompt is too long: 9 tokens > 8 maximum") if is_last else use("poll")
+
+    ran = stand(tmp_path, stream, model)
+    ran.tool("poll", lambda _: f"step {len(ran.calls)}: " + "word " * 100)
+    ran.run(policy=Policy(max_model_calls=most))
+    asked = [r for r in ran.provider.requests if "Summarise" not in str(r["messages"][-1])]
+    assert len(asked) == most
+    assert ran.said[-1]["status"] == "failed"
+
+
+def test_who_would_answer_himself_is_asked_to_go_on(tmp_path: Path, stream: bool) -> None:
+    class LastWord(RowTranscript):
+        """A store that has put words behind the message."""
+
+        @property
+        def messages(self) -> list[Message]:
+            """The rows, and the words."""
+            return [*super().messages, assistant("It is on its way.")]
+
+    ran = stand(tmp_path, stream, text("Here it is."))
+    ran.run(transcript=LastWord)
+    [request] = ran.provider.requests
+    assert request["messages"][-1]["role"] == "user"
+    assert "Please go on." in str(request["messages"][-1])
+    assert ran.ending == ("final", "ok", "Here it is.")

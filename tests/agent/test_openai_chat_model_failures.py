@@ -66,6 +66,7 @@ def error(message: str = "no", **more: Any) -> dict[str, Any]:
         (200, error(), "broken_stream"),
         (200, error(OVER), "overflow"),
         (200, completion(None, content="x"), "broken_stream"),
+        (200, completion(None, content=OVER), "broken_stream"),
         (200, {"choices": []}, "broken_stream"),
     ],
 )

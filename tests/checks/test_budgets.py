@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from harness.checks.budgets import bounded_spawn, budget_ceiling
 from tests.checks.histories import codes
 from tests.checks.sessions import Sessions
@@ -28,8 +32,9 @@ def test_answers_cost_too() -> None:
     assert codes(budget_ceiling(run.end(), tokens=100)) == ["budget_ceiling.tokens"]
 
 
-def test_an_answer_that_breaks_off_does_not_say_what_it_cost() -> None:
-    run = Sessions().take().model(tokens=1, said=200, complete=False).model()
+@pytest.mark.parametrize("how", [{"complete": False}, {"faults": ("sse.usage_huge",)}])
+def test_an_answer_that_was_not_heard_as_it_was_does_not_say_what_it_cost(how: Any) -> None:
+    run = Sessions().take().model(tokens=1, said=200, **how).model()
     assert codes(budget_ceiling(run.end(), tokens=100)) == []
 
 

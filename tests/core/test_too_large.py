@@ -18,9 +18,9 @@ EVENT = (
 STREAM = Head(200, {"content-type": "text/event-stream"})
 
 
-def said(value: Any, plan: Plan = (), *, bent: bool = False, wire: str = "anthropic") -> bool:
+def said(value: Any, plan: Plan = (), *, wire: str = "anthropic", **known: bool) -> bool:
     """Whether the answer says that the request is too large."""
-    return TooLarge(by_name(wire)).is_said(value, plan, bent=bent)
+    return TooLarge(by_name(wire)).is_said(value, plan, **{"bent": False, **known})
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,7 @@ def test_a_message_that_a_wrapper_wrote_for_which_no_token_was_counted() -> None
     text = (Text("Prompt is too long"),)
     assert said(Reply(text, usage=ZERO))
     assert not said(Reply(text))
+    assert not said(Reply(text, usage=ZERO), cut=True)
     assert not said(Reply(text, usage={"input_tokens": 0, "output_tokens": 9}))
     assert not said(Reply((Text("You asked what `prompt is too long` means."),), usage=ZERO))
 
