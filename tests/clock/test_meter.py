@@ -12,7 +12,7 @@ class Machine:
 
     def __init__(self) -> None:
         self.wall = self.processor = 100.0
-        self.ready = 0.0
+        self.ready = self.stalled = 0.0
 
     def wait(self, seconds: float) -> None:
         self.wall += seconds
@@ -25,6 +25,10 @@ class Machine:
         self.wall += seconds
         self.ready += seconds
 
+    def stand_still(self, seconds: float) -> None:
+        self.wall += seconds
+        self.stalled += seconds
+
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
@@ -32,6 +36,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(time, "perf_counter", lambda: machine.wall)
     monkeypatch.setattr(time, "process_time", lambda: machine.processor)
     monkeypatch.setattr("harness.clock.meter._ready_s", lambda: machine.ready)
+    monkeypatch.setattr("harness.clock.meter._stalled_s", lambda: machine.stalled)
     return machine
 
 
@@ -48,6 +53,18 @@ def test_a_busy_machine_makes_nobody_wait(machine: Machine) -> None:
         machine.stand_in_line(20)
         machine.wait(0.5)
     assert meter.waited_s == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("waited_s", "exceeded"), [(0.5, False), (1.5, True)])
+def test_a_slow_disk_makes_no_run_doubtful(
+    machine: Machine, waited_s: float, exceeded: bool
+) -> None:
+    machine.stalled = 1000
+    with RealWaitMeter() as meter:
+        machine.stand_still(20)
+        machine.wait(waited_s)
+    machine.stand_still(20)
+    assert meter.exceeded is exceeded
 
 
 def test_waiting_in_doors_is_not_counted(machine: Machine) -> None:
