@@ -78,8 +78,7 @@ def stalled_stream(
     """`after` events leave, then nothing for `wait_s` seconds (for ever), then the end."""
     if sends(plan) <= after:
         return plan
-    kept = first(plan, after)
-    return (*kept, Wait(ms(wait_s)), *closed(kept))
+    return (*first(plan, after), Wait(ms(wait_s)), Close())
 
 
 def stalled_stream_with_pings(
@@ -100,7 +99,7 @@ def stalled_stream_with_pings(
         return plan
     ping = Send(_COMMENT if comments else _PINGS.get(moment.wire, _COMMENT))
     kept = first(plan, max(after, 1))
-    return (*kept, *(Wait(ms(every_s)), ping) * max(1, int(for_s / every_s)), *closed(kept))
+    return (*kept, *(Wait(ms(every_s)), ping) * max(1, int(for_s / every_s)), Close())
 
 
 def content_length_too_large(moment: Moment, plan: Plan, *, by_bytes: FromOne = 10) -> Plan:
