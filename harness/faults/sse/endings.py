@@ -40,8 +40,6 @@ def no_message_stop(moment: Moment, plan: Plan) -> Plan:
 
     A client of Chat is not shown `[DONE]`, so there the answer counts as whole.
     """
-    if moment.wire == "openai-chat":
-        return spliced(plan, is_end, lambda step: ())
     return cut(plan, is_end)
 
 

@@ -141,7 +141,14 @@ def cut(plan: Plan, wanted: Callable[[Step], bool]) -> Plan:
     """The plan up to the first event that is wanted, without it; then the end."""
     events = opened(plan)
     place = find(events, wanted)
-    return plan if not place else (*events[:place], Close())
+    return plan if not place else (*events[:place], *closed(events[:place]))
+
+
+def closed(told: Plan) -> Plan:
+    """The end of the connection behind these events of an answer, which breaks it off; behind the
+    finish reason of a Chat stream it breaks nothing off, for a client is shown no more of it."""
+    is_all = any(choice_of(value(step)).get("finish_reason") for step in told)
+    return () if is_all else (Close(),)
 
 
 def ended(steps: Plan) -> Plan:

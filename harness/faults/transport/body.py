@@ -6,10 +6,13 @@ are to be two segments stands a wait, if only of no time: doors join what has no
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from harness.core.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.ports import Moment
 from harness.core.strict import Count, FromOne, Seconds
-from harness.faults.transport.pieces import body_of, closed, first, framed, head_of, ms, sends
+from harness.faults.sse.events import closed, opened
+from harness.faults.transport.pieces import body_of, first, framed, head_of, ms, sends
 
 STAGE = "bytes"
 
@@ -120,7 +123,10 @@ def content_length_too_small(moment: Moment, plan: Plan, *, by_bytes: FromOne = 
     head = framed(plan, content_length=str(read_bytes))
     if head is None or not body:
         return plan
-    return (Send(body, head), *closed((Send(body[:read_bytes], head),)))
+    events = opened((Send(body, head),))
+    ends = accumulate(len(body_of((step,))) for step in events)
+    read = tuple(step for step, end in zip(events, ends, strict=True) if end <= read_bytes)
+    return (Send(body, head), *closed(read))
 
 
 def idle_connection_closed(moment: Moment, plan: Plan) -> Plan:

@@ -10,8 +10,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from harness.core.plans import Close, Head, Plan, Send
-from harness.faults.sse.events import choice_of, opened, value
+from harness.core.plans import Head, Plan, Send
 
 FOREVER_MS = 10**10
 
@@ -46,15 +45,6 @@ def first(plan: Plan, most: int) -> Plan:
         if kept > most:
             return plan[:place]
     return plan
-
-
-def closed(kept: Plan) -> Plan:
-    """The end of the connection behind these bytes of an answer, which breaks it off; behind the
-    finish reason of a Chat stream it breaks nothing off, for a client is shown no more of it."""
-    head, events = head_of(kept), body_of(kept).rpartition(b"\n\n")[0]
-    shown = opened((Send(events, head),))
-    is_all = any(choice_of(value(step)).get("finish_reason") for step in shown)
-    return () if is_all else (Close(),)
 
 
 def framed(plan: Plan, **headers: str) -> Head | None:
