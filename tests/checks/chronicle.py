@@ -1,4 +1,5 @@
-"""What every story is built on: a history, the time, and the live messages that become rows."""
+"""What every history in the making is built on: events on a clock, and for a story also the live
+messages that become rows."""
 
 from __future__ import annotations
 
@@ -15,34 +16,19 @@ WRITE = {"type": "object", "properties": {"path": {"type": "string"}}, "required
 TOOLS = {"list": LIST_FILES, "write": WRITE, "poll": {"type": "object", "properties": {}}}
 
 
-class Chronicle:
-    """A history in the making; every verb returns it."""
+class Timeline:
+    """The events of a history, and the time; every verb returns it."""
 
-    def __init__(
-        self,
-        *,
-        seams: tuple[str, ...] = ALL_SEAMS,
-        world: str = "simulate",
-        stores: bool = True,
-        settings: dict[str, Any] | None = None,
-    ) -> None:
+    def __init__(self) -> None:
         self.history = History()
-        self.live: list[Message] = []
         self.at_ms = 0
-        self.stores = stores and "store" in seams
-        self._stored = self._rows = 0
-        self._inbound: dict[int, str] = {}
-        self.history.started(
-            run="story", scenario="story", world=world, seams=seams,
-            settings={"tools": TOOLS, **(settings or {})},
-        )  # fmt: skip
 
-    def _where(self) -> dict[str, Any]:
-        turn = self.history.past.turn("main")
-        return {"at_ms": self.at_ms, "session": "main", "turn": turn}
+    def _where(self, session: str = "main") -> dict[str, Any]:
+        turn = self.history.past.turn(session)
+        return {"at_ms": self.at_ms, "session": session, "turn": turn}
 
-    def _key(self, seam: Any) -> str:
-        return f"main/{seam}#{self.history.past.next_index('main', seam)}"
+    def _key(self, seam: Any, session: str = "main") -> str:
+        return f"{session}/{seam}#{self.history.past.next_index(session, seam)}"
 
     @property
     def last(self) -> int:
@@ -53,6 +39,28 @@ class Chronicle:
     def called(self) -> int:
         """The number of the last call."""
         return max(e.n for e in self.history.events if type(e).__name__ == "Called")
+
+
+class Chronicle(Timeline):
+    """A history of one session, and what it stores."""
+
+    def __init__(
+        self,
+        *,
+        seams: tuple[str, ...] = ALL_SEAMS,
+        world: str = "simulate",
+        stores: bool = True,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.live: list[Message] = []
+        self.stores = stores and "store" in seams
+        self._stored = self._rows = 0
+        self._inbound: dict[int, str] = {}
+        self.history.started(
+            run="story", scenario="story", world=world, seams=seams,
+            settings={"tools": TOOLS, **(settings or {})},
+        )  # fmt: skip
 
     def wait(self, ms: int) -> Self:
         """Time passes."""

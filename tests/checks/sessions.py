@@ -14,46 +14,26 @@ from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxReques
 from harness.core.history import History
 from harness.core.messages import user
 from harness.core.plans import ToolAnswer
+from tests.checks.chronicle import Timeline
 from tests.checks.histories import RARE
 
 
-class Sessions:
+class Sessions(Timeline):
     """A history in the making; every verb returns it."""
 
     def __init__(self, world: str = "simulate") -> None:
-        self.history = History()
-        self.at_ms = 0
+        super().__init__()
         seams = ("model", "tool", "inbox", "outbox")
         self.history.started(run="sessions", scenario="sessions", world=world, seams=seams)
-
-    @property
-    def last(self) -> int:
-        """The number of the last event."""
-        return len(self.history.events)
-
-    @property
-    def called(self) -> int:
-        """The number of the last call."""
-        return max(e.n for e in self.history.events if type(e).__name__ == "Called")
 
     def wait(self, seconds: float) -> Sessions:
         """Time passes."""
         self.at_ms += round(seconds * 1000)
         return self
 
-    def _where(self, session: str) -> dict[str, Any]:
-        return {
-            "at_ms": self.at_ms,
-            "session": session,
-            "turn": self.history.past.turn(session),
-        }
-
-    def _key(self, session: str, seam: Any) -> str:
-        return f"{session}/{seam}#{self.history.past.next_index(session, seam)}"
-
     def take(self, session: str = "main", steps: tuple[str, ...] = ()) -> Sessions:
         """The agent asks for a message and gets one; it asks for the session, to keep it simple."""
-        key, where = self._key(session, "inbox"), self._where(session)
+        key, where = self._key("inbox", session), self._where(session)
         self.history.called(**where, key=key, seam="inbox", request=InboxRequest())
         value = msgspec.to_builtins(Inbound(f"{session}{self.last}", session, "go"))
         where["turn"] += 1
@@ -65,7 +45,7 @@ class Sessions:
         **answer: Any,
     ) -> Sessions:  # fmt: skip
         """The model is asked and answers at once, unless `steps` say otherwise."""
-        key, where = self._key(session, "model"), self._where(session)
+        key, where = self._key("model", session), self._where(session)
         names = (self.history.note(user("go"), self.at_ms),)
         self.history.called(
             **where, key=key, seam="model", request=ModelRequest("m", names), parent=parent,
@@ -79,7 +59,7 @@ class Sessions:
 
     def tool(self, session: str = "main", steps: tuple[str, ...] = ()) -> Sessions:
         """A tool runs."""
-        key, where = self._key(session, "tool"), self._where(session)
+        key, where = self._key("tool", session), self._where(session)
         self.history.called(**where, key=key, seam="tool", request=ToolRequest("t", "list"))
         value = msgspec.to_builtins(ToolAnswer("ok"))
         self.history.answered(**where, key=key, seam="tool", value=value, steps=steps)
@@ -87,7 +67,7 @@ class Sessions:
 
     def say(self, session: str = "main", kind: Any = "final") -> Sessions:
         """The agent says something to the user."""
-        key, where = self._key(session, "outbox"), self._where(session)
+        key, where = self._key("outbox", session), self._where(session)
         self.history.called(**where, key=key, seam="outbox", request=OutboxRequest(kind, "done"))
         self.history.answered(**where, key=key, seam="outbox")
         return self
