@@ -213,9 +213,9 @@ class Loop:
 def _has_last_word(messages: Sequence[Message]) -> bool:
     """Whether the model spoke last, and said no more than words: what it was paused in goes back to
     it as it is."""
-    last = messages[-1] if messages else None
-    is_own = last is not None and last.role == "assistant"
-    return is_own and all(isinstance(block, Text | Thinking) for block in messages[-1].blocks)
+    if not messages or messages[-1].role != "assistant":
+        return False
+    return all(isinstance(block, Text | Thinking) for block in messages[-1].blocks)
 
 
 def _guided(result: ToolResult, text: str) -> ToolResult:

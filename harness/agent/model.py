@@ -163,7 +163,9 @@ def arguments_of(text: str) -> dict[str, Any]:
         value = json.loads(text, parse_constant=_no_constant)
     except ValueError:
         return {UNPARSED: text}
-    return {} if value is None else value if isinstance(value, dict) else {UNPARSED: text}
+    if value is None:
+        return {}
+    return value if isinstance(value, dict) else {UNPARSED: text}
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -163,11 +163,11 @@ class _Heard:
 
 def _input(said: Json) -> Json:
     """The arguments of a call; many gateways send an empty text for none."""
-    if said is None:
+    if said is None or said == "":
         return {}
-    if not isinstance(said, str):
-        return said if isinstance(said, dict) else {UNPARSED: json.dumps(said)}
-    return arguments_of(said) if said else {}
+    if isinstance(said, str):
+        return arguments_of(said)
+    return said if isinstance(said, dict) else {UNPARSED: json.dumps(said)}
 
 
 def write_rows(message: Message) -> Iterator[dict[str, Json]]:

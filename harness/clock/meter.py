@@ -31,11 +31,11 @@ class RealWaitMeter:
         self._ended: float | None = None
         self._inside = 0
         self._entered = 0.0
-        self._door_s = self._stalled_s = 0.0
+        self._door_s = self._stalled_s = self._stalled_before_s = 0.0
 
     def __enter__(self) -> Self:
         self._began, self._ended, self._door_s = self._now(), None, 0.0
-        self._stalled_s = -_stalled_s()
+        self._stalled_s, self._stalled_before_s = 0.0, _stalled_s()
         return self
 
     def __exit__(
@@ -45,7 +45,7 @@ class RealWaitMeter:
         traceback: TracebackType | None,
     ) -> None:
         self._ended = self._now()
-        self._stalled_s += _stalled_s()
+        self._stalled_s = _stalled_s() - self._stalled_before_s
 
     @contextmanager
     def door(self) -> Iterator[None]:
@@ -70,8 +70,8 @@ class RealWaitMeter:
 
     @property
     def exceeded(self) -> bool:
-        """Whether the run waited so long that virtual time says nothing about it; known once it is
-        over."""
+        """Whether the run waited so long that virtual time says nothing about it. What the disks
+        took of it is known once the run is over."""
         return self.waited_s - self._stalled_s > REAL_WAIT_LIMIT_S
 
     @staticmethod
