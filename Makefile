@@ -47,7 +47,7 @@ $(OLDER)/.ready: $(READY)
 
 test-older-sdk: $(OLDER)/.ready ## the tests that touch the SDK, on the generation before httpx2
 	$(OLDER)/bin/python -m pytest -n auto -m "not real" -p no:cacheprovider tests/agent \
-	  tests/clock tests/doors tests/wires/anthropic tests/scenarios/test_reference.py \
+	  tests/clock tests/transports tests/providers/anthropic tests/scenarios/test_reference.py \
 	  tests/wire_table tests/faults/sse tests/faults/model
 
 check: $(READY) ## format, lint, types, architecture
@@ -63,10 +63,10 @@ fuzz: $(READY) ## the property tests, with many more examples
 	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
 
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
-	$(RUN) -m tests.campaign.long --steps 1000000 --seed 1
+	$(RUN) -m tests.fuzz.long --steps 1000000 --seed 1
 
 mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
-	$(RUN) -m tests.campaign.mutant_table --workers 2
+	$(RUN) -m tests.fuzz.mutant_table --workers 2
 
 seeds: $(READY) ## the 162 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds

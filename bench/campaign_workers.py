@@ -18,10 +18,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.campaign import chunks
-from harness.campaign.chunks import Chunk
-from harness.campaign.corpus import GENERATION
 from harness.engines.local import Local
+from harness.fuzz import chunks
+from harness.fuzz.chunks import Chunk
+from harness.fuzz.corpus import GENERATION
 
 LEAST = 1.8
 TARGET = "reference?client=plain"

@@ -17,9 +17,9 @@ from random import Random
 import msgspec
 
 from bench.figure import Figure
-from harness.campaign.choices import Choices
-from harness.campaign.examples import draw, options_of, play
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
+from harness.fuzz.choices import Choices
+from harness.fuzz.examples import draw, options_of, play
 from harness.targets import TargetSpec
 from harness.targets.spec import resolve
 

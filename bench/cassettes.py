@@ -27,16 +27,16 @@ import yaml
 from harness.cassettes.convert import convert
 from harness.cassettes.replay import cassette_script
 from harness.clock import RealClock
-from harness.core.calls import Call
-from harness.core.history import History
-from harness.core.past import Past
-from harness.core.plans import Recorded
-from harness.core.ports import Script
-from harness.core.scenario import Limits, Scenario
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.transport import Transport
-from harness.wires.anthropic.wire import AnthropicWire
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import Limits, Scenario
+from harness.core.transition.ports import Script
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Call
+from harness.core.values.plans import Recorded
+from harness.providers.anthropic.wire import AnthropicWire
+from harness.transports.door import Door
+from harness.transports.transport import Transport
 
 TURNS, RATIO_MOST, GROWTH_MOST = 300, 0.05, 3.0
 YAML_MOST, COMPACT_MOST = 2.0, 1.0

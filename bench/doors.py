@@ -24,18 +24,18 @@ import msgspec
 from bench import pairs, smallest_server
 from bench.figure import Figure
 from harness.clock import RealClock, VirtualClock
-from harness.core.draws import Draws
-from harness.core.history import History
-from harness.core.plans import Head, Send
-from harness.core.scenario import FaultSpec, Limits, Scenario, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.loopback import Loopback
-from harness.doors.transport import Transport
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, Limits, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
+from harness.core.values.plans import Head, Send
 from harness.faults import arm
+from harness.providers.anthropic.wire import AnthropicWire
 from harness.runner.spool import Spool
-from harness.wires.anthropic.wire import AnthropicWire
+from harness.transports.door import Door
+from harness.transports.loopback import Loopback
+from harness.transports.transport import Transport
 
 IN_PROCESS_MOST, LOOPBACK_MOST = 1.10, 1.2
 SIZES = (1, 31, 299)

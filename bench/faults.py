@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from bench import pairs
 from bench.doors import CALLS, door, on_transport, same_length
 from bench.figure import Figure
-from harness.core.scenario import FaultSpec
-from harness.doors.transport import Transport
+from harness.core.scenario.scenario import FaultSpec
+from harness.transports.transport import Transport
 
 MOST_US = 5.0
 REPEATS = 4

@@ -16,13 +16,13 @@ import msgspec
 
 from bench.figure import Figure
 from harness.checks.judge import judge
-from harness.core.calls import OutboxRequest, Received
-from harness.core.draws import Draws
-from harness.core.history import History
-from harness.core.scenario import InboxItem, Limits, Scenario, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.wires.anthropic.wire import AnthropicWire
+from harness.core.history.history import History
+from harness.core.scenario.scenario import InboxItem, Limits, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import OutboxRequest, Received
+from harness.core.values.draws import Draws
+from harness.providers.anthropic.wire import AnthropicWire
 
 SIZES = (100, 1_000, 10_000)
 WINDOW = 200

@@ -16,7 +16,7 @@ import msgspec
 
 from bench.doors import conversation, door
 from bench.figure import Figure
-from harness.doors.transport import Transport
+from harness.transports.transport import Transport
 
 WARM, CALLS = 10_000, 100_000
 MOST_BYTES = 100

@@ -15,9 +15,9 @@ import msgspec
 
 from bench.figure import Figure
 from harness.checks.judge import judge
-from harness.incidents.as_history import as_history
-from harness.incidents.counts import counts
-from harness.incidents.read import read
+from harness.recordings.as_history import as_history
+from harness.recordings.counts import counts
+from harness.recordings.read import read
 
 ROUNDS = 300
 RESULT_BYTES = 12_000

@@ -43,7 +43,7 @@ _HELP = "import sys; from harness.cli import main; sys.exit(main())"
 def play(*paths: str) -> None:
     """Run the reference agent on every variant of the scenarios in these files."""
     from harness.agent import agent
-    from harness.load import find_scenarios, load_scenarios
+    from harness.files import find_scenarios, load_scenarios
     from harness.runner import run
 
     for file in find_scenarios([ROOT / "scenarios" / path for path in paths]):

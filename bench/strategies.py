@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from bench.figure import Figure
-from harness.campaign import Options, scenario_of, scenarios
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
+from harness.fuzz import Options, scenario_of, scenarios
 
 EXAMPLES = 300
 DRAWN_MOST_MS, GRAMMAR_MOST = 3.0, 0.5

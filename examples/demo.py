@@ -18,8 +18,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.agent import agent as reference
-from harness.core.verdict import Finding
-from harness.load import find_scenarios, load_scenarios
+from harness.core.values.verdict import Finding
+from harness.files import find_scenarios, load_scenarios
 from harness.report.events import lines
 from harness.runner import Run, run
 from tests import mutants

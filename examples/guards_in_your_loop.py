@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from harness.agent.guards import EndTurn, Guide, Refuse, Watch, standard_guards
-from harness.core.messages import ToolResult, ToolSpec, ToolUse
+from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
 
 Row = dict[str, Any]
 Tools = dict[str, Callable[[Any], str]]

@@ -9,48 +9,48 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.checks.judge import judge as judge
-    from harness.core.brief import Brief as Brief
-    from harness.core.brief import Tool as Tool
-    from harness.core.brief import ToolError as ToolError
-    from harness.core.calls import Inbound as Inbound
-    from harness.core.errors import HarnessError as HarnessError
-    from harness.core.errors import InputError as InputError
-    from harness.core.history import History as History
-    from harness.core.messages import Message as Message
-    from harness.core.messages import Text as Text
-    from harness.core.messages import Thinking as Thinking
-    from harness.core.messages import ToolResult as ToolResult
-    from harness.core.messages import ToolUse as ToolUse
-    from harness.core.ports import needs as needs
-    from harness.core.scenario import Scenario as Scenario
-    from harness.core.verdict import Finding as Finding
-    from harness.core.verdict import Verdict as Verdict
-    from harness.load import find_scenarios as find_scenarios
-    from harness.load import load_scenarios as load_scenarios
+    from harness.core.history.history import History as History
+    from harness.core.scenario.scenario import Scenario as Scenario
+    from harness.core.transition.ports import needs as needs
+    from harness.core.values.brief import Brief as Brief
+    from harness.core.values.brief import Tool as Tool
+    from harness.core.values.brief import ToolError as ToolError
+    from harness.core.values.calls import Inbound as Inbound
+    from harness.core.values.errors import HarnessError as HarnessError
+    from harness.core.values.errors import InputError as InputError
+    from harness.core.values.messages import Message as Message
+    from harness.core.values.messages import Text as Text
+    from harness.core.values.messages import Thinking as Thinking
+    from harness.core.values.messages import ToolResult as ToolResult
+    from harness.core.values.messages import ToolUse as ToolUse
+    from harness.core.values.verdict import Finding as Finding
+    from harness.core.values.verdict import Verdict as Verdict
+    from harness.files import find_scenarios as find_scenarios
+    from harness.files import load_scenarios as load_scenarios
     from harness.runner.run import Run as Run
     from harness.runner.run import run as run
 
 _HOMES = {
-    "Brief": "harness.core.brief",
-    "Finding": "harness.core.verdict",
-    "HarnessError": "harness.core.errors",
-    "History": "harness.core.history",
-    "Inbound": "harness.core.calls",
-    "InputError": "harness.core.errors",
-    "Message": "harness.core.messages",
+    "Brief": "harness.core.values.brief",
+    "Finding": "harness.core.values.verdict",
+    "HarnessError": "harness.core.values.errors",
+    "History": "harness.core.history.history",
+    "Inbound": "harness.core.values.calls",
+    "InputError": "harness.core.values.errors",
+    "Message": "harness.core.values.messages",
     "Run": "harness.runner",
-    "Scenario": "harness.core.scenario",
-    "Text": "harness.core.messages",
-    "Thinking": "harness.core.messages",
-    "Tool": "harness.core.brief",
-    "ToolError": "harness.core.brief",
-    "ToolResult": "harness.core.messages",
-    "ToolUse": "harness.core.messages",
-    "Verdict": "harness.core.verdict",
-    "find_scenarios": "harness.load",
+    "Scenario": "harness.core.scenario.scenario",
+    "Text": "harness.core.values.messages",
+    "Thinking": "harness.core.values.messages",
+    "Tool": "harness.core.values.brief",
+    "ToolError": "harness.core.values.brief",
+    "ToolResult": "harness.core.values.messages",
+    "ToolUse": "harness.core.values.messages",
+    "Verdict": "harness.core.values.verdict",
+    "find_scenarios": "harness.files",
     "judge": "harness.checks.judge",
-    "load_scenarios": "harness.load",
-    "needs": "harness.core.ports",
+    "load_scenarios": "harness.files",
+    "needs": "harness.core.transition.ports",
     "run": "harness.runner",
 }
 

@@ -14,38 +14,44 @@ def _words(text: str) -> frozenset[str]:
 
 FLOORS: dict[str, int] = {
     "core": 0,
+    "catalogue": 1,
     "clock": 1,
-    "load": 1,
-    "wires": 1,
+    "providers": 1,
     "checks": 1,
-    "faults": 1,
-    "incidents": 2,
-    "cassettes": 2,
-    "stores": 2,
-    "agent": 3,
-    "targets": 4,
-    "doors": 4,
-    "contracts": 5,
-    "runner": 6,
-    "report": 7,
-    "engines": 8,
-    "campaign": 9,
-    "cli": 10,
-    "plugin": 10,
-    "__main__": 10,
-    "": 11,
+    "faults": 2,
+    "recordings": 2,
+    "files": 3,
+    "cassettes": 4,
+    "stores": 4,
+    "agent": 5,
+    "targets": 6,
+    "transports": 6,
+    "runner": 7,
+    "sweep": 8,
+    "report": 8,
+    "engines": 9,
+    "plugins": 9,
+    "contracts": 10,
+    "shrink": 10,
+    "fuzz": 11,
+    "strategies": 12,
+    "cli": 13,
+    "pytest_plugin": 13,
+    "__main__": 13,
+    "": 14,
 }
 """Imports point to a lower floor, or along one floor in one direction. "" is the package's face."""
 
 ONLY: dict[str, frozenset[str]] = {
     "core": frozenset(),
+    "catalogue": frozenset({"core"}),
     "clock": frozenset({"core"}),
-    "load": frozenset({"core", "faults", "incidents", "wires"}),
-    "wires": frozenset({"core"}),
+    "files": frozenset({"core", "catalogue", "faults", "recordings", "providers"}),
+    "providers": frozenset({"core"}),
     "checks": frozenset({"core"}),
-    "faults": frozenset({"core"}),
-    "incidents": frozenset({"core", "wires"}),
-    "cassettes": frozenset({"core", "wires", "incidents", "load"}),
+    "faults": frozenset({"core", "catalogue"}),
+    "recordings": frozenset({"core", "providers"}),
+    "cassettes": frozenset({"core", "providers", "recordings", "files"}),
     "agent": frozenset({"core", "stores"}),
     "engines": frozenset({"core"}),
 }
@@ -53,10 +59,10 @@ ONLY: dict[str, frozenset[str]] = {
 
 PURE: tuple[str, ...] = (
     "core",
-    "wires",
+    "providers",
     "checks",
     "faults",
-    "incidents",
+    "recordings",
     "agent.blocks",
     "agent.damage",
     "agent.environment.settings",
@@ -94,8 +100,8 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
-        ("core.draws", "random"),
-        ("incidents.yaml_tags", "yaml"),
+        ("core.values.draws", "random"),
+        ("recordings.yaml_tags", "yaml"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
@@ -113,33 +119,38 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "yaml": ("load", "cassettes", "incidents.yaml_tags"),
-    "anthropic": ("doors.clients", "doors.loopback_brief"),
-    "openai": ("doors.clients", "doors.loopback_brief"),
-    "httpx": ("doors",),
-    "httpx2": ("doors",),
-    "respx": ("doors.mounted",),
-    "h11": ("doors",),
-    "mcp": ("doors",),
-    "mcp_types": ("doors.mcp_server",),
+    "yaml": ("files", "cassettes", "recordings.yaml_tags"),
+    "anthropic": ("transports.clients", "transports.loopback_brief"),
+    "openai": ("transports.clients", "transports.loopback_brief"),
+    "httpx": ("transports",),
+    "httpx2": ("transports",),
+    "respx": ("transports.mounted",),
+    "h11": ("transports",),
+    "mcp": ("transports",),
+    "mcp_types": ("transports.mcp_server",),
     "anyio": ("clock",),
     "trio": ("clock",),
     "vcr": ("cassettes",),
     "psycopg": ("stores",),
     "jinja2": ("report",),
-    "hypothesis": ("campaign",),
+    "hypothesis": ("fuzz", "shrink"),
     "ray": ("engines",),
     "click": ("cli",),
     "rich": ("cli",),
-    "pytest": ("plugin",),
+    "pytest": ("pytest_plugin",),
 }
 """A third-party package and its home; "" is everywhere. `agent`, a user's code, is exempt."""
 
-EVENT_MAKERS: tuple[str, ...] = ("core.transition", "core.seams", "runner", "incidents")
+EVENT_MAKERS: tuple[str, ...] = ("core.transition", "runner", "recordings")
 """Who may call the constructors of `core.history`: the transition with its parts, the runner, the
 readers."""
 
-ENVIRONMENT_READERS: tuple[str, ...] = ("runner.supervise", "doors.mcp_stdio", "cli", "plugin")
+ENVIRONMENT_READERS: tuple[str, ...] = (
+    "runner.supervise",
+    "transports.mcp_stdio",
+    "cli",
+    "pytest_plugin",
+)
 """Who may touch the environment: what scrubs it for a program under test, a program that is given
 one, and the faces."""
 
@@ -151,7 +162,7 @@ HEAVY: frozenset[str] = _words(
 
 LIGHT_FACES: dict[str, frozenset[str]] = {
     "harness": frozenset(),
-    "harness.plugin": frozenset({"pytest"}),
+    "harness.pytest_plugin": frozenset({"pytest"}),
     "harness.cli": frozenset({"click"}),
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
@@ -159,5 +170,5 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 PROCESS_STATE: tuple[str, ...] = ("clock.patched",)
 """Who may say `global`: the one patch of the process that virtual time needs for sync code."""
 
-FILE_LINES, FUNCTION_LINES = 250, 40
+FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""

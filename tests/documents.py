@@ -21,8 +21,8 @@ from pathlib import Path
 import msgspec
 
 from harness.checks import judge
-from harness.core.ports import CheckFunction
-from harness.wires.anthropic import rules
+from harness.core.transition.ports import CheckFunction
+from harness.providers.anthropic import rules
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
 

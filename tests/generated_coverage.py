@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from harness.incidents.public import CLASSES, INCIDENTS, PREFIX
-from harness.load import find_scenarios, load_scenarios
+from harness.catalogue import CLASSES, INCIDENTS, PREFIX
+from harness.files import find_scenarios, load_scenarios
 
 ROOT = Path(__file__).parents[1]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from harness.cassettes.record import recording
-from harness.core.errors import InputError
-from harness.core.scenario import CassetteScript, Scenario
-from harness.load import find_scenarios, load_scenarios
+from harness.core.scenario.scenario import CassetteScript, Scenario
+from harness.core.values.errors import InputError
+from harness.files import find_scenarios, load_scenarios
 from harness.runner import Run, run
 
 ROOT = Path(__file__).parents[1]

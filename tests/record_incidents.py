@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 
-from harness.core.errors import InputError
-from harness.core.history import encode
-from harness.load import load_scenarios
+from harness.core.history.history import encode
+from harness.core.values.errors import InputError
+from harness.files import load_scenarios
 from harness.runner import Run, run
 from tests.record_cassettes import ROOT, shows
 

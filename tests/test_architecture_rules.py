@@ -45,7 +45,7 @@ WRONG: list[tuple[Rule, dict[str, str], list[str]]] = [
     (rules.pure_rooms, {"core/a.py": "x = hash('f')"}, ["a.py:1 pure room calls hash()"]),
     (rules.pure_rooms, {"core/a.py": "x = datetime.now()"}, ["reads the clock: .now()"]),
     (rules.floors, {"core/a.py": "from harness.runner import run"}, ["core may not import"]),
-    (rules.floors, {"checks/a.py": "import harness.wires.sse"}, ["checks may not import"]),
+    (rules.floors, {"checks/a.py": "import harness.providers.sse"}, ["checks may not import"]),
     (rules.floors, {"stores/a.py": "def f():\n from harness import doors"}, ["a.py:2 stores may"]),
     (rules.floors, {"core/a.py": "if TYPE_CHECKING:\n import harness.cli"}, ["a.py:2 core may"]),
     (rules.floors, {"core/a.py": "from ..clock import Clock"}, ["core may not import harness.cl"]),
@@ -59,7 +59,10 @@ WRONG: list[tuple[Rule, dict[str, str], list[str]]] = [
     ),
     (
         rules.cycles,
-        {"doors/a.py": "import harness.targets.b", "targets/c.py": "def f(): import harness.doors"},
+        {
+            "doors/a.py": "import harness.targets.b",
+            "targets/c.py": "def f(): import harness.transports",
+        },
         ["cycle of rooms: "],
     ),
     (rules.packages, {"runner.py": "import yaml"}, ["runner.py:1 yaml is not imported here"]),
@@ -73,7 +76,7 @@ WRONG: list[tuple[Rule, dict[str, str], list[str]]] = [
         event_rules.events,
         {
             "core/history.py": HISTORY,
-            "incidents/a.py": "from harness.core.history import Called as C\nC(n=1)",
+            "incidents/a.py": "from harness.core.history.history import Called as C\nC(n=1)",
         },
         ["incidents/a.py:2 builds the event C"],
     ),
@@ -120,7 +123,7 @@ RIGHT: list[tuple[Rule, dict[str, str]]] = [
     (rules.pure_rooms, {"doors/a.py": "import os, time\nopen('x')", "agent/loop.py": "import os"}),
     (
         rules.floors,
-        {"core/a.py": "from harness.core.b import c", "doors/a.py": "import harness.load"},
+        {"core/a.py": "from harness.core.b import c", "doors/a.py": "import harness.files"},
     ),
     (rules.floors, {"doors/a.py": "import harness.targets", "__init__.py": "import harness.cli"}),
     (

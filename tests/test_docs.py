@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from harness.agent import agent as reference
-from harness.core.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
-from harness.load import load_scenarios
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.files import load_scenarios
 from harness.runner import run
 from tests.documents import ROOT, blocks, command_lines, headings
 

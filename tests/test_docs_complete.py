@@ -11,19 +11,19 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.cli.verbs import VERBS
-from harness.core import expect as expectation
-from harness.core import scenario as scenario_file
-from harness.core.brief import Brief
-from harness.core.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
-from harness.core.events import AnyEvent, StoredRow
-from harness.core.history import decode, encode
-from harness.core.scenario import InboxItem, Scenario, Turn
-from harness.core.strict import Strict
-from harness.core.verdict import Verdict
-from harness.doors.in_process import InProcessBrief
+from harness.core.history.events import AnyEvent, StoredRow
+from harness.core.history.history import decode, encode
+from harness.core.scenario import scenario as expectation
+from harness.core.scenario import scenario as scenario_file
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.brief import Brief
+from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
+from harness.core.values.strict import Strict
+from harness.core.values.verdict import Verdict
 from harness.report.json_lines import run_line
 from harness.report.summary import summarize
 from harness.runner import run
+from harness.transports.in_process import InProcessBrief
 from tests.documents import GENERATED, MARK, ROOT, blocks, part
 
 DOCS = ROOT / "docs"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.agent.gateway import Gateway
-    from harness.core.brief import Brief
+    from harness.core.values.brief import Brief
 
 
 def build(brief: Brief, **parts: Any) -> Gateway:

@@ -36,10 +36,10 @@ from harness.agent.transcript import RowTranscript, Transcript
 from harness.agent.transcripts.archived import ArchivedTranscript
 from harness.agent.transcripts.files import archive_of
 from harness.agent.window import window_of
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
-from harness.core.errors import InputError, nearest
-from harness.core.messages import Message, ToolSpec
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Message, ToolSpec
 from harness.stores.open import open_store
 from harness.stores.rows import SessionStore
 

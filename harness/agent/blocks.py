@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.core.messages import (
+from harness.core.values.messages import (
     Block,
     Json,
     Message,

@@ -18,7 +18,7 @@ from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, Query
 from harness.agent.projection import Projection, project
 from harness.agent.window import BYTES_PER_TOKEN, clip, estimate_tokens, is_said
-from harness.core.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
+from harness.core.values.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
 
 SAVING = 0.75
 """A compacted history has at most this share of the tokens, or it is not worth the loss: of the

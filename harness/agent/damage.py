@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from harness.core.messages import Message, Text, Thinking, side
+from harness.core.values.messages import Message, Text, Thinking, side
 
 _WORDS = {
     "blank": "{n} stored without any content: left out",

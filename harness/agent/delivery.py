@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable
 
 from harness.agent.outcome import AGAIN, Outcome
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
 
 WAITS_S = (1.0, 5.0, 25.0)
 LONGEST_S = 600.0

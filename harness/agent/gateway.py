@@ -22,8 +22,8 @@ from harness.agent.loop import Loop
 from harness.agent.outcome import Outcome
 from harness.agent.text import clean
 from harness.agent.transcript import Transcript, Unread
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
 from harness.stores.rows import Pending, SessionStore
 
 OpenTranscript: TypeAlias = Callable[[str], Transcript]

@@ -13,7 +13,7 @@ import base64
 import binascii
 import struct
 
-from harness.core.messages import Block, Opaque, Text
+from harness.core.values.messages import Block, Opaque, Text
 
 SIZE_MAX_BYTES = 5 * 1024 * 1024
 EDGE_MAX_PIXELS = 2000

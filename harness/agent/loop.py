@@ -22,7 +22,7 @@ from harness.agent.overflow import Overflow
 from harness.agent.policy import Policy
 from harness.agent.toolbox import Toolbox, error_result
 from harness.agent.transcript import Transcript
-from harness.core.messages import Message, Text, Thinking, ToolResult, ToolUse, results
+from harness.core.values.messages import Message, Text, Thinking, ToolResult, ToolUse, results
 
 _STOPS = frozenset({"end_turn", "stop_sequence", "tool_use", "max_tokens", "pause_turn", "refusal"})
 

@@ -21,8 +21,8 @@ from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.retry_after import within_reason
 from harness.agent.silence import impatient, watched
 from harness.agent.text import clean, clean_json
-from harness.core.calls import Purpose
-from harness.core.messages import Block, Message, ToolSpec, ToolUse
+from harness.core.values.calls import Purpose
+from harness.core.values.messages import Block, Message, ToolSpec, ToolUse
 
 MODEL = "claude-sonnet-5"
 MAX_TOKENS = 4096

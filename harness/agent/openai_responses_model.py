@@ -21,7 +21,7 @@ from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of, arg
 from harness.agent.silence import impatient, watched
 from harness.agent.text import clean
 from harness.agent.text_results import text_of
-from harness.core.messages import (
+from harness.core.values.messages import (
     Block,
     Json,
     Message,

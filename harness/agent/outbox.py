@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from harness.agent.compaction import Ask, Compacted, Compaction
 from harness.agent.delivery import attempt
 from harness.agent.model import Answer, Query
-from harness.core.brief import Brief
-from harness.core.calls import Inbound, OutboundKind
-from harness.core.messages import Message
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound, OutboundKind
+from harness.core.values.messages import Message
 
 STARTED = "The conversation is long; I am making it shorter."
 ENDED = "The conversation is shorter now."

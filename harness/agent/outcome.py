@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 from harness.agent.failures import FailureKind, ModelFailure
-from harness.core.calls import OutboundKind
-from harness.core.messages import Message, Text, ToolUse, assistant
+from harness.core.values.calls import OutboundKind
+from harness.core.values.messages import Message, Text, ToolUse, assistant
 
 Status = Literal["ok", "failed", "refused", "truncated", "cancelled"]
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.agent.images import sendable
-from harness.core.messages import (
+from harness.core.values.messages import (
     Block,
     Message,
     Opaque,

@@ -19,9 +19,9 @@ from harness.agent.policy import Policy
 from harness.agent.projection import Projection, project
 from harness.agent.toolbox import Toolbox
 from harness.agent.window import fit
-from harness.core.brief import Brief, Tool, ToolError
-from harness.core.calls import Inbound
-from harness.core.messages import Message, user
+from harness.core.values.brief import Brief, Tool, ToolError
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, user
 
 NAME = "task"
 SCHEMA = {

@@ -6,7 +6,7 @@ halves as they come. Neither SQLite nor the SDK can write them.
 
 from __future__ import annotations
 
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 
 
 def clean(text: str) -> str:

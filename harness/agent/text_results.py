@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.agent.projection import project
-from harness.core.messages import Block, Message, Text, ToolResult
+from harness.core.values.messages import Block, Message, Text, ToolResult
 
 
 def text_of(result: ToolResult) -> str:

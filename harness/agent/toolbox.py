@@ -12,8 +12,16 @@ from harness.agent.projection import NO_TEXT
 from harness.agent.text import clean, clean_json
 from harness.agent.tool_names import told
 from harness.agent.window import clip
-from harness.core.brief import Tool
-from harness.core.messages import Json, Opaque, Text, ToolResult, ToolSpec, ToolUse, canonical
+from harness.core.values.brief import Tool
+from harness.core.values.messages import (
+    Json,
+    Opaque,
+    Text,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+    canonical,
+)
 
 MAX_RESULT_CHARACTERS = 100_000
 ENDLESS = "\n[... the tool has more to say; it was stopped here]"

@@ -16,8 +16,8 @@ from harness.agent.outcome import Outcome
 from harness.agent.projection import NO_OUTCOME, Projection
 from harness.agent.text import clean
 from harness.agent.window import fit
-from harness.core.calls import Inbound
-from harness.core.messages import Message, ToolResult, results, user
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, ToolResult, results, user
 from harness.stores.rows import SessionRow, SessionStore
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.core.messages import Block, Message, Text, ToolResult, canonical
+from harness.core.values.messages import Block, Message, Text, ToolResult, canonical
 
 BYTES_PER_TOKEN = 4
 

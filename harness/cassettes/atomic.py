@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 
 def write_atomically(path: Path, data: bytes) -> None:

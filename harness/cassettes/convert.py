@@ -15,9 +15,9 @@ import msgspec
 from harness.cassettes import yaml_out
 from harness.cassettes.atomic import write_atomically
 from harness.cassettes.read import load, parse
-from harness.core.errors import InputError, nearest
-from harness.incidents import compact_codec
-from harness.incidents.interaction import Cassette
+from harness.core.values.errors import InputError, nearest
+from harness.recordings import compact_codec
+from harness.recordings.interaction import Cassette
 
 
 def _compact(cassette: Cassette) -> bytes:

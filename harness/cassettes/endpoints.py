@@ -9,8 +9,8 @@ nothing to play.
 
 from __future__ import annotations
 
-from harness import wires
-from harness.core.ports import Wire
+from harness import providers
+from harness.core.transition.ports import Provider
 
 _ENDPOINTS = {
     "/v1/messages": "anthropic",
@@ -20,9 +20,9 @@ _ENDPOINTS = {
 """The wire by the end of a path."""
 
 
-def wire_of(method: str, path: str) -> Wire | None:
+def wire_of(method: str, path: str) -> Provider | None:
     """The wire that a request speaks; None for one that is no call to a model."""
     if method.upper() != "POST":
         return None
     name = next((wire for end, wire in _ENDPOINTS.items() if path.endswith(end)), None)
-    return wires.by_name(name) if name else None
+    return providers.by_name(name) if name else None

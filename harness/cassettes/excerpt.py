@@ -13,7 +13,7 @@ from harness.cassettes.kept import HOME
 from harness.cassettes.read import Exchange
 from harness.cassettes.redact import kept_headers, mask_url
 from harness.cassettes.redact_body import mask_body
-from harness.incidents.interaction import Cassette, Interaction, phrase
+from harness.recordings.interaction import Cassette, Interaction, phrase
 
 
 def excerpt(exchanges: Iterable[Exchange]) -> bytes:

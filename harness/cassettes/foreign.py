@@ -1,6 +1,6 @@
 """Cassettes of others as interactions: Python's vcrpy, go-vcr, Ruby's VCR, cassetter, JSON files.
 
-Where each writer puts the parts of an exchange is known in `harness.incidents`, which reads the
+Where each writer puts the parts of an exchange is known in `harness.recordings`, which reads the
 same files to judge them; here nothing may be missing, for what is played must be what was recorded.
 A writer that ends its file with a key of its own says so when the file is whole: without that key
 the file is torn.
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import yaml
 
-from harness.core.errors import InputError
-from harness.core.messages import Json
-from harness.incidents import exchanges, vcr
-from harness.incidents.bodies import Unreadable, stored
-from harness.incidents.interaction import Cassette, Interaction, phrase
-from harness.incidents.shapes import fields as f
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.recordings import exchanges, vcr
+from harness.recordings.bodies import Unreadable, stored
+from harness.recordings.interaction import Cassette, Interaction, phrase
+from harness.recordings.shapes import fields as f
 
 _LAST_KEYS = {"interactions": "version", "http_interactions": "recorded_with"}
 """The key with which a writer ends a file, by the key of its list."""

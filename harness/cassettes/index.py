@@ -22,11 +22,11 @@ from harness.cassettes.key import (
     name_message,
 )
 from harness.cassettes.read import Exchange
-from harness.core.draws import Draws
-from harness.core.message_tree import Node, grow, root
-from harness.core.messages import Message, digest, side
-from harness.core.plans import Recorded
-from harness.core.ports import Wire
+from harness.core.history.message_tree import Node, grow, root
+from harness.core.transition.ports import Provider
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Message, digest, side
+from harness.core.values.plans import Recorded
 
 _NO_DRAWS = Draws(0)
 
@@ -93,7 +93,7 @@ class Index:
 class _Reader:
     """Reads the recorded requests of one wire; most are the last one and a little more."""
 
-    def __init__(self, wire: Wire, start: Node) -> None:
+    def __init__(self, wire: Provider, start: Node) -> None:
         self._wire, self._reader, self._node = wire, wire.reader("", None), start
         self._head, self._name = Head(""), name_head(Head(""))
 

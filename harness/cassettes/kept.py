@@ -14,7 +14,7 @@ from harness.cassettes.endpoints import wire_of
 from harness.cassettes.redact import kept_headers, mask_url
 from harness.cassettes.redact_body import mask_body
 from harness.cassettes.timing import Timing, refitted
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 HOME = {

@@ -18,9 +18,9 @@ import re
 import msgspec
 
 from harness.cassettes.redact import mask_value
-from harness.core.calls import Call, ModelRequest
-from harness.core.messages import Json, Message, Text, ToolSpec, digest, side
-from harness.core.ports import Reading
+from harness.core.transition.ports import Reading
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.messages import Json, Message, Text, ToolSpec, digest, side
 
 VOLATILE_FIELDS = frozenset(
     {

@@ -15,9 +15,9 @@ import msgspec
 
 from harness.cassettes.index import Entry
 from harness.cassettes.key import Head, lasting_head, lasting_message, name_head
-from harness.core.message_tree import Node
-from harness.core.messages import Json, canonical, side
-from harness.core.past import Past
+from harness.core.history.message_tree import Node
+from harness.core.history.past import Past
+from harness.core.values.messages import Json, canonical, side
 
 _NO_MATCH = "loop-harness: no recorded exchange matches this request"
 _SHOWN_MAX = 60

@@ -19,13 +19,13 @@ from harness.cassettes import foreign
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.redact import kept_headers
 from harness.cassettes.timing import Timing, from_metadata
-from harness.core.errors import InputError
-from harness.core.plans import Recorded
-from harness.incidents import compact_codec, vcr
-from harness.incidents.bodies import Unreadable, is_text, unpacked
-from harness.incidents.documents import UTF16, as_utf8
-from harness.incidents.interaction import Cassette, Interaction, header
-from harness.load.regular_file import head_of, whole
+from harness.core.values.errors import InputError
+from harness.core.values.plans import Recorded
+from harness.files.regular_file import head_of, whole
+from harness.recordings import compact_codec, vcr
+from harness.recordings.bodies import Unreadable, is_text, unpacked
+from harness.recordings.documents import UTF16, as_utf8
+from harness.recordings.interaction import Cassette, Interaction, header
 
 _HEAD_BYTES = 4096
 _ENCODINGS = frozenset({"", "identity", "gzip"})

@@ -16,7 +16,7 @@ from harness.cassettes.atomic import write_atomically
 from harness.cassettes.kept import Asked, Heard, Kept, kept
 from harness.cassettes.scan import refuse, suspects
 from harness.cassettes.timing import to_metadata
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 
 class Recorder:

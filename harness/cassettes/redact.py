@@ -13,8 +13,8 @@ from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from harness.cassettes.shapes import is_named, spans
-from harness.core.messages import Json
-from harness.wires.codec import decode, encode
+from harness.core.values.messages import Json
+from harness.providers.codec import decode, encode
 
 MASK = "[REDACTED]"
 _URL_MASK = "REDACTED"

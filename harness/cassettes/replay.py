@@ -17,13 +17,13 @@ from harness.cassettes.index import Index
 from harness.cassettes.key import Head, head_of_call, masked_head, name_head
 from harness.cassettes.mismatch import explain
 from harness.cassettes.read import calls_of
-from harness.core.calls import Call, ModelRequest
-from harness.core.errors import InputError
-from harness.core.message_tree import Node
-from harness.core.messages import canonical
-from harness.core.past import Past
-from harness.core.plans import Recorded
-from harness.core.ports import Miss
+from harness.core.history.message_tree import Node
+from harness.core.history.past import Past
+from harness.core.transition.ports import Miss
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.errors import InputError
+from harness.core.values.messages import canonical
+from harness.core.values.plans import Recorded
 
 
 def cassette_script(path: Path, wire: str, *, timed: bool = False) -> CassettePlayer:
@@ -56,7 +56,7 @@ def indexes(path: Path, *, timed: bool = False) -> dict[str, Index]:
 
 
 class CassettePlayer:
-    """Plays the calls of a cassette; implements `harness.core.ports.Script`."""
+    """Plays the calls of a cassette; implements `harness.core.transition.ports.Script`."""
 
     recorded = True
     """The answers are a provider's own, refusals too: they come before the dialect's."""

@@ -19,9 +19,9 @@ from urllib.parse import unquote
 import msgspec
 
 from harness.cassettes.shapes import base64_texts, spans, values_after
-from harness.core.errors import InputError
-from harness.core.messages import Json
-from harness.wires.codec import decode
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.providers.codec import decode
 
 SHOWN = 5
 """How many suspects an error names."""

@@ -20,11 +20,10 @@ from typing import Literal, cast
 
 import msgspec
 
-from harness import wires
+from harness import providers
 from harness.cassettes.index import Entry, Index
-from harness.core.message_tree import Node
-from harness.core.messages import Block, Json, Message, Text, ToolResult, digest, side
-from harness.core.scenario import (
+from harness.core.history.message_tree import Node
+from harness.core.scenario.scenario import (
     CassetteScript,
     InboxItem,
     Limits,
@@ -35,6 +34,7 @@ from harness.core.scenario import (
     ToolTurn,
     WireName,
 )
+from harness.core.values.messages import Block, Json, Message, Text, ToolResult, digest, side
 
 _NAME_LETTERS = 80
 _RETOLD_LETTERS = 40
@@ -124,7 +124,7 @@ def _inbox(
 
 def _answers(entries: Sequence[Entry], wire: str) -> list[str]:
     """What the model answered, as text."""
-    parse = wires.by_name(wire).parse
+    parse = providers.by_name(wire).parse
     kinds = ((e.answer.body, e.answer.headers.get("content-type", "")) for e in entries)
     return [said.text for body, kind in kinds if (said := parse(body, kind).message)]
 

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 
 OURS = "loop-harness"
 """The key of ours in the file's `metadata`."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import yaml
 
-from harness.core.messages import Json
-from harness.incidents.bodies import BASE64
-from harness.incidents.interaction import Cassette, Interaction, phrase
-from harness.wires.codec import decode, encode
+from harness.core.values.messages import Json
+from harness.providers.codec import decode, encode
+from harness.recordings.bodies import BASE64
+from harness.recordings.interaction import Cassette, Interaction, phrase
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect
 
-from harness.core.exchanges import Exchange
-from harness.core.trace import Trace, Turn
+from harness.core.history.exchanges import Exchange
+from harness.core.history.trace import Trace, Turn
 
 
 def may_begin_again(trace: Trace, turn: Turn, failed: Exchange, again: Exchange) -> bool:

@@ -14,10 +14,10 @@ from heapq import heappop, heappush
 import msgspec
 
 from harness.checks.families import Family, TurnName, children, root_turn
-from harness.core.events import Answered, Called
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.verdict import Finding
+from harness.core.history.events import Answered, Called
+from harness.core.history.history import History
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 
 @needs("model")

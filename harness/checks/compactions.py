@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from harness.checks.request import is_uncounted, settled_list, stands
 from harness.checks.rows import squeeze
-from harness.core.event_log import Named
-from harness.core.exchanges import Ask, Exchange
-from harness.core.history import History
-from harness.core.messages import Json, canonical, side
-from harness.core.ports import needs
-from harness.core.trace import Compaction
-from harness.core.verdict import Finding
+from harness.core.history.event_log import Named
+from harness.core.history.exchanges import Ask, Exchange
+from harness.core.history.history import History
+from harness.core.history.trace import Compaction
+from harness.core.transition.ports import needs
+from harness.core.values.messages import Json, canonical, side
+from harness.core.values.verdict import Finding
 
 _PROMPT_RULE = "V23"
 """The prompt alone is over the window. V24 counts the room for the reply, which an agent of a tiny

@@ -10,11 +10,11 @@ from typing import TypeAlias
 from harness.checks.begun import is_killed_between
 from harness.checks.outcome import claimed, wrong
 from harness.checks.rows import inbound_rows, squeeze
-from harness.core.exchanges import ENDINGS, Exchange, Sending
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import ENDINGS, Exchange, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
 """Answered turns by session and first paragraph."""

@@ -11,13 +11,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from harness.checks.outcome import claimed
-from harness.core.calls import StoreRequest
-from harness.core.events import Answered, Called, Killed
-from harness.core.exchanges import Sending
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace
-from harness.core.verdict import Finding
+from harness.core.history.events import Answered, Called, Killed
+from harness.core.history.exchanges import Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace
+from harness.core.transition.ports import needs
+from harness.core.values.calls import StoreRequest
+from harness.core.values.verdict import Finding
 
 _OVER = ("returned", "crashed")
 

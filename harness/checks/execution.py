@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.core.events import Effected
-from harness.core.exchanges import Ask, Execution
-from harness.core.history import History
-from harness.core.messages import Json, canonical
-from harness.core.ports import needs
-from harness.core.trace import Trace
-from harness.core.verdict import Finding
+from harness.core.history.events import Effected
+from harness.core.history.exchanges import Ask, Execution
+from harness.core.history.history import History
+from harness.core.history.trace import Trace
+from harness.core.transition.ports import needs
+from harness.core.values.messages import Json, canonical
+from harness.core.values.verdict import Finding
 
 _CUT_STOPS = frozenset(
     {

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.outcome import outcome
-from harness.core.exchanges import Exchange
-from harness.core.expect import Bounds, Expect, MustNot, Waits
-from harness.core.history import History
-from harness.core.messages import Json, canonical
-from harness.core.ports import needs
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
+from harness.core.transition.ports import needs
+from harness.core.values.messages import Json, canonical
+from harness.core.values.verdict import Finding
 
 
 def expected(history: History) -> Expect:

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.core.events import Answered, Called
-from harness.core.trace import Trace
+from harness.core.history.events import Answered, Called
+from harness.core.history.trace import Trace
 
 TurnName: TypeAlias = tuple[str, int]
 """A session and the number of one of its turns."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.tool_calls import first_seen
-from harness.core.exchanges import Exchange
-from harness.core.history import History
-from harness.core.message_tree import Node
-from harness.core.messages import Text, ToolResult
-from harness.core.ports import needs
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.message_tree import Node
+from harness.core.transition.ports import needs
+from harness.core.values.messages import Text, ToolResult
+from harness.core.values.verdict import Finding
 
 
 @needs("model")

@@ -16,11 +16,11 @@ import msgspec
 from harness.checks.outcome import claimed, wrong
 from harness.checks.request import WINDOW_RULES
 from harness.checks.retries import asked_ms
-from harness.core.events import Answered, AnyEvent, Killed
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.events import Answered, AnyEvent, Killed
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 _OURS = ("limit.", "script.", "cassette.")
 """What we answer for ourselves: no provider has said it."""

@@ -40,11 +40,11 @@ from harness.checks import (
     visibility,
     waiting,
 )
-from harness.core.errors import InputError, nearest
-from harness.core.expect import Expect
-from harness.core.history import History
-from harness.core.ports import CheckFunction
-from harness.core.verdict import Finding, NotApplicable, Verdict, VerdictWord
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Expect
+from harness.core.transition.ports import CheckFunction
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
 
 MODULES: tuple[ModuleType, ...] = (
     run,

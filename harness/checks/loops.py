@@ -16,19 +16,19 @@ import msgspec
 from harness.checks import stuck
 from harness.checks.budgets import said_tokens
 from harness.checks.repeating import repeats_before
-from harness.core.calls import ToolRequest
-from harness.core.events import Answered, Called
-from harness.core.exchanges import Ask, Exchange, answer_failed, answer_text
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.runs import (
+from harness.core.history.events import Answered, Called
+from harness.core.history.exchanges import Ask, Exchange, answer_failed, answer_text
+from harness.core.history.history import History
+from harness.core.history.repetition import (
     CallMade,
     ResultMade,
     same_call_runs,
     same_fail_runs_explicit,
 )
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.calls import ToolRequest
+from harness.core.values.verdict import Finding
 
 _Made = TypeVar("_Made")
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from harness.checks.outcome import claimed
 from harness.checks.request import WINDOW_RULES
 from harness.checks.rows import says, squeeze
-from harness.core.exchanges import Ask, Exchange, Execution
-from harness.core.history import History
-from harness.core.message_tree import Node
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.history import History
+from harness.core.history.message_tree import Node
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 NEVER = 1 << 62
 BEGINNING = 20

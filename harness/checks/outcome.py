@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.core.exchanges import Exchange, Sending
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding, OutcomeWord
+from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding, OutcomeWord
 
 STATUSES: dict[str, OutcomeWord] = {
     "": "completed",

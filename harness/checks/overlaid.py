@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.core.expect import Expect, ExpectCalls
-from harness.core.history import History
-from harness.core.verdict import NotApplicable
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Expect, ExpectCalls
+from harness.core.values.verdict import NotApplicable
 
 _COUNTS = "an overlay changes how many calls there are"
 

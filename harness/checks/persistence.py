@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from harness.checks.reloaded import forgotten
 from harness.checks.rewritten import doubled, replaced
 from harness.checks.rows import finished_turns, inbound_rows, is_user_text, reply_rows
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 
 @needs("store", "inbox", "outbox")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 from harness.checks.begun import is_killed_between, may_begin_again
-from harness.core.exchanges import Exchange
-from harness.core.history import History
-from harness.core.messages import Text, Thinking
-from harness.core.ports import needs
-from harness.core.trace import Compaction, Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.trace import Compaction, Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.messages import Text, Thinking
+from harness.core.values.verdict import Finding
 
 _TRUNCATED = frozenset({"max_tokens", "length"})
 _FINAL_STOPS = frozenset({"refusal", "content_filter", "model_context_window_exceeded"})

@@ -8,7 +8,7 @@ when anything happened, what failed and was tried again, nor whether somebody st
 
 from __future__ import annotations
 
-from harness.core.trace import Trace
+from harness.core.history.trace import Trace
 
 MESSAGES = frozenset(
     {

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from harness.checks.request import WINDOW_RULES
 from harness.checks.rows import is_user_text, says
-from harness.core.events import Started, StoredRow
-from harness.core.exchanges import Exchange
-from harness.core.messages import Message
-from harness.core.trace import Trace
-from harness.core.verdict import Finding
+from harness.core.history.events import Started, StoredRow
+from harness.core.history.exchanges import Exchange
+from harness.core.history.trace import Trace
+from harness.core.values.messages import Message
+from harness.core.values.verdict import Finding
 
 
 def forgotten(trace: Trace) -> Iterator[Finding]:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from harness.checks.execution import is_empty
 from harness.checks.steps import steps
 from harness.checks.stuck import PERIODS, calls_tools
-from harness.core.exchanges import Exchange, Execution
-from harness.core.messages import canonical
-from harness.core.runs import cycles, equal_runs
-from harness.core.trace import Trace, Turn
+from harness.core.history.exchanges import Exchange, Execution
+from harness.core.history.repetition import cycles, equal_runs
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import canonical
 
 
 def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:

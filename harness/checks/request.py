@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.rows import finished_turns, is_user_text, written_by_another
-from harness.core.exchanges import Exchange
-from harness.core.history import History
-from harness.core.message_tree import Node
-from harness.core.messages import side
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.message_tree import Node
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.messages import side
+from harness.core.values.verdict import Finding
 
 WINDOW_RULES = frozenset({"V23", "V24"})
 """A prompt over the window is met by being told so; sending it is no invalid request."""

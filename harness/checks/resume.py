@@ -10,12 +10,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from harness.core.events import Effected
-from harness.core.exchanges import Execution
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace
-from harness.core.verdict import Finding
+from harness.core.history.events import Effected
+from harness.core.history.exchanges import Execution
+from harness.core.history.history import History
+from harness.core.history.trace import Trace
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 _TELLS = frozenset({"final", "error", "notice"})
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.core.exchanges import Exchange
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.trace import Turn
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 _OURS = ("limit.", "script.", "cassette.")
 """What we answer for ourselves: no provider has said it."""

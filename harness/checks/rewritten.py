@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.rows import is_user_text, squeeze
-from harness.core.calls import OutboxRequest
-from harness.core.events import Called, Ended, Stored, StoredRow
-from harness.core.messages import Message, Text, side
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.events import Called, Ended, Stored, StoredRow
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.calls import OutboxRequest
+from harness.core.values.messages import Message, Text, side
+from harness.core.values.verdict import Finding
 
 
 def replaced(trace: Trace) -> Iterator[Finding]:

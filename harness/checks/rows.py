@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.core.events import StoredRow
-from harness.core.message_tree import Node
-from harness.core.messages import Message, side
-from harness.core.trace import Trace, Turn
+from harness.core.history.events import StoredRow
+from harness.core.history.message_tree import Node
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import Message, side
 
 
 class Placed(msgspec.Struct, frozen=True):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.verdict import Finding
+from harness.core.history.history import History
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 REAL_WAIT_MS = 1000
 """Real waiting beyond this, in virtual time, means that time was not ours."""

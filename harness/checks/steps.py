@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
-from harness.core.exchanges import Execution
-from harness.core.messages import canonical
-from harness.core.trace import Turn
+from harness.core.history.exchanges import Execution
+from harness.core.history.trace import Turn
+from harness.core.values.messages import canonical
 
 _AGAIN = ("again",)
 """The key of a call that counts once with an equal one of its message."""

@@ -14,12 +14,12 @@ from itertools import zip_longest
 
 from harness.checks.outcome import claimed
 from harness.checks.rows import squeeze
-from harness.core.exchanges import Exchange, Sending
-from harness.core.history import History
-from harness.core.messages import Message, side
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.messages import Message, side
+from harness.core.values.verdict import Finding
 
 _CODE = "stream_error_handled"
 _REPLACED = "\ufffd"

@@ -12,11 +12,11 @@ from collections.abc import Hashable, Iterator
 
 from harness.checks.execution import is_empty
 from harness.checks.steps import sequence, steps
-from harness.core.exchanges import Ask, Exchange, Execution
-from harness.core.messages import canonical
-from harness.core.runs import cycles, equal_runs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.repetition import cycles, equal_runs
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import canonical
+from harness.core.values.verdict import Finding
 
 PERIODS = (2, 3, 4)
 _TOOL_STOPS = frozenset({"tool_use", "tool_calls", "function_call", "completed"})

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.core.exchanges import Exchange
-from harness.core.history import History
-from harness.core.message_tree import Node
-from harness.core.ports import needs
-from harness.core.trace import Trace
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.message_tree import Node
+from harness.core.history.trace import Trace
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 
 def accepted(trace: Trace) -> Iterator[Exchange]:

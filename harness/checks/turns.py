@@ -14,10 +14,10 @@ from operator import itemgetter
 import msgspec
 
 from harness.checks.rows import squeeze
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace, Turn
-from harness.core.verdict import Finding
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.transition.ports import needs
+from harness.core.values.verdict import Finding
 
 _NUMBER = itemgetter(0)
 

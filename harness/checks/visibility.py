@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from harness.checks.expectation import expected
 from harness.checks.outcome import claimed
 from harness.checks.rows import squeeze
-from harness.core.exchanges import Execution
-from harness.core.history import History
-from harness.core.messages import ToolResult
-from harness.core.ports import needs
-from harness.core.trace import Turn
-from harness.core.verdict import Finding
+from harness.core.history.exchanges import Execution
+from harness.core.history.history import History
+from harness.core.history.trace import Turn
+from harness.core.transition.ports import needs
+from harness.core.values.messages import ToolResult
+from harness.core.values.verdict import Finding
 
 _BEGINNING = 20
 """So many characters of a tool's error stand in its result, even if an agent cuts it short."""

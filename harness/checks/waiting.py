@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from harness.checks.families import TurnName, children, root_turn
 from harness.checks.retries import asked_ms
-from harness.core.calls import InboxRequest, OutboxRequest
-from harness.core.events import Answered, AnyEvent, Called, Started
-from harness.core.exchanges import ENDINGS
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.trace import Trace
-from harness.core.verdict import Finding
+from harness.core.history.events import Answered, AnyEvent, Called, Started
+from harness.core.history.exchanges import ENDINGS
+from harness.core.history.history import History
+from harness.core.history.trace import Trace
+from harness.core.transition.ports import needs
+from harness.core.values.calls import InboxRequest, OutboxRequest
+from harness.core.values.verdict import Finding
 
 _WAIT = re.compile(r"wait (\d+) ms")
 _ASLEEP = re.compile(r"jump -?\d+ ms, (\d+) ms monotonic")

@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from harness.cli.verbs import harness
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 INPUT, FAILURE, INTERRUPTED = 2, 3, 130
 

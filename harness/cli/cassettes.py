@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.core.errors import InputError
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError
 
 _ENDINGS = (".yaml", ".yml", ".json", ".jsonl")
 
@@ -18,7 +18,7 @@ _ENDINGS = (".yaml", ".yml", ".json", ".jsonl")
 def cassettes_of(path: Path) -> list[Path]:
     """The cassettes that a path names: itself, or those of a folder without scenarios."""
     if path.is_dir():
-        from harness.load.scenario_file import has_script
+        from harness.files.scenario_file import has_script
 
         inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS and p.is_file())
         if any(p.suffix == ".yaml" and has_script(p) for p in inside):
@@ -40,8 +40,8 @@ def _leads_out(path: Path, folder: Path) -> bool:
 def _is_cassette(path: Path, *, named: bool = False) -> bool:
     """Whether a file is one; InputError for one that cannot be read, or was `named` in vain."""
     from harness.cassettes.read import is_cassette
-    from harness.incidents.documents import UTF16, is_json
-    from harness.load.regular_file import head_of, whole
+    from harness.files.regular_file import head_of, whole
+    from harness.recordings.documents import UTF16, is_json
 
     head = head_of(path)
     is_wide = head.startswith(UTF16)
@@ -64,7 +64,7 @@ def _is_cassette(path: Path, *, named: bool = False) -> bool:
 
 def _refuse_recording(path: Path, data: bytes) -> None:
     """Raise InputError for a recording that can be imported, and is no cassette."""
-    from harness.incidents.read import FORMATS, format_of
+    from harness.recordings.read import FORMATS, format_of
 
     try:
         title = FORMATS[format_of(data)].title

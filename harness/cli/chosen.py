@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli.planned import narrow, on_wires, plan
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
 
 
 def chosen(path: Path, patterns: Sequence[str], wires: Sequence[str]) -> tuple[Scenario, int]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import every_verb
-from harness.core.errors import InputError, nearest
+from harness.core.values.errors import InputError, nearest
 
 if TYPE_CHECKING:
+    from harness.catalogue.incident import Incident
     from harness.faults import Fault
-    from harness.incidents.public.incident import Incident
 
 
 @click.command("explain")
@@ -31,8 +31,8 @@ def command(code: str, as_json: bool) -> int:
 
 def explanation(code: str) -> str:
     """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
+    from harness.catalogue import incident
     from harness.checks.judge import explain, names
-    from harness.incidents.public import incident
 
     if row := incident(code):
         return _incident(code, row)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import EngineName, chosen, engine, every_verb
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
-    from harness.campaign.campaign import Campaign
-    from harness.campaign.journal import Journal
     from harness.engines import Engine
+    from harness.fuzz.campaign import Campaign
+    from harness.fuzz.journal import Journal
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
@@ -72,10 +72,10 @@ def _begun(
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
-    from harness.campaign.campaign import begin
-    from harness.campaign.journal import FILE, Plan
     from harness.checks.judge import names
     from harness.cli.planned import check_target
+    from harness.fuzz.campaign import begin
+    from harness.fuzz.journal import FILE, Plan
 
     check_target(target, [])
     chosen = secrets.randbelow(1_000_000) if seed is None else seed
@@ -88,8 +88,8 @@ def _begun(
 
 
 def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
-    from harness.campaign.campaign import resume
     from harness.checks.judge import names
+    from harness.fuzz.campaign import resume
 
     return *resume(folder, names()), folder
 
@@ -114,8 +114,8 @@ def _run(
     end_s: float | None,
     as_json: bool,
 ) -> int:
-    from harness.campaign.campaign import run
     from harness.cli import fuzzing, terminal
+    from harness.fuzz.campaign import run
 
     show = fuzzing.Show(campaign, folder, most, end_s, as_json)
     results = run(

@@ -11,15 +11,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from harness.campaign.findings import FOLDER
-from harness.campaign.reduced import Reduced
 from harness.cli import terminal
-from harness.core.verdict import EXIT_STATUS
+from harness.core.values.verdict import EXIT_STATUS
+from harness.fuzz.findings import FOLDER
+from harness.fuzz.reduced import Reduced
 from harness.report.json_lines import line
 
 if TYPE_CHECKING:
-    from harness.campaign.campaign import Campaign
-    from harness.campaign.chunks import Result
+    from harness.fuzz.campaign import Campaign
+    from harness.fuzz.chunks import Result
 
 EVERY_S = 60.0
 

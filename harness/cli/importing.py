@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from harness.core.errors import InputError
-from harness.core.messages import Json
-from harness.incidents.importing.fidelity import Fidelity
-from harness.incidents.importing.story import Story
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.recordings.importing.fidelity import Fidelity
+from harness.recordings.importing.story import Story
 
 if TYPE_CHECKING:
-    from harness.core.history import History
-    from harness.incidents.importing.fidelity import Account
-    from harness.incidents.transcripts import Recording, Transcript
+    from harness.core.history.history import History
+    from harness.recordings.importing.fidelity import Account
+    from harness.recordings.transcripts import Recording, Transcript
 
 _T = TypeVar("_T")
 
@@ -95,9 +95,9 @@ def import_file(asked: Asked) -> Made:
     """
     from harness.cassettes.atomic import write_atomically
     from harness.cassettes.redact import mask_value
-    from harness.incidents.importing.fidelity import Account
-    from harness.incidents.importing.scenario import imported
-    from harness.load.scenario_text import scenario_text
+    from harness.files.scenario_text import scenario_text
+    from harness.recordings.importing.fidelity import Account
+    from harness.recordings.importing.scenario import imported
 
     scenario = asked.out / "scenarios" / f"{asked.name}.yaml"
     account = Account()
@@ -139,7 +139,7 @@ def _digest(file: Path) -> str:
 
 def _read(asked: Asked, account: Account) -> _Read:
     """The recording, told. Raises InputError for one that cannot be read."""
-    from harness.incidents.importing import retold
+    from harness.recordings.importing import retold
     from harness.stores.recordings import read_file
 
     recording = read_file(asked.file, asked.kind)
@@ -155,8 +155,8 @@ def _read(asked: Asked, account: Account) -> _Read:
 
 
 def _read_transcript(recording: Recording, asked: Asked, account: Account) -> _Read:
-    from harness.incidents.as_history import as_history
-    from harness.incidents.importing import fidelity, told
+    from harness.recordings.as_history import as_history
+    from harness.recordings.importing import fidelity, told
 
     chosen = told.choose(recording.transcripts, asked.transcript)
     links = told.chain(recording.transcripts, chosen)
@@ -204,8 +204,8 @@ def _numbers(links: Sequence[Transcript]) -> Iterator[int]:
 
 def _check(text: str, path: Path) -> None:
     """Raise InputError unless the text is a scenario file."""
-    from harness.load.scenario_file import SourceFile
-    from harness.load.yaml_text import SIZE_MAX_BYTES, parse
+    from harness.files.scenario_file import SourceFile
+    from harness.files.yaml_text import SIZE_MAX_BYTES, parse
 
     if len(text.encode()) > SIZE_MAX_BYTES:
         what = f"the scenario would be larger than {SIZE_MAX_BYTES} bytes: import less, with --at"

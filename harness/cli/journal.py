@@ -17,7 +17,7 @@ from typing import Self
 
 import msgspec
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.report.recordings import JudgedFile
 
 NAME = "judged.jsonl"

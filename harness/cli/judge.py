@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import EngineName, chosen, engine, every_verb, jobs
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.cli.journal import Journal, Stamp
@@ -122,7 +122,7 @@ def _show(file: JudgedFile, as_json: bool, verbose: bool) -> None:
 
 def _end(tally: Tally, as_json: bool) -> int:
     from harness.cli import terminal
-    from harness.core.verdict import EXIT_STATUS, worst
+    from harness.core.values.verdict import EXIT_STATUS, worst
 
     if not as_json:
         for line in tally.ending(terminal.paint()):

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.core.errors import InputError, nearest
+from harness.core.values.errors import InputError, nearest
 from harness.engines import Engine
 from harness.engines.spread import spread
 from harness.report.recordings import JudgedFile, JudgedTranscript
 from harness.report.summary import evidence
 
 if TYPE_CHECKING:
-    from harness.core.history import History
-    from harness.core.messages import Json
-    from harness.incidents.transcripts import Recording
+    from harness.core.history.history import History
+    from harness.core.values.messages import Json
+    from harness.recordings.transcripts import Recording
 
 CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
 """The most that a worker gets at once, unless one file alone is larger."""
@@ -62,7 +62,7 @@ Chunk = tuple[Job, ...]
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
     from harness.checks.judge import names
-    from harness.incidents.read import FORMATS
+    from harness.recordings.read import FORMATS
 
     if kind not in (known := {"auto", *FORMATS}):
         raise InputError(f"no such format; {nearest(kind, known)}", f"--format {kind}")
@@ -171,9 +171,9 @@ def _judge(job: Job) -> JudgedFile:
 
 
 def _transcripts(job: Job, recording: Recording) -> Iterator[JudgedTranscript]:
-    from harness.core.events import Started
-    from harness.incidents.as_history import as_history
-    from harness.incidents.counts import counts
+    from harness.core.history.events import Started
+    from harness.recordings.as_history import as_history
+    from harness.recordings.counts import counts
 
     if recording.history is not None:
         started = (e for e in recording.history.events if isinstance(e, Started))

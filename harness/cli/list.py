@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from harness.cli.options import every_verb
-from harness.core.errors import InputError, nearest
+from harness.core.values.errors import InputError, nearest
 
 Row = dict[str, Any]
 
@@ -100,7 +100,7 @@ def targets(_: Path | None = None) -> Iterator[Row]:
 
 def formats(_: Path | None = None) -> Iterator[Row]:
     """The formats of recordings that `judge` reads."""
-    from harness.incidents.read import FORMATS
+    from harness.recordings.read import FORMATS
 
     for name, kind in FORMATS.items():
         yield {"name": name, "title": kind.title}

@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from harness.cli.cassettes import planned_cassettes
-from harness.core.errors import InputError, nearest
-from harness.core.scenario import Scenario
-from harness.load import find_scenarios, load_scenarios
-from harness.load.overlay import laid_over, load_overlay
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError, nearest
+from harness.files import find_scenarios, load_scenarios
+from harness.files.overlay import laid_over, load_overlay
 from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
@@ -87,7 +87,7 @@ def overlaid(
 
 def check_files(planned: list[tuple[str, Scenario]]) -> None:
     """Raise InputError unless every cassette and session file that a run names can be read."""
-    from harness.core.scenario import CassetteScript
+    from harness.core.scenario.scenario import CassetteScript
     from harness.runner.prepare import script_of
     from harness.runner.session import seed_messages
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from harness.core.errors import HarnessError
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import HarnessError
 from harness.report.command import Invocation
 from harness.report.summary import RunSummary, summarize
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import every_verb
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.cassettes.recorder import Recorder
-    from harness.core.scenario import Scenario
+    from harness.core.scenario.scenario import Scenario
     from harness.runner.live_model import LiveRun
 
 REAL_S = 600.0
@@ -75,9 +75,9 @@ def command(
     """
     from harness.cassettes.recorder import Recorder
     from harness.cassettes.scan import secrets_of
-    from harness.doors.upstream import providers
     from harness.runner.live_model import record_run
     from harness.targets.spec import resolve
+    from harness.transports.upstream import providers
 
     scenario = _scenario(file, only, prompt, wire, real_s)
     spec, known = resolve(target), providers(os.environ, upstream)
@@ -100,7 +100,7 @@ def _scenario(
     import msgspec
 
     from harness.cli.chosen import chosen
-    from harness.core.scenario import InboxItem, Scenario
+    from harness.core.scenario.scenario import InboxItem, Scenario
 
     if (file is None) == (prompt is None):
         raise InputError("give either --scenario FILE or --prompt TEXT")

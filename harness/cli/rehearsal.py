@@ -12,8 +12,8 @@ from contextlib import redirect_stdout
 
 import msgspec
 
-from harness.core.events import Answered
-from harness.core.scenario import Scenario
+from harness.core.history.events import Answered
+from harness.core.scenario.scenario import Scenario
 
 STAND_IN = "reference"
 

@@ -103,7 +103,7 @@ def command(
 def _play(tasks: list[Job], engine: Engine, as_json: bool, verbose: bool) -> int:
     from harness.cli import terminal
     from harness.cli.playing import lost, play
-    from harness.core.verdict import EXIT_STATUS, worst
+    from harness.core.values.verdict import EXIT_STATUS, worst
     from harness.engines.spread import spread
     from harness.report import json_lines, text
 

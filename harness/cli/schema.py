@@ -30,7 +30,7 @@ def document() -> dict[str, Any]:
     """The schema of a scenario file."""
     import msgspec
 
-    from harness.core.scenario import Scenario
+    from harness.core.scenario.scenario import Scenario
 
     (_,), parts = msgspec.json.schema_components([Scenario], ref_template="#/$defs/{name}")
     scenario = parts.pop("Scenario")

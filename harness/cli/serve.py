@@ -67,7 +67,7 @@ def command(
 
     from harness.cli import terminal
     from harness.cli.chosen import chosen
-    from harness.core.verdict import EXIT_STATUS
+    from harness.core.values.verdict import EXIT_STATUS
     from harness.report import json_lines, text
     from harness.report.summary import summarize
     from harness.runner.serve import serve

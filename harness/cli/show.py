@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import every_verb
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
-    from harness.core.history import History
-    from harness.core.verdict import Verdict
+    from harness.core.history.history import History
+    from harness.core.values.verdict import Verdict
 
 HISTORY, VERDICT = "history.jsonl", "verdict.json"
 
@@ -29,7 +29,7 @@ def command(run: Path, as_json: bool) -> int:
     RUN is the folder of a run, or its history.jsonl. With --json: its events.
     """
     from harness.cli import terminal
-    from harness.core.history import encode
+    from harness.core.history.history import encode
     from harness.report.timeline import timeline
 
     path = find(run)
@@ -57,7 +57,7 @@ def read(path: Path) -> History:
     """A history from its file. Raises InputError for a file that holds none."""
     import msgspec
 
-    from harness.core.history import decode
+    from harness.core.history.history import decode
 
     try:
         history = decode(path.read_bytes())
@@ -74,7 +74,7 @@ def verdict(path: Path, history: History) -> Verdict:
     import msgspec
 
     from harness.checks.judge import judge
-    from harness.core.verdict import Verdict
+    from harness.core.values.verdict import Verdict
 
     file = path.with_name(VERDICT)
     if not file.is_file():

@@ -8,12 +8,12 @@ from typing import Literal
 
 import msgspec
 
-from harness.campaign.shrinking import Keeping, Shrunk
-from harness.campaign.shrinking.measure import Extent, extent
-from harness.core.messages import Json
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.messages import Json
 from harness.report import json_lines
 from harness.report.command import Invocation, repeat
+from harness.shrink import Keeping, Shrunk
+from harness.shrink.measure import Extent, extent
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,10 +15,10 @@ from pathlib import Path
 import msgspec
 
 from harness.cli.planned import DEFAULT_FOLDER, narrow, plan
-from harness.core.errors import InputError
-from harness.core.events import Started
-from harness.core.history import History
-from harness.core.scenario import Limits, Scenario
+from harness.core.history.events import Started
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Limits, Scenario
+from harness.core.values.errors import InputError
 
 
 def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Scenario]:
@@ -62,10 +62,10 @@ def _on_file(start: Started) -> Scenario | None:
 def _made_of(history: History, start: Started) -> Scenario:
     """A scenario that says what was said in a run; its checks and limits are the run's."""
     from harness.cli import terminal
-    from harness.incidents.importing import retold
-    from harness.incidents.importing.fidelity import Account
-    from harness.incidents.importing.scenario import imported
-    from harness.load.scenario_text import scenario_text
+    from harness.files.scenario_text import scenario_text
+    from harness.recordings.importing import retold
+    from harness.recordings.importing.fidelity import Account
+    from harness.recordings.importing.scenario import imported
 
     name = kebab(start.scenario) or "run"
     made = imported(

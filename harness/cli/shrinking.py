@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.campaign.shrinking import Keeping, Shrunk, Step, shrink
-from harness.campaign.shrinking.keeping import NotShown
-from harness.campaign.shrinking.measure import measure
-from harness.campaign.shrinking.unpacked import unpacked
 from harness.checks.judge import checks
 from harness.cli import terminal
 from harness.cli.shrink_report import Asked, Result, line, text
 from harness.cli.shrink_source import kebab, scenarios_of
-from harness.core.errors import InputError, nearest
-from harness.core.scenario import Scenario
-from harness.load import load_scenarios
-from harness.load.scenario_text import scenario_yaml
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError, nearest
+from harness.files import load_scenarios
+from harness.files.scenario_text import scenario_yaml
 from harness.runner import run
+from harness.shrink import Keeping, Shrunk, Step, shrink
+from harness.shrink.keeping import NotShown
+from harness.shrink.measure import measure
+from harness.shrink.unpacked import unpacked
 from harness.targets.spec import names, resolve
 
 if TYPE_CHECKING:

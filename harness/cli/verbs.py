@@ -46,7 +46,7 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb that is meant; the nearest right name for one that does not exist."""
-        from harness.core.errors import nearest
+        from harness.core.values.errors import nearest
 
         if args[0] not in VERBS and not args[0].startswith("-"):
             raise click.UsageError(f"no verb {args[0]!r}; {nearest(args[0], VERBS)}", ctx)

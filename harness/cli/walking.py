@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -24,7 +24,7 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 from harness.clock.meter import REAL_WAIT_LIMIT_S, RealWaitMeter
 from harness.clock.parked import Parked
 from harness.clock.virtual import MICROSECONDS, UPTIME_S, VirtualClock
-from harness.core.errors import RunStopped
+from harness.core.values.errors import RunStopped
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from harness.clock.loop import PATIENCE_S
 from harness.clock.meter import RealWaitMeter
 from harness.clock.virtual import MICROSECONDS, UPTIME_S, VirtualClock
-from harness.core.errors import InputError, RunStopped
+from harness.core.values.errors import InputError, RunStopped
 
 if TYPE_CHECKING:
     import trio.abc

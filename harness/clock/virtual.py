@@ -18,7 +18,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from harness.core.errors import RunStopped
+from harness.core.values.errors import RunStopped
 
 real_sleep = time.sleep
 real_monotonic = time.monotonic

@@ -1,5 +1,5 @@
-"""The pure core: values, history, transition, script, draws and verdict.
+"""The pure core: values, the history, the scenario, and the transition between them.
 
-Nothing in this room reads a clock, a file, a socket or a random source; everything it
-needs is handed in. So a run can be replayed, shrunk and judged again from its history.
+This room reads no clock, file, socket or random source; all that it needs is handed in. So a run
+can be replayed, shrunk and judged again from its history.
 """

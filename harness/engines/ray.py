@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.engines import ATTEMPTS, STOP_S
 
 ResultT = TypeVar("ResultT")

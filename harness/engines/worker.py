@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, NoReturn
 
-from harness.core.errors import HarnessError
+from harness.core.values.errors import HarnessError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
 

@@ -25,12 +25,12 @@ from typing import cast, get_type_hints
 
 import msgspec
 
-from harness.core.arming import ON, ArmedFault, Stage, seam_of
-from harness.core.calls import Seam
-from harness.core.errors import InputError, nearest
-from harness.core.plans import ApiError
-from harness.core.ports import FaultFunction
-from harness.core.scenario import FaultSpec
+from harness.core.scenario.scenario import FaultSpec
+from harness.core.transition.arming import ON, ArmedFault, Stage, seam_of
+from harness.core.transition.ports import FaultFunction
+from harness.core.values.calls import Seam
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.plans import ApiError
 
 
 class Fault(msgspec.Struct, frozen=True):

@@ -9,15 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.core.calls import (
-    InboxRequest,
-    ModelRequest,
-    OutboxRequest,
-    ProviderRequest,
-    StoreRequest,
-    ToolRequest,
-)
-from harness.core.events import (
+from harness.core.history.events import (
     Answered,
     AnyEvent,
     Called,
@@ -27,8 +19,24 @@ from harness.core.events import (
     Started,
     Stored,
 )
-from harness.core.history import History
-from harness.core.messages import Json, Message, Opaque, Text, Thinking, ToolResult, canonical
+from harness.core.history.history import History
+from harness.core.values.calls import (
+    InboxRequest,
+    ModelRequest,
+    OutboxRequest,
+    ProviderRequest,
+    StoreRequest,
+    ToolRequest,
+)
+from harness.core.values.messages import (
+    Json,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    canonical,
+)
 
 CUT = 60
 """The most characters of a text or an input in a line."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.messages import Json
-from harness.core.verdict import Finding, NotApplicable, Verdict
+from harness.core.values.messages import Json
+from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.summary import RunSummary
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.core.messages import Json
-from harness.core.verdict import Verdict, VerdictWord, worst
+from harness.core.values.messages import Json
+from harness.core.values.verdict import Verdict, VerdictWord, worst
 from harness.report.json_lines import judged_line
 from harness.report.text import MARKS, WORDS, Paint, findings, plain, wrapped
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.core.history import History
-from harness.core.verdict import Finding, Verdict, VerdictWord
-from harness.incidents.public import incident
+from harness.catalogue import incident
+from harness.core.history.history import History
+from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.report.command import Invocation, repeat
 from harness.report.events import at, lines
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from harness.core.verdict import Finding, Verdict, VerdictWord
+from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.report.summary import RunSummary
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.core.calls import InboxRequest
-from harness.core.events import Answered, AnyEvent, Called, Started
-from harness.core.history import History
-from harness.core.verdict import Finding, Verdict
+from harness.core.history.events import Answered, AnyEvent, Called, Started
+from harness.core.history.history import History
+from harness.core.values.calls import InboxRequest
+from harness.core.values.verdict import Finding, Verdict
 from harness.report.events import at, lines
 from harness.report.text import MARKS, Paint, asides, cut, plain, wrapped
 

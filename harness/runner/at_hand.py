@@ -11,17 +11,17 @@ from functools import partial
 from pathlib import Path
 
 from harness.clock import RealClock, RealWaitMeter, VirtualClock
-from harness.core.history import History
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.in_process import InProcessBrief
-from harness.doors.loopback import Loopback
-from harness.doors.loopback_brief import LoopbackBrief
-from harness.doors.mounted import mounted_as
+from harness.core.history.history import History
+from harness.core.transition.transition import Transition
 from harness.runner import prepare
 from harness.runner.session import OwnStore, StoreWatch, open_reader
 from harness.runner.simulate import live, simulate
 from harness.targets import TargetSpec
+from harness.transports.door import Door
+from harness.transports.in_process import InProcessBrief
+from harness.transports.loopback import Loopback
+from harness.transports.loopback_brief import LoopbackBrief
+from harness.transports.mounted import mounted_as
 
 Kill = Callable[[], None]
 

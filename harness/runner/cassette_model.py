@@ -15,14 +15,14 @@ from harness.cassettes.read import read_cassette
 from harness.cassettes.recorder import Recorder
 from harness.checks.judge import judge
 from harness.clock import RealClock
-from harness.core.errors import HarnessError, InputError
-from harness.core.scenario import CassetteScript, Limits, Scenario
-from harness.doors.loopback import Loopback
-from harness.doors.recording_proxy import RecordingProxy
-from harness.doors.upstream import Provider, Upstream
+from harness.core.scenario.scenario import CassetteScript, Limits, Scenario
+from harness.core.values.errors import HarnessError, InputError
 from harness.runner import prepare
 from harness.runner.prepare import End
 from harness.targets import TargetSpec
+from harness.transports.loopback import Loopback
+from harness.transports.recording_proxy import RecordingProxy
+from harness.transports.upstream import Provider, Upstream
 
 DUMMY_KEY = "sk-dummy"
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import NoReturn
 
 from harness.clock import real_monotonic
-from harness.core.errors import RunStopped
+from harness.core.values.errors import RunStopped
 
 
 class RealTimeOut(RunStopped):

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
-from harness.core.errors import InputError
-from harness.core.events import Answered, AnyEvent
-from harness.core.history import encode
-from harness.core.transition import Transition
+from harness.core.history.events import Answered, AnyEvent
+from harness.core.history.history import encode
+from harness.core.transition.transition import Transition
+from harness.core.values.errors import InputError
 from harness.runner.at_hand import attempt
 from harness.runner.kept import Acknowledged
 from harness.runner.session import OwnStore, seed_messages

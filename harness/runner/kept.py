@@ -12,8 +12,8 @@ from typing import Any, Self
 
 import msgspec
 
-from harness.core.events import StoredRow
-from harness.core.messages import Message, digest
+from harness.core.history.events import StoredRow
+from harness.core.values.messages import Message, digest
 
 
 class Acknowledged(msgspec.Struct, frozen=True):

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 import msgspec
 
 from harness.checks.judge import judge
-from harness.core.errors import HarnessError
-from harness.core.history import History
-from harness.core.ports import Script
-from harness.core.scenario import Scenario
-from harness.core.verdict import Verdict
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.ports import Script
+from harness.core.values.errors import HarnessError
+from harness.core.values.verdict import Verdict
 from harness.runner.kept import Kept, kept
 from harness.runner.restarts import Restarts
 from harness.runner.run import run, session_folder

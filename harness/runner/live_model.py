@@ -17,15 +17,15 @@ import msgspec
 
 from harness.cassettes.record import listening
 from harness.cassettes.recorder import Recorder
-from harness.core import inbox
-from harness.core.errors import InputError
-from harness.core.events import Ended
-from harness.core.scenario import Scenario
-from harness.doors.recording_proxy import RecordingProxy
-from harness.doors.upstream import Provider, Upstream
+from harness.core.history.events import Ended
+from harness.core.scenario import inbox
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError
 from harness.runner.run import session_folder
 from harness.runner.worlds import pass_through
 from harness.targets import TargetSpec
+from harness.transports.recording_proxy import RecordingProxy
+from harness.transports.upstream import Provider, Upstream
 
 
 class LiveRun(msgspec.Struct, frozen=True):

@@ -14,17 +14,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness import faults, wires
-from harness.core import arming, inbox
-from harness.core.calls import Seam
-from harness.core.draws import Draws
-from harness.core.errors import InputError
-from harness.core.events import AnyEvent
-from harness.core.history import History
-from harness.core.ports import Script
-from harness.core.scenario import CassetteScript, Scenario
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
+from harness import faults, providers
+from harness.core.history.events import AnyEvent
+from harness.core.history.history import History
+from harness.core.scenario import inbox
+from harness.core.scenario.scenario import CassetteScript, Scenario
+from harness.core.scenario.script import TurnScript
+from harness.core.transition import arming
+from harness.core.transition.ports import Script
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Seam
+from harness.core.values.draws import Draws
+from harness.core.values.errors import InputError
 from harness.runner.session import beside
 from harness.runner.spool import Spool
 from harness.targets import TargetSpec
@@ -49,7 +50,7 @@ def transition_for(
 
     Raises InputError for an unknown wire, dialect or fault, and a cassette that cannot be read.
     """
-    wire = wires.by_name(scenario.wire)
+    wire = providers.by_name(scenario.wire)
     wire.reader(scenario.dialect, scenario.window_tokens)
     armed = [
         faults.arm(

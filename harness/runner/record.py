@@ -12,11 +12,11 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.event_lines import encode_event
-from harness.core.events import AnyEvent
-from harness.core.history import History
-from harness.core.scenario import Scenario
-from harness.core.verdict import Verdict
+from harness.core.history.event_log import encode_event
+from harness.core.history.events import AnyEvent
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.verdict import Verdict
 
 
 def folder_for(out: Path, scenario: Scenario) -> Path:

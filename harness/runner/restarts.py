@@ -17,12 +17,11 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.errors import HarnessError, InputError
-from harness.core.events import Answered, Stored
-from harness.core.history import History, decode
-from harness.core.ports import Script
-from harness.core.scenario import Scenario
-from harness.doors.clients import warm
+from harness.core.history.events import Answered, Stored
+from harness.core.history.history import History, decode
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.ports import Script
+from harness.core.values.errors import HarnessError, InputError
 from harness.runner import prepare
 from harness.runner.at_hand import now_ms
 from harness.runner.forked import (
@@ -43,6 +42,7 @@ from harness.stores.open import OpenStore, drop_scratch, open_scratch
 from harness.stores.rows import SessionStore
 from harness.stores.watched import Moment
 from harness.targets import TargetSpec
+from harness.transports.clients import warm
 
 
 class Restarts:

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import msgspec
 
 from harness.checks.judge import judge
-from harness.core.errors import InputError
-from harness.core.history import History
-from harness.core.ports import Script
-from harness.core.scenario import Scenario
-from harness.core.verdict import NotApplicable, Verdict
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.ports import Script
+from harness.core.values.errors import InputError
+from harness.core.values.verdict import NotApplicable, Verdict
 from harness.runner import record, worlds
 from harness.runner.prepare import check_faults
 from harness.runner.snapshot import snapshot

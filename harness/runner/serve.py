@@ -14,17 +14,17 @@ from pathlib import Path
 
 from harness.checks.judge import judge
 from harness.clock import RealClock
-from harness.core.errors import InputError
-from harness.core.events import Answered, AnyEvent
-from harness.core.scenario import Scenario
-from harness.core.transition import Transition
-from harness.doors.loopback import Loopback
+from harness.core.history.events import Answered, AnyEvent
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.transition import Transition
+from harness.core.values.errors import InputError
 from harness.runner import prepare, record
 from harness.runner.prepare import End
 from harness.runner.run import Run, cannot_pass, session_folder
 from harness.runner.session import StoreWatch, lay_seed, open_reader, seed_messages
 from harness.runner.supervise import environment
 from harness.targets import TargetSpec
+from harness.transports.loopback import Loopback
 
 Ready = Callable[[dict[str, str]], None]
 """Told the names and values that an agent's environment needs, once the seams are served."""

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.runner.prepare import End
 
 BODY_MAX = 2000

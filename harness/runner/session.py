@@ -13,15 +13,14 @@ from typing import Any
 
 import msgspec
 
-from harness.core.errors import InputError, nearest
-from harness.core.events import Stored, StoredRow
-from harness.core.history import History
-from harness.core.messages import Block, Message, Text
-from harness.core.ports import Store
-from harness.core.scenario import Scenario, SeedMessage
-from harness.core.script import block_from
-from harness.core.transition import Transition
-from harness.doors.door import Door
+from harness.core.history.events import Stored, StoredRow
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario, SeedMessage
+from harness.core.scenario.script import block_from
+from harness.core.transition.ports import Store
+from harness.core.transition.transition import Transition
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Block, Message, Text
 from harness.runner.session_file import READ
 from harness.stores.open import (
     OpenStore,
@@ -32,6 +31,7 @@ from harness.stores.open import (
     open_store,
 )
 from harness.stores.rows import SessionStore
+from harness.transports.door import Door
 
 SESSION = "main"
 

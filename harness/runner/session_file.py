@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.errors import InputError
-from harness.core.messages import Message
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Message
 
 
 def _messages(path: Path, place: str) -> list[Message]:
@@ -29,7 +29,7 @@ def _line(line: bytes, place: str) -> Message:
 
 def _claude_code(path: Path, place: str) -> list[Message]:
     """What the first session of a log goes on with, which is never a sub-agent's."""
-    from harness.load.recording_file import read_recording
+    from harness.files.recording_file import read_recording
 
     return list(read_recording(path, "claude_code").transcripts[0].context)
 

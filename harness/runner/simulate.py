@@ -23,11 +23,11 @@ from harness.clock import (
     virtual_event_loops,
     virtual_time,
 )
-from harness.core.errors import InputError, RunStopped, nearest
-from harness.doors.in_process import ScriptedInterrupt
-from harness.doors.live_sockets import live_sockets
+from harness.core.values.errors import InputError, RunStopped, nearest
 from harness.runner.deadline import RealTimeOut, deadline
 from harness.runner.prepare import End
+from harness.transports.in_process import ScriptedInterrupt
+from harness.transports.live_sockets import live_sockets
 
 BACKENDS = ("asyncio", "trio")
 """What the option `backend` of an asynchronous agent may say; anyio runs on either."""

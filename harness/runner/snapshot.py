@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.core.history import History, canonical
-from harness.core.verdict import Verdict
+from harness.core.history.history import History, canonical
+from harness.core.values.verdict import Verdict
 
 
 def snapshot(name: str, verdict: Verdict, history: History) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import eq
 from typing import Any, TypeVar, cast, overload
 
-from harness.core.event_lines import decode_event, encode_event
-from harness.core.events import AnyEvent, Noted, Valued
-from harness.core.messages import Json, Message
+from harness.core.history.event_log import decode_event, encode_event
+from harness.core.history.events import AnyEvent, Noted, Valued
+from harness.core.values.messages import Json, Message
 
 AT_HAND_MAX = 20_000
 """How many events may be at hand; the older half of them moves out together."""

@@ -18,16 +18,16 @@ from typing import IO
 import msgspec
 
 from harness.clock import RealClock
-from harness.core.errors import InputError
-from harness.core.events import Answered
-from harness.core.history import History
-from harness.core.transition import Transition
-from harness.doors.loopback import Loopback
+from harness.core.history.events import Answered
+from harness.core.history.history import History
+from harness.core.transition.transition import Transition
+from harness.core.values.errors import InputError
 from harness.runner import prepare
 from harness.runner.prepare import End
 from harness.runner.server import post_run
 from harness.runner.session import StoreWatch, open_reader
 from harness.targets import TargetSpec
+from harness.transports.loopback import Loopback
 
 GRACE_S = 2.0
 """How long a program may take to end after SIGTERM."""

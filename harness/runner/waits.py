@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 
 from harness import faults
-from harness.core.scenario import CassetteScript, FaultSpec, Scenario
+from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
 from harness.runner.session import beside
 
 _WAITS = ("wait_s", "for_s", "retry_after")

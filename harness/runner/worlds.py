@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness import faults
-from harness.core.arming import seam_of
-from harness.core.history import History
-from harness.core.ports import Script
-from harness.core.scenario import Scenario
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.arming import seam_of
+from harness.core.transition.ports import Script
 from harness.runner import prepare
 from harness.runner.at_hand import attempt
 from harness.runner.restarts import Restarts

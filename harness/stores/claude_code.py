@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
-from harness.core.events import StoredRow
-from harness.core.messages import Message, digest
-from harness.incidents.drafts import ROLES, Draft, Drafts, said_on
-from harness.incidents.lines import Entry, Notes, entries, split
+from harness.core.history.events import StoredRow
+from harness.core.values.messages import Message, digest
+from harness.recordings.drafts import ROLES, Draft, Drafts, said_on
+from harness.recordings.lines import Entry, Notes, entries, split
 
 
 class ClaudeCodeStore:

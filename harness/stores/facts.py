@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from harness.core.calls import Inbound
-from harness.core.messages import Message
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message
 
 
 class RowFact(msgspec.Struct, frozen=True, tag="row", tag_field="fact", omit_defaults=True):

@@ -16,12 +16,12 @@ from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.core.errors import InputError
-from harness.core.events import StoredRow
-from harness.core.messages import Json, Message, digest
-from harness.incidents import hermes
-from harness.incidents.lines import MAX_LINE_BYTES
-from harness.incidents.transcripts import Recording
+from harness.core.history.events import StoredRow
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json, Message, digest
+from harness.recordings import hermes
+from harness.recordings.lines import MAX_LINE_BYTES
+from harness.recordings.transcripts import Recording
 
 _BUSY_S = 5.0
 _SESSIONS = ("id", "model", "system_prompt")

@@ -16,9 +16,9 @@ from os import PathLike, fspath
 
 import msgspec
 
-from harness.core.calls import Inbound
-from harness.core.events import StoredRow
-from harness.core.messages import Message
+from harness.core.history.events import StoredRow
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message
 from harness.stores.disk import Disk
 from harness.stores.facts import (
     Begun,

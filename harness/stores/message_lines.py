@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.events import StoredRow
-from harness.core.messages import Block, Message, digest
+from harness.core.history.events import StoredRow
+from harness.core.values.messages import Block, Message, digest
 
 
 class _Line(msgspec.Struct, frozen=True):

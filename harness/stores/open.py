@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.core.errors import InputError, nearest
+from harness.core.values.errors import InputError, nearest
 from harness.stores.rows import SessionStore
 
 Outlives = Literal["machine", "process", "connection"]

@@ -19,9 +19,9 @@ import msgspec
 import psycopg
 from psycopg import sql
 
-from harness.core.calls import Inbound
-from harness.core.events import StoredRow
-from harness.core.messages import Message
+from harness.core.history.events import StoredRow
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message
 from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
 
 CONNECT_TIMEOUT_S = 10

@@ -10,9 +10,9 @@ import os
 import stat
 from pathlib import Path
 
-from harness.incidents import hermes
-from harness.incidents.transcripts import Recording
-from harness.load.recording_file import read_recording
+from harness.files.recording_file import read_recording
+from harness.recordings import hermes
+from harness.recordings.transcripts import Recording
 from harness.stores.hermes import read_database
 
 

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import msgspec
 
-from harness.core.calls import Inbound
-from harness.core.events import StoredRow
-from harness.core.messages import Message, digest
+from harness.core.history.events import StoredRow
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, digest
 
 
 class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):

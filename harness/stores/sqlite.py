@@ -17,9 +17,9 @@ from typing import Literal
 
 import msgspec
 
-from harness.core.calls import Inbound
-from harness.core.events import StoredRow
-from harness.core.messages import Message
+from harness.core.history.events import StoredRow
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message
 from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
 
 BUSY_TIMEOUT_MS = 5_000

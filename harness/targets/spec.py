@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.core.errors import InputError, nearest
+from harness.core.values.errors import InputError, nearest
 
 _BUILT_IN = {"reference": "harness.agent:agent"}
 _FORMS = {

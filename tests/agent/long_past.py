@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.core.messages import Message, assistant, user
+from harness.core.values.messages import Message, assistant, user
 from tests.agent.replies import text
 from tests.agent.stand import Stand
 

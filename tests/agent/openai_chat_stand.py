@@ -11,7 +11,7 @@ import pytest
 from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, Query
 from harness.agent.openai_chat_model import OpenAIChatModel
-from harness.core.messages import ToolSpec, user
+from harness.core.values.messages import ToolSpec, user
 from tests.http_library import http
 
 ASK = Query((user("hi"),), (ToolSpec("read", "Reads."),))

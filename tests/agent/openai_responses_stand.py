@@ -13,13 +13,13 @@ from harness.agent.failures import FailureKind, ModelFailure
 from harness.agent.model import Answer, Query
 from harness.agent.openai_responses_model import OpenAIResponsesModel
 from harness.clock import RealClock
-from harness.core.messages import Text, Thinking, ToolSpec, ToolUse, user
-from harness.core.plans import Reply
-from harness.core.scenario import Turn
-from harness.doors.door import Door
-from harness.doors.in_process import InProcessBrief
+from harness.core.scenario.scenario import Turn
+from harness.core.values.messages import Text, Thinking, ToolSpec, ToolUse, user
+from harness.core.values.plans import Reply
+from harness.transports.door import Door
+from harness.transports.in_process import InProcessBrief
 from tests.http_library import http
-from tests.wires.openai_responses.agents import transition
+from tests.providers.openai_responses.agents import transition
 
 QUERY = Query((user("go"),), (ToolSpec("look", "Looks"),))
 STREAMS = pytest.mark.parametrize("stream", [False, True])

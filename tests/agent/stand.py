@@ -9,9 +9,9 @@ from typing import Any
 import anthropic
 
 from harness.agent import build
-from harness.core.brief import Tool
-from harness.core.calls import Inbound
-from harness.core.messages import Message
+from harness.core.values.brief import Tool
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message
 from harness.stores.sqlite import SqliteStore
 from tests.agent.provider import Provider
 from tests.agent.replies import Wire

@@ -9,8 +9,8 @@ import pytest
 from harness.agent.assembly import standard_model
 from harness.agent.model import AnthropicModel
 from harness.agent.openai_chat_model import OpenAIChatModel
-from harness.core.errors import InputError
-from harness.core.scenario import WireName
+from harness.core.scenario.scenario import WireName
+from harness.core.values.errors import InputError
 
 
 class Brief:

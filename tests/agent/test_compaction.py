@@ -6,7 +6,7 @@ import pytest
 
 from harness.agent.compaction import TIMEOUT_S, Compacted, compact
 from harness.agent.model import Answer, Query
-from harness.core.messages import (
+from harness.core.values.messages import (
     Message,
     Thinking,
     ToolResult,

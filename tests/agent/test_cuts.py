@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from harness.agent.projection import project
-from harness.core.messages import Message, Text, ToolResult, ToolUse, assistant, results, user
-from harness.wires.anthropic.wire import AnthropicWire
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
+from harness.providers.anthropic.wire import AnthropicWire
 
 SUMMARY = user("Summary of the conversation so far: two look-ups, then two at once.")
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from harness.agent.damage import Damage, found
-from harness.core.messages import Message, Text, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 
 CALL = assistant(ToolUse("t1", "look", {}))
 RESULT = results(ToolResult("t1", "seen"))

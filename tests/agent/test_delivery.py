@@ -8,7 +8,7 @@ import pytest
 
 from harness.agent.delivery import LONGEST_S, WAITS_S, attempt, deliver
 from harness.agent.outcome import AGAIN, failed, restored
-from harness.core.calls import Inbound
+from harness.core.values.calls import Inbound
 
 INBOUND = Inbound("m1", text="Good morning.")
 OUTCOME = failed("That did not work.")

@@ -9,8 +9,8 @@ import pytest
 
 from harness.agent.environment import Environments, EnvironmentSpec
 from harness.agent.environment.settings import from_section, from_variables, with_set
-from harness.core.calls import Inbound
-from harness.core.errors import InputError
+from harness.core.values.calls import Inbound
+from harness.core.values.errors import InputError
 from tests.agent.replies import text, use
 from tests.agent.stand import Stand
 

@@ -11,8 +11,8 @@ import pytest
 
 from harness.agent import agent
 from harness.agent.outcome import AGAIN
-from harness.core.calls import Inbound
-from harness.core.messages import assistant, user
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import assistant, user
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import text, use
 from tests.agent.stand import Stand

@@ -11,11 +11,10 @@ import pytest
 
 from harness.agent import build
 from harness.agent.toolbox import MAX_RESULT_CHARACTERS, TIMEOUT_S, Toolbox
-from harness.core.brief import Brief, Tool
-from harness.core.events import Noted
-from harness.core.expect import Expect
-from harness.core.messages import ToolResult
-from harness.core.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.history.events import Noted
+from harness.core.scenario.scenario import Expect, InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.values.brief import Brief, Tool
+from harness.core.values.messages import ToolResult
 from harness.runner import Run, run
 from harness.stores.jsonl import JsonlStore
 from harness.stores.sqlite import SqliteStore

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.agent.images import EDGE_MAX_PIXELS, SIZE_MAX_BYTES, data_url, sendable
 from harness.agent.openai_chat_model import write_rows
 from harness.agent.openai_responses_model import write_items
-from harness.core.messages import Block, Message, Opaque, Text
+from harness.core.values.messages import Block, Message, Opaque, Text
 
 
 def picture(data: str) -> Opaque:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.messages import ToolResult, assistant, user
+from harness.core.values.messages import ToolResult, assistant, user
 from tests.agent.one_turn import stand
 from tests.agent.replies import error, text, use, uses
 

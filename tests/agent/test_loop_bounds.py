@@ -9,8 +9,8 @@ import pytest
 
 from harness.agent.policy import Policy
 from harness.agent.transcript import RowTranscript
-from harness.core.brief import ToolError
-from harness.core.messages import Message, assistant
+from harness.core.values.brief import ToolError
+from harness.core.values.messages import Message, assistant
 from tests.agent.one_turn import stand
 from tests.agent.replies import error, text, use
 

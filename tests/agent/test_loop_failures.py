@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from tests.agent.one_turn import stand
 from tests.agent.replies import error, message_events, sse, text, use
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.model import Answer
-from harness.core.messages import ToolUse, assistant
+from harness.core.values.messages import ToolUse, assistant
 from tests.agent.openai_chat_stand import Stand, call, chunks, completion, whole_call
 
 

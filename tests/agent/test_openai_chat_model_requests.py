@@ -8,7 +8,7 @@ import pytest
 
 from harness.agent.model import Query
 from harness.agent.openai_chat_model import write_rows
-from harness.core.messages import (
+from harness.core.values.messages import (
     Message,
     Opaque,
     Text,

@@ -8,11 +8,11 @@ import pytest
 
 from harness.agent.guards.empty_input import UNPARSED
 from harness.agent.openai_responses_model import read_item, write_items
-from harness.core.messages import Opaque, Text, Thinking, ToolUse, assistant
-from harness.core.plans import Reply
-from harness.core.scenario import Turn
+from harness.core.scenario.scenario import Turn
+from harness.core.values.messages import Opaque, Text, Thinking, ToolUse, assistant
+from harness.core.values.plans import Reply
 from tests.agent.openai_responses_stand import STREAMS, answered, asked
-from tests.wires.openai_responses.world import content_type, joined, written
+from tests.providers.openai_responses.world import content_type, joined, written
 
 
 @STREAMS

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from harness.agent.failures import FailureKind
 from harness.agent.openai_responses_model import OpenAIResponsesModel
-from harness.core.messages import Text
-from harness.core.plans import ApiError, Reply
+from harness.core.values.messages import Text
+from harness.core.values.plans import ApiError, Reply
 from tests.agent.openai_responses_stand import QUERY, STREAMS, WHOLE, answered, failing
 from tests.http_library import http
-from tests.wires.openai_responses.world import content_type, joined, written
+from tests.providers.openai_responses.world import content_type, joined, written
 
 
 def streamed(*events: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from harness.agent.model import Query
 from harness.agent.openai_responses_model import OpenAIResponsesModel, write_items
-from harness.core.messages import (
+from harness.core.values.messages import (
     Message,
     Opaque,
     Text,
@@ -22,8 +22,8 @@ from harness.core.messages import (
 )
 from tests.agent.openai_responses_stand import QUERY, failing
 from tests.http_library import http
-from tests.wires.openai_responses.strategies import histories
-from tests.wires.openai_responses.world import body, reader
+from tests.providers.openai_responses.strategies import histories
+from tests.providers.openai_responses.world import body, reader
 
 
 @given(histories())

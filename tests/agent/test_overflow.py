@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from harness.agent.overflow import Escalation
-from harness.core.brief import Tool
-from harness.core.messages import assistant, user
+from harness.core.values.brief import Tool
+from harness.core.values.messages import assistant, user
 from tests.agent.long_past import LONG, PAST, said, stand
 from tests.agent.replies import error, error_body, sse, text, too_long, use
 from tests.agent.stand import Stand

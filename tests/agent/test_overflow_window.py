@@ -10,7 +10,7 @@ import pytest
 from harness.agent.compaction import compact
 from harness.agent.overflow import Escalation
 from harness.agent.window import budget_tokens, estimate_tokens, length
-from harness.core.messages import Message, Text, ToolResult, assistant, results, user
+from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
 from tests.agent.long_past import LONG, stand
 from tests.agent.replies import text, too_long
 from tests.agent.stand import Stand

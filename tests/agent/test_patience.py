@@ -11,10 +11,10 @@ import pytest
 
 from harness.agent import agent
 from harness.agent.patience import WAITS_S, PatientStore
-from harness.core.calls import Inbound, OutboxRequest
-from harness.core.events import Called
-from harness.core.messages import assistant, user
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.core.history.events import Called
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.core.values.calls import Inbound, OutboxRequest
+from harness.core.values.messages import assistant, user
 from harness.runner import Run, run
 from harness.stores.sqlite import SqliteStore
 from harness.targets import of_callable

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from harness.agent import agent
 from harness.agent.plain_client import APIConnectionError, APIError, PlainClient
-from harness.campaign.choices import Drawing
-from harness.campaign.grammar import Options, scenario_of
-from harness.core.events import Answered, Called
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
+from harness.core.history.events import Answered, Called
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
+from harness.fuzz.choices import Drawing
+from harness.fuzz.grammar import Options, scenario_of
 from harness.runner import run
 
 PLAIN = Scenario(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.agent.blocks import write_message
 from harness.agent.images import SIZE_MAX_BYTES
 from harness.agent.projection import NO_OUTCOME, NO_TEXT, project
-from harness.core.messages import (
+from harness.core.values.messages import (
     Block,
     Json,
     Message,

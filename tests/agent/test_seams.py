@@ -14,9 +14,9 @@ from harness.agent.guards import EmptyInputGuard
 from harness.agent.outcome import Outcome
 from harness.agent.policy import Policy
 from harness.agent.transcript import RowTranscript
-from harness.core.brief import ToolError
-from harness.core.calls import Inbound
-from harness.core.messages import Message, Text, assistant, user
+from harness.core.values.brief import ToolError
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, Text, assistant, user
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, use
 from tests.agent.stand import Stand

@@ -13,7 +13,7 @@ from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, Query
 from harness.agent.policy import Policy
 from harness.agent.spending import Account, PaidModel, open_account
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from harness.runner import run
 from tests.scenarios.all_runs import named
 

@@ -9,10 +9,10 @@ from harness.agent import agent
 from harness.agent.policy import Policy
 from harness.agent.tasks import NAME, Tasks, TaskTranscript
 from harness.agent.toolbox import Toolbox
-from harness.core.brief import Tool
-from harness.core.history import History, canonical
-from harness.core.messages import ToolUse
-from harness.core.scenario import InboxItem, Scenario, Turn
+from harness.core.history.history import History, canonical
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.brief import Tool
+from harness.core.values.messages import ToolUse
 from harness.runner import run
 from tests.scenarios.all_runs import named
 

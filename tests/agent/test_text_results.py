@@ -7,7 +7,16 @@ from harness.agent import openai_chat_model, openai_responses_model
 from harness.agent.compaction import Compacted, saves_enough
 from harness.agent.projection import project
 from harness.agent.text_results import project_as_text, text_of
-from harness.core.messages import Json, Message, Opaque, Text, ToolResult, ToolUse, results, user
+from harness.core.values.messages import (
+    Json,
+    Message,
+    Opaque,
+    Text,
+    ToolResult,
+    ToolUse,
+    results,
+    user,
+)
 
 PICTURE = Opaque("image", {"type": "image", "source": {"type": "base64", "data": "x" * 4000}})
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness.agent.tool_names import LONGEST, told
 from harness.agent.toolbox import Toolbox
-from harness.core.brief import Tool
-from harness.core.messages import ToolUse
+from harness.core.values.brief import Tool
+from harness.core.values.messages import ToolUse
 
 NAMES = st.lists(st.text(alphabet="ab._- ö", max_size=80), unique=True, max_size=8)
 

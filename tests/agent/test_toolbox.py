@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from harness.agent.projection import NO_TEXT
 from harness.agent.toolbox import MAX_RESULT_CHARACTERS, Toolbox, content_of
-from harness.core.brief import Tool, ToolError
-from harness.core.messages import Opaque, Text, ToolResult, ToolUse, canonical
+from harness.core.values.brief import Tool, ToolError
+from harness.core.values.messages import Opaque, Text, ToolResult, ToolUse, canonical
 
 
 def run(answer: Any, given_input: Any = None) -> ToolResult:

@@ -8,13 +8,13 @@ from typing import Any
 from harness.cassettes.index import Index
 from harness.cassettes.read import exchanges
 from harness.cassettes.replay import CassettePlayer
-from harness.core.calls import Received
-from harness.core.events import Answered
-from harness.core.history import History
-from harness.core.plans import Send
-from harness.core.scenario import Scenario
-from harness.core.transition import Transition
-from harness.wires import by_name
+from harness.core.history.events import Answered
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Received
+from harness.core.values.plans import Send
+from harness.providers import by_name
 from tests.cassettes.recorded import ASK, cassette
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cassettes.atomic import write_atomically
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 
 def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:

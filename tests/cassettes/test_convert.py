@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from harness.cassettes.convert import FORMATS, convert, format_for, written
 from harness.cassettes.read import load, parse
-from harness.core.errors import InputError
-from harness.incidents.interaction import Cassette, Interaction
+from harness.core.values.errors import InputError
+from harness.recordings.interaction import Cassette, Interaction
 from tests.cassettes.interactions import cassettes
 from tests.cassettes.recorded import URI, cassette, interaction
 from tests.cassettes.test_headline import FOLDER

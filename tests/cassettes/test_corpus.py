@@ -20,13 +20,13 @@ from harness.cassettes.index import Index
 from harness.cassettes.read import Exchange, calls, parse, read_cassette
 from harness.cassettes.replay import CassettePlayer
 from harness.clock import RealClock
-from harness.core.history import History
-from harness.core.scenario import Limits, Scenario
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.transport import Transport
-from harness.incidents.interaction import Cassette
-from harness.wires import by_name
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Limits, Scenario
+from harness.core.transition.transition import Transition
+from harness.providers import by_name
+from harness.recordings.interaction import Cassette
+from harness.transports.door import Door
+from harness.transports.transport import Transport
 from tests.http_library import http
 
 _BESIDE = Path(__file__).parents[3] / "shared" / "corpus"

@@ -23,12 +23,12 @@ from harness.cassettes.index import Index
 from harness.cassettes.read import Exchange
 from harness.cassettes.replay import CassettePlayer
 from harness.clock import RealClock
-from harness.core.history import History
-from harness.core.scenario import Limits, Scenario
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.transport import Transport
-from harness.wires import by_name
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Limits, Scenario
+from harness.core.transition.transition import Transition
+from harness.providers import by_name
+from harness.transports.door import Door
+from harness.transports.transport import Transport
 from tests.cassettes.test_corpus import files as files
 from tests.cassettes.test_corpus import spoken
 from tests.http_library import http

@@ -6,7 +6,7 @@ import msgspec
 
 from harness.cassettes.convert import FORMATS
 from harness.cassettes.key import VOLATILE_FIELDS
-from harness.incidents import compact_codec
+from harness.recordings import compact_codec
 from tests.documents import ROOT, part
 
 DOCUMENT = ROOT / "docs" / "cassettes.md"

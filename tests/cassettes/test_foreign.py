@@ -9,10 +9,10 @@ import yaml
 
 from harness.cassettes.foreign import line_of, read
 from harness.cassettes.read import exchanges
-from harness.core.errors import InputError
-from harness.incidents.interaction import Interaction
+from harness.core.values.errors import InputError
+from harness.recordings.interaction import Interaction
 from tests.cassettes.recorded import cassette, interaction
-from tests.incidents.cassettes import ANSWER, DIALECTS, MESSAGES_URL, REQUEST
+from tests.recordings.cassettes import ANSWER, DIALECTS, MESSAGES_URL, REQUEST
 
 _WHOLE = {name: data for name, data in DIALECTS.items() if "tags" not in name}
 _WHOLE["vcrpy, tags, gzip"] = DIALECTS["vcrpy, tags, gzip"] + b"version: 1\n"

@@ -13,8 +13,8 @@ from harness.cassettes.read import read_cassette
 from harness.cassettes.redact import kept_headers, mask_url
 from harness.cassettes.shapes import spans
 from harness.cli.cassettes import scenarios_of
-from harness.core.brief import Brief
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.brief import Brief
 from harness.runner import Run, run
 from tests.record_cassettes import FOLDER, HEADLINES, played, scenarios, shows
 

@@ -17,8 +17,8 @@ from harness.cassettes.key import (
     name_head,
     name_message,
 )
-from harness.core.messages import Message, Opaque, Text, ToolResult, ToolSpec, ToolUse, user
-from harness.core.ports import Reading
+from harness.core.transition.ports import Reading
+from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolSpec, ToolUse, user
 
 READING = Reading(
     model="m",

@@ -15,12 +15,12 @@ import pytest
 from harness.cassettes.read import read_cassette
 from harness.cassettes.record import recording
 from harness.cassettes.recorder import Recorder
-from harness.core.errors import InputError
-from harness.doors.recording_proxy import RecordingProxy
-from harness.doors.upstream import Provider, Upstream
+from harness.core.values.errors import InputError
+from harness.transports.recording_proxy import RecordingProxy
+from harness.transports.upstream import Provider, Upstream
 from tests.cassettes.clients import by_httpx2
 from tests.cassettes.recorded import ASK, said
-from tests.doors.upstreams import STREAM_HEAD, answering, whole
+from tests.transports.upstreams import STREAM_HEAD, answering, whole
 
 PLANTED = {
     "header": "sk-ant-api03-" + "Hd7" * 12,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cassettes.read import exchanges, read_cassette
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from tests.cassettes.recorded import ASK, cassette, interaction, said
 
 

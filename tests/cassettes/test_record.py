@@ -16,7 +16,7 @@ import pytest
 
 from harness.cassettes.read import read_cassette
 from harness.cassettes.record import recording
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from tests.cassettes.recorded import ASK, said
 
 KEY = "sk-ant-api03-" + "k" * 40

@@ -12,15 +12,15 @@ import pytest
 from harness.cassettes.read import read_cassette
 from harness.cassettes.record import recording
 from harness.cassettes.recorder import Recorder
-from harness.core.errors import InputError
-from harness.core.scenario import InboxItem, Scenario
-from harness.doors.upstream import Provider
+from harness.core.scenario.scenario import InboxItem, Scenario
+from harness.core.values.errors import InputError
+from harness.providers.codec import encode
 from harness.runner.live_model import record_run
 from harness.targets import of_callable
-from harness.wires.codec import encode
+from harness.transports.upstream import Provider
 from tests.cassettes.clients import CLIENTS, Ask
 from tests.cassettes.recorded import ASK, said
-from tests.doors.upstreams import CHUNKED, STREAM_HEAD, answering, chunk, upstream, whole
+from tests.transports.upstreams import CHUNKED, STREAM_HEAD, answering, chunk, upstream, whole
 
 KEY = "sk-ant-api03-" + "k" * 40
 HEADERS = {"x-api-key": KEY, "anthropic-version": "2023-06-01"}

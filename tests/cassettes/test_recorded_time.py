@@ -17,17 +17,17 @@ from harness.agent.silence import SILENT_S
 from harness.cassettes.read import lasting
 from harness.cassettes.replay import cassette_script
 from harness.cassettes.timing import Piece, Timing, to_metadata
-from harness.core.brief import Brief
-from harness.core.calls import OutboxRequest, Received
-from harness.core.events import Answered, Called
-from harness.core.history import History
-from harness.core.plans import Close, Plan, Send, Wait
-from harness.core.scenario import CassetteScript, FaultSpec, InboxItem, Limits, Scenario
-from harness.core.transition import Transition
+from harness.core.history.events import Answered, Called
+from harness.core.history.history import History
+from harness.core.scenario.scenario import CassetteScript, FaultSpec, InboxItem, Limits, Scenario
+from harness.core.transition.transition import Transition
+from harness.core.values.brief import Brief
+from harness.core.values.calls import OutboxRequest, Received
+from harness.core.values.plans import Close, Plan, Send, Wait
 from harness.faults import arm
+from harness.providers import by_name
 from harness.runner import Run, run
 from harness.runner.waits import needs_virtual_time
-from harness.wires import by_name
 from tests.cassettes.recorded_stream import (
     ASKED,
     BODY,

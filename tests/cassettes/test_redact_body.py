@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.cassettes.redact import MASK
 from harness.cassettes.redact_body import mask_body
-from harness.wires.anthropic.response import parse
+from harness.providers.anthropic.response import parse
 from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS
 
 _json = st.recursive(

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from harness.cassettes.index import Index
 from harness.cassettes.read import exchanges
 from harness.cassettes.replay import CassettePlayer, cassette_script, indexes
-from harness.core.calls import Call, Received
-from harness.core.errors import InputError
-from harness.core.events import Answered
-from harness.core.history import History
-from harness.core.past import Past
-from harness.core.plans import Send, Value
-from harness.core.ports import Miss
-from harness.core.scenario import FaultSpec, Scenario
-from harness.core.transition import Transition
+from harness.core.history.events import Answered
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import FaultSpec, Scenario
+from harness.core.transition.ports import Miss
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Call, Received
+from harness.core.values.errors import InputError
+from harness.core.values.plans import Send, Value
 from harness.faults import arm
-from harness.wires import by_name
+from harness.providers import by_name
 from tests.cassettes.played import Played, encoded, run_requests
 from tests.cassettes.recorded import ASK, cassette, interaction, said
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.core.calls import Received
-from harness.core.plans import Send
+from harness.core.values.calls import Received
+from harness.core.values.plans import Send
 from tests.cassettes.played import Played, encoded, run_requests
 from tests.cassettes.recorded import ASK, interaction
 

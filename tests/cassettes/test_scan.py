@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.cassettes.redact import mask
 from harness.cassettes.redact_body import mask_body
 from harness.cassettes.scan import digest, refuse, secrets_of, suspects
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS, TOKENS
 
 KEY = "sk-ant-api03-" + "a1B2" * 8

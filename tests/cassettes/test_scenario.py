@@ -10,7 +10,7 @@ import pytest
 from harness.cassettes.index import Index
 from harness.cassettes.read import exchanges
 from harness.cassettes.scenario import kebab, scenario_of_cassette
-from harness.core.scenario import CassetteScript, Scenario, ToolTurn
+from harness.core.scenario.scenario import CassetteScript, Scenario, ToolTurn
 from tests.cassettes.recorded import ASK, cassette, interaction, said
 
 TOOLS = [

@@ -21,7 +21,7 @@ from harness.cassettes.redact_body import mask_body
 from harness.cassettes.timing import Piece, Timing, from_metadata, refitted, to_metadata
 from tests.cassettes.recorded import ASK, said
 from tests.cassettes.secrets import PLAIN, SECRETS
-from tests.doors.upstreams import upstream, whole
+from tests.transports.upstreams import upstream, whole
 
 _timings = st.builds(
     Timing,

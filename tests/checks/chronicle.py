@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from harness.core.events import StoredRow
-from harness.core.history import History
-from harness.core.messages import Message
+from harness.core.history.events import StoredRow
+from harness.core.history.history import History
+from harness.core.values.messages import Message
 
 ALL_SEAMS = ("model", "tool", "inbox", "outbox", "store")
 

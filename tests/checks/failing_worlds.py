@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.calls import StoreRequest
-from harness.core.messages import Message, ToolUse
-from harness.core.plans import Outcome
+from harness.core.values.calls import StoreRequest
+from harness.core.values.messages import Message, ToolUse
+from harness.core.values.plans import Outcome
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story
 

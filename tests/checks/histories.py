@@ -12,10 +12,24 @@ from typing import Any
 
 import msgspec
 
-from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
-from harness.core.events import Called, Rare
-from harness.core.messages import Message, ToolResult, ToolSpec, ToolUse, assistant, results, user
-from harness.core.plans import ToolAnswer
+from harness.core.history.events import Called, Rare
+from harness.core.values.calls import (
+    Inbound,
+    InboxRequest,
+    ModelRequest,
+    OutboxRequest,
+    ToolRequest,
+)
+from harness.core.values.messages import (
+    Message,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
+from harness.core.values.plans import ToolAnswer
 from tests.checks.chronicle import TOOLS, Chronicle
 
 RARE = tuple(Rare.__annotations__)

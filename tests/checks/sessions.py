@@ -10,10 +10,16 @@ from typing import Any
 
 import msgspec
 
-from harness.core.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest, ToolRequest
-from harness.core.history import History
-from harness.core.messages import user
-from harness.core.plans import ToolAnswer
+from harness.core.history.history import History
+from harness.core.values.calls import (
+    Inbound,
+    InboxRequest,
+    ModelRequest,
+    OutboxRequest,
+    ToolRequest,
+)
+from harness.core.values.messages import user
+from harness.core.values.plans import ToolAnswer
 from tests.checks.chronicle import Timeline
 from tests.checks.histories import RARE
 

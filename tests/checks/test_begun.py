@@ -8,7 +8,7 @@ import pytest
 
 from harness.checks.progress import compaction_progress, no_blind_resend
 from harness.checks.sizes import request_fits
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes, use
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.checks.compactions import compaction_preserves
-from harness.core.history import History
-from harness.core.messages import Message, Text, ToolResult, assistant, results, user
+from harness.core.history.history import History
+from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 from tests.checks.twins_compactions import preserves
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.delivery import inbound_exactly_once, outbound_once
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes
 

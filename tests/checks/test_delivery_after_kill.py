@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.delivery import outbound_once
-from harness.core.calls import InboxRequest, OutboxRequest
-from harness.core.history import History
+from harness.core.history.history import History
+from harness.core.values.calls import InboxRequest, OutboxRequest
 
 
 def _history(first: str, *later: str, killed: bool) -> History:

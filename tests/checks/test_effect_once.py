@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.execution import effect_once
-from harness.core.calls import ToolRequest
+from harness.core.values.calls import ToolRequest
 from tests.checks.histories import Story, codes, use
 
 ADD = use("write", {"path": "a"}, id="t")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from harness.checks.form import ends_with_user, nonblank_content, wellformed_text
-from harness.core.history import History, decode, encode
-from harness.core.messages import Message, ToolResult, assistant, results, user
+from harness.core.history.history import History, decode, encode
+from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 HALF = "half \ud83d"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.checks.healing import session_heals
-from harness.core.messages import user
+from harness.core.values.messages import user
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
 

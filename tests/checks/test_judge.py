@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from harness.checks.judge import checks, explain, judge, names
-from harness.core.errors import InputError
-from harness.core.history import History
-from harness.core.ports import needs
-from harness.core.verdict import Finding
+from harness.core.history.history import History
+from harness.core.transition.ports import needs
+from harness.core.values.errors import InputError
+from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {

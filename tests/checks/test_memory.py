@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.memory import history_faithful
-from harness.core.messages import ToolResult, assistant, results, user
+from harness.core.values.messages import ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 

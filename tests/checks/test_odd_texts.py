@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from harness.checks.delivery import inbound_exactly_once
 from harness.checks.rows import squeeze
-from harness.core.history import decode, encode
-from harness.core.messages import user
+from harness.core.history.history import decode, encode
+from harness.core.values.messages import user
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes
 

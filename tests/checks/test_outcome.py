@@ -6,8 +6,8 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.checks.outcome import outcome, truthful_outcome
-from harness.core.events import Killed
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.core.history.events import Killed
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
 from harness.runner import run
 from tests.checks.histories import Story, codes, use
 

@@ -12,7 +12,7 @@ from harness.checks.memory import history_faithful
 from harness.checks.outcome import truthful_outcome
 from harness.checks.persistence import reload_equivalence
 from harness.checks.progress import compaction_progress
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from tests.checks.histories import Story, codes
 
 NOTHING = {"input_tokens": 0, "output_tokens": 0}

@@ -8,7 +8,7 @@ import pytest
 
 from harness.checks.judge import judge
 from harness.checks.overlaid import REASONS
-from harness.core.verdict import Verdict
+from harness.core.values.verdict import Verdict
 from tests.checks.histories import Story
 
 COUNTS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.persistence import durable_first, reload_equivalence
-from harness.core.messages import Message, ToolResult, assistant, results, user
+from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 

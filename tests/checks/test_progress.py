@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.progress import bounded_turn, compaction_progress, no_blind_resend
-from harness.core.messages import Opaque, Thinking, user
+from harness.core.values.messages import Opaque, Thinking, user
 from tests.checks.histories import Story, codes, loop, use
 
 SHORT = [user("summary")]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from harness.checks import expectation, run
 from harness.checks.judge import MODULES, judge
-from harness.core.history import History, decode, encode
-from harness.core.messages import assistant, user
-from harness.core.verdict import Finding
+from harness.core.history.history import History, decode, encode
+from harness.core.values.messages import assistant, user
+from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, use
 
 CALLS = st.builds(

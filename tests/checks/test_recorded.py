@@ -6,9 +6,9 @@ import pytest
 
 from harness.checks.judge import checks, judge
 from harness.checks.recorded import MESSAGES, REQUESTS
-from harness.core.messages import ToolResult, ToolUse, assistant, results, user
-from harness.incidents.as_history import as_history
-from harness.incidents.transcripts import Transcript
+from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
+from harness.recordings.as_history import as_history
+from harness.recordings.transcripts import Transcript
 
 SAID = (
     user("a"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.persistence import reload_equivalence
-from harness.core.messages import Message, Text, assistant, results, user
+from harness.core.values.messages import Message, Text, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 PAST = (user("My name is Ada."), assistant("Hello, Ada."))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.request import append_only_prefix, role_alternation, valid_request
-from harness.core.messages import Message, Opaque, Text, ToolResult, assistant, results, user
+from harness.core.values.messages import Message, Opaque, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.resume import resume_bounded
-from harness.core.messages import ToolUse
+from harness.core.values.messages import ToolUse
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import codes
 

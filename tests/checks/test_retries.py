@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from harness.checks.retries import asked_ms, backoff, retry_budget
-from harness.core.history import History
-from harness.core.messages import user
+from harness.core.history.history import History
+from harness.core.values.messages import user
 from tests.checks.histories import Story, codes
 
 TRIED = [user("go")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.run import doubts, limit, run, script, target
-from harness.core.history import History
+from harness.core.history.history import History
 from tests.checks.histories import Story, codes
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.sizes import request_fits
-from harness.core.messages import user
+from harness.core.values.messages import user
 from tests.checks.histories import Story, codes
 
 SHAPES: list[dict[str, Any]] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.streams import stream_error_handled
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.checks.tool_calls import tool_pairing, unique_tool_ids
-from harness.core.history import History
-from harness.core.messages import Message, ToolResult, assistant, results, user
+from harness.core.history.history import History
+from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 ASK = user("go")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.checks.turns import cancel_honoured, turn_serial
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from tests.checks.histories import Story, codes, use
 
 TWO = [user("one\n\ntwo")]

@@ -13,9 +13,9 @@ from harness.checks.healing import session_heals
 from harness.checks.resume import resume_bounded
 from harness.checks.streams import stream_error_handled
 from harness.checks.visibility import error_visible
-from harness.core.history import History
-from harness.core.messages import assistant, user
-from harness.core.verdict import Finding
+from harness.core.history.history import History
+from harness.core.values.messages import assistant, user
+from harness.core.values.verdict import Finding
 from tests.checks import twins_faults as twins
 from tests.checks import twins_recovery, twins_streams
 from tests.checks.failing_worlds import SENT, FailingWorld

@@ -16,9 +16,9 @@ from harness.checks.form import ends_with_user, nonblank_content, wellformed_tex
 from harness.checks.retries import backoff, retry_budget
 from harness.checks.sizes import request_fits
 from harness.checks.tool_calls import tool_pairing, unique_tool_ids
-from harness.core.history import History, decode, encode
-from harness.core.messages import Message, Text, ToolResult, ToolUse, user
-from harness.core.verdict import Finding
+from harness.core.history.history import History, decode, encode
+from harness.core.values.messages import Message, Text, ToolResult, ToolUse, user
+from harness.core.values.verdict import Finding
 from tests.checks import twins_requests as twins
 from tests.checks.histories import Story
 

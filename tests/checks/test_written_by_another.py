@@ -6,8 +6,8 @@ import pytest
 
 from harness.checks.request import append_only_prefix, role_alternation
 from harness.checks.rows import written_by_another
-from harness.core.calls import StoreRequest
-from harness.core.messages import assistant, user
+from harness.core.values.calls import StoreRequest
+from harness.core.values.messages import assistant, user
 from tests.checks.histories import Story, codes, use
 
 WRITER = ("persistence.second_writer",)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from harness.core.calls import InboxRequest, OutboxRequest
-from harness.core.events import Answered, Called
-from harness.core.history import History
+from harness.core.history.events import Answered, Called
+from harness.core.history.history import History
+from harness.core.values.calls import InboxRequest, OutboxRequest
 
 Found = set[tuple[str, int]]
 """Rules with the event at which each is broken."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.core.calls import ModelRequest
-from harness.core.events import Answered, Called
-from harness.core.history import History
-from harness.core.messages import Message, canonical
+from harness.core.history.events import Answered, Called
+from harness.core.history.history import History
+from harness.core.values.calls import ModelRequest
+from harness.core.values.messages import Message, canonical
 
 Found = set[tuple[str, int]]
 

@@ -8,10 +8,10 @@ those of what comes after a kill or a fault in `twins_recovery`.
 from __future__ import annotations
 
 from harness.checks.outcome import claimed
-from harness.core.calls import StoreRequest
-from harness.core.events import Answered, Called, Killed, Stored
-from harness.core.exchanges import Sending
-from harness.core.history import History
+from harness.core.history.events import Answered, Called, Killed, Stored
+from harness.core.history.exchanges import Sending
+from harness.core.history.history import History
+from harness.core.values.calls import StoreRequest
 
 Wrong = set[tuple[str, int]]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harness.checks.outcome import claimed
-from harness.core.events import Answered, Called, Effected, Killed, Stored
-from harness.core.history import History
-from harness.core.trace import Turn
+from harness.core.history.events import Answered, Called, Effected, Killed, Stored
+from harness.core.history.history import History
+from harness.core.history.trace import Turn
 from tests.checks.twins_faults import Wrong, taken
 
 

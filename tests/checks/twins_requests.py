@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import msgspec
 
-from harness.core.exchanges import Exchange
-from harness.core.history import History
-from harness.core.messages import Message, Text, ToolResult, side
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.values.messages import Message, Text, ToolResult, side
 
 Wrong = set[tuple[str, int]]
 """Rules and the events of the requests that break them."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.outcome import claimed
-from harness.core.events import Stored
-from harness.core.exchanges import Exchange
-from harness.core.history import History
-from harness.core.messages import Message
-from harness.core.trace import Turn
+from harness.core.history.events import Stored
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.trace import Turn
+from harness.core.values.messages import Message
 from tests.checks.twins_faults import Wrong, taken
 
 

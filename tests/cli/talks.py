@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.core.scenario import Scenario
-from harness.load import load_scenarios
+from harness.core.scenario.scenario import Scenario
+from harness.files import load_scenarios
 
 CHAT = """\
 name: chat
@@ -39,8 +39,8 @@ script:
   - {say: I cannot read it., when: ended}
 """
 
-OSLO = "tests.campaign.shrinking.agents:crashes_on_oslo"
-UNGUARDED = "tests.campaign.shrinking.agents:has_no_guards"
+OSLO = "tests.shrink.agents:crashes_on_oslo"
+UNGUARDED = "tests.shrink.agents:has_no_guards"
 
 
 class Done(NamedTuple):

@@ -13,9 +13,9 @@ import yaml
 from harness.cassettes.convert import convert
 from harness.cassettes.read import load
 from harness.cli.cassettes import cassettes_of, scenarios_of
-from harness.core.errors import InputError
-from harness.incidents.compact_codec import lines
-from harness.load import load_scenarios, regular_file
+from harness.core.values.errors import InputError
+from harness.files import load_scenarios, regular_file
+from harness.recordings.compact_codec import lines
 from harness.stores.recordings import read_file
 from tests.cassettes.recorded import ASK, cassette, interaction
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.planned import check_files, plan
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.journal import NAME, Journal, asked_for, recall, stamp
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.report.recordings import JudgedFile
 
 FILE = JudgedFile(path="a", format="vcr", refusals=("odd",))

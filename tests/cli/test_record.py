@@ -14,8 +14,8 @@ from harness.cassettes.read import read_cassette
 from tests.cassettes.recorded import said
 from tests.cli.conftest import Harness
 from tests.cli.url_agents import echo, recorded
-from tests.doors.upstreams import answering, upstream, whole
 from tests.runner.programs import PRELUDE
+from tests.transports.upstreams import answering, upstream, whole
 
 KEY = "an-opaque-key-of-the-provider"
 NODE_AGENT = Path(__file__).parents[2] / "examples/node_agent.mjs"

@@ -14,7 +14,7 @@ import pytest
 from tests.cassettes.recorded import said
 from tests.cli.conftest import Harness, command, environment
 from tests.cli.url_agents import echo, recorded
-from tests.doors.upstreams import answering, upstream, whole
+from tests.transports.upstreams import answering, upstream, whole
 
 
 def test_an_agent_that_crashes_leaves_the_old_cassette(url_agents: Path, harness: Harness) -> None:

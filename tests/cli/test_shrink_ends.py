@@ -15,7 +15,7 @@ AGENTS = '''\
 import os
 import signal
 
-from tests.campaign.shrinking.agents import crashes_on_oslo
+from tests.shrink.agents import crashes_on_oslo
 
 PLAYED = []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.walking import Found, files
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 
 
 def _names(folder: Path, *paths: Path) -> list[str]:

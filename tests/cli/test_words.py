@@ -13,8 +13,8 @@ from harness.cli.explain import explanation
 from harness.cli.list import KINDS
 from harness.cli.schema import document
 from harness.cli.verbs import VERBS, harness
-from harness.core.errors import InputError
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError
 from tests.cli.conftest import Harness as Command
 
 

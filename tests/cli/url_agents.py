@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.cassettes.read import read_cassette
 from tests.cassettes.recorded import said
-from tests.doors.upstreams import whole
+from tests.transports.upstreams import whole
 
 URL_AGENTS = """
 import json, os, sys, urllib.request

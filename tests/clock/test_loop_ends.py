@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.clock import VirtualClock, VirtualEventLoop, run_async, virtual_time
-from harness.core.errors import RunStopped
+from harness.core.values.errors import RunStopped
 
 pytestmark = pytest.mark.timeout(30)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.clock import RealClock, VirtualClock, Wait
-from harness.core.errors import RunStopped
+from harness.core.values.errors import RunStopped
 
 
 @given(st.lists(st.integers(0, 10**9)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.core.calls import Call, ModelRequest
-from harness.core.messages import Message, Text, ToolResult
-from harness.core.past import Past
-from harness.core.script import TurnScript
+from harness.core.history.past import Past
+from harness.core.scenario.script import TurnScript
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.messages import Message, Text, ToolResult
 
 
 def call(purpose: Any = "main", *, tools: bool = True, results: tuple[str, ...] = ()) -> Call:

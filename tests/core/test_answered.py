@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.answered import record_answer, record_reply
-from harness.core.events import Answered, Effected
-from harness.core.messages import Block, Opaque, Text, Thinking, ToolUse
-from harness.core.plans import Effect, Head, Raise, Reply, Send
+from harness.core.history.events import Answered, Effected
+from harness.core.transition.answer_event import record_answer, record_reply
+from harness.core.values.messages import Block, Opaque, Text, Thinking, ToolUse
+from harness.core.values.plans import Effect, Head, Raise, Reply, Send
 from tests.core import world
 
 blocks = st.one_of(

@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.arming import ArmedFault, bend_all
-from harness.core.calls import ToolRequest
-from harness.core.plans import Plan, Wait
-from harness.core.ports import Moment
-from harness.core.scenario import FaultSpec, ToolScript
+from harness.core.scenario.scenario import FaultSpec, ToolScript
+from harness.core.transition.arming import ArmedFault, bend_all
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import ToolRequest
+from harness.core.values.plans import Plan, Wait
 from tests.core import world
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from harness.core.asked import Asked
-from harness.core.calls import ModelRequest, ToolRequest
-from harness.core.events import Called
-from harness.core.exchanges import Ask, Exchange, Execution
-from harness.core.message_tree import root
-from harness.core.messages import Message, ToolResult, ToolUse, assistant, results
+from harness.core.history.events import Called
+from harness.core.history.exchanges import Ask, CallPairing, Exchange, Execution
+from harness.core.history.message_tree import root
+from harness.core.values.calls import ModelRequest, ToolRequest
+from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results
 
 
 def _exchange(n: int, reply: Message | None = None) -> Exchange:
@@ -16,7 +15,7 @@ def _exchange(n: int, reply: Message | None = None) -> Exchange:
     return Exchange(called, request, root(), reply=reply)
 
 
-def _run(asked: Asked, request: ToolRequest) -> Ask | None:
+def _run(asked: CallPairing, request: ToolRequest) -> Ask | None:
     ask = asked.run(request)
     if ask is not None and ask.execution is None:
         called = Called(n=9, key="main/tool#1", seam="tool", request=request, session="main")
@@ -29,7 +28,7 @@ def _look(id: str, name: str) -> ToolUse:
 
 
 def test_a_run_belongs_to_the_latest_call_of_its_id() -> None:
-    asked = Asked()
+    asked = CallPairing()
     asked.see_answer(_exchange(1, assistant(_look("same", "Ada"))))
     (second,) = asked.see_answer(_exchange(2, assistant(_look("same", "Ada"))))
     assert _run(asked, ToolRequest("same", "look_up", {"name": "Ada"})) is second
@@ -38,14 +37,14 @@ def test_a_run_belongs_to_the_latest_call_of_its_id() -> None:
 
 
 def test_calls_of_one_answer_that_share_an_id_are_told_apart_by_their_input() -> None:
-    asked = Asked()
+    asked = CallPairing()
     one, two = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"), _look("x", "Bob"))))
     assert _run(asked, ToolRequest("x", "look_up", {"name": "Bob"})) is two
     assert _run(asked, ToolRequest("x", "look_up", {"name": "changed"})) is one
 
 
 def test_a_result_under_a_new_id_is_known_by_its_place() -> None:
-    asked = Asked()
+    asked = CallPairing()
     reply = assistant(_look("x", "Ada"), _look("x", "Bob"))
     one, two = asked.see_answer(_exchange(1, reply))
     sent = [
@@ -58,7 +57,7 @@ def test_a_result_under_a_new_id_is_known_by_its_place() -> None:
 
 
 def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
-    asked = Asked()
+    asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"))))
     asked.see_results(_exchange(2), [results(ToolResult("y", "?"), ToolResult("x", "found"))])
     asked.see_results(_exchange(3), [results(ToolResult("x", "again"))])
@@ -67,7 +66,7 @@ def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
 
 
 def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed() -> None:
-    asked = Asked()
+    asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("new", "Ada"))))
     sent = [
         assistant(_look("old", "Ada")),
@@ -80,7 +79,7 @@ def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed(
 
 
 def test_the_result_of_an_older_call_of_that_id_is_not_that_of_the_last_one_renamed() -> None:
-    asked = Asked()
+    asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("same", "Ada"))))
     sent = [
         assistant(_look("same", "Ada")),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.core.events import Answered
+from harness.core.history.events import Answered
 from tests.core import world
 
 STORM = {"kind": "transport.informational_storm", "answers": 3}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.core.calls import StoreRequest
-from harness.core.events import StoredRow
-from harness.core.history import History
-from harness.core.messages import assistant, user
+from harness.core.history.events import StoredRow
+from harness.core.history.history import History
+from harness.core.values.calls import StoreRequest
+from harness.core.values.messages import assistant, user
 
 
 def _opened(history: History, n: int, faults: tuple[str, ...]) -> None:

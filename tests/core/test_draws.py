@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.draws import Draws
+from harness.core.values.draws import Draws
 
 names = st.lists(st.text(max_size=4), min_size=1, max_size=3)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.errors import HarnessError, InputError, RunStopped, nearest
+from harness.core.values.errors import HarnessError, InputError, RunStopped, nearest
 
 
 @pytest.mark.parametrize(

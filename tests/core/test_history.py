@@ -5,10 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.calls import InboxRequest, ModelRequest, OutboxRequest, StoreRequest, ToolRequest
-from harness.core.events import SCHEMA_VERSION, AnyEvent, StoredRow
-from harness.core.history import History, canonical, decode, encode
-from harness.core.messages import (
+from harness.core.history.events import SCHEMA_VERSION, AnyEvent, StoredRow
+from harness.core.history.history import History, canonical, decode, encode
+from harness.core.values.calls import (
+    InboxRequest,
+    ModelRequest,
+    OutboxRequest,
+    StoreRequest,
+    ToolRequest,
+)
+from harness.core.values.messages import (
     Opaque,
     Text,
     Thinking,

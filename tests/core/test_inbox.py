@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core import inbox
-from harness.core.calls import ModelRequest
-from harness.core.errors import InputError
-from harness.core.history import History
-from harness.core.past import Past
-from harness.core.scenario import InboxItem
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.scenario import inbox
+from harness.core.scenario.scenario import InboxItem
+from harness.core.values.calls import ModelRequest
+from harness.core.values.errors import InputError
 
 
 def test_ids_are_given_and_never_taken_twice() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.messages import (
+from harness.core.values.messages import (
     Message,
     Opaque,
     Text,

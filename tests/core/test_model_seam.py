@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from harness.core.calls import ModelRequest
-from harness.core.events import Called
-from harness.core.history import encode
-from harness.core.plans import Plan
-from harness.core.scenario import Limits, Turn
-from harness.core.transition import Transition
+from harness.core.history.events import Called
+from harness.core.history.history import encode
+from harness.core.scenario.scenario import Limits, Turn
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import ModelRequest
+from harness.core.values.plans import Plan
 from tests.core import world
 
 SCRIPT = (Turn(say="a"), Turn(use="t", input={"x": 1}), Turn(say="b"))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from harness.core.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
-from harness.core.history import History
+from harness.core.history.history import History
+from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
 
 MODEL = ModelRequest("m", ())
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.calls import InboxRequest, OutboxRequest
-from harness.core.history import History, decode, encode
+from harness.core.history.history import History, decode, encode
+from harness.core.values.calls import InboxRequest, OutboxRequest
 
 
 def _taken(history: History, name: str, number: int) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.core.calls import InboxRequest, OutboxRequest
-from harness.core.history import History, decode, encode
-from harness.core.past import Past
+from harness.core.history.history import History, decode, encode
+from harness.core.history.past import Past
+from harness.core.values.calls import InboxRequest, OutboxRequest
 
 
 def _taken(history: History, name: str, number: int, *, poll: bool = False, **fields: str) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from harness.core.plan_words import summary, waited_ms
-from harness.core.plans import (
+from harness.core.history.plan_words import summary, waited_ms
+from harness.core.values.plans import (
     Answer,
     Close,
     Effect,

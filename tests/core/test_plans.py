@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.plans import (
+from harness.core.values.plans import (
     Answer,
     ApiError,
     Close,

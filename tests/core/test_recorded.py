@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.plans import Answer, ApiError, Close, Head, Plan, Recorded, Reply, Send, Wait
-from harness.core.recorded import as_it_came, endings, is_plain
+from harness.core.transition.cassette_answer import as_it_came, endings, is_plain
+from harness.core.values.plans import (
+    Answer,
+    ApiError,
+    Close,
+    Head,
+    Plan,
+    Recorded,
+    Reply,
+    Send,
+    Wait,
+)
 
 STREAM = {"content-type": "text/event-stream; charset=utf-8"}
 _events = st.lists(st.sampled_from([b"event: a\n", b"data: 1\n", b"\n", b"\r\n", b":", b"x"]))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.runs import (
+from harness.core.history.repetition import (
     CallMade,
     ResultMade,
-    Run,
+    Stretch,
     cycle2_runs,
     cycles,
     equal_runs,
@@ -67,7 +67,7 @@ def test_cycles_are_the_maximal_stretches_of_a_period(
 
 def test_calls_are_the_same_whatever_the_order_of_their_keys() -> None:
     calls = [CallMade("f", {"a": 1, "b": 2}), CallMade("f", {"b": 2, "a": 1})] * 2
-    assert same_call_runs(calls) == (Run("f", 4, 0),)
+    assert same_call_runs(calls) == (Stretch("f", 4, 0),)
 
 
 @pytest.mark.parametrize("other", [{"a": [2, 1]}, {"a": "1"}, {}, None])
@@ -78,15 +78,15 @@ def test_a_call_with_another_input_ends_the_run(other: Any) -> None:
 
 def test_a_run_is_reported_with_its_length_and_place() -> None:
     calls = [CallMade("g"), *[CallMade("f", {})] * 3, CallMade("g"), *[CallMade("h")] * 4]
-    assert same_call_runs(calls) == (Run("f", 3, 1), Run("h", 4, 5))
+    assert same_call_runs(calls) == (Stretch("f", 3, 1), Stretch("h", 4, 5))
 
 
 def test_failing_results_repeat_by_flag_or_by_their_own_word() -> None:
     flagged = [ResultMade(True, "no", "f")] * 3
     worded = [ResultMade(False, "Error: no", "f")] * 3
-    assert same_fail_runs_explicit(flagged) == (Run("f", 3, 0),)
+    assert same_fail_runs_explicit(flagged) == (Stretch("f", 3, 0),)
     assert same_fail_runs_explicit(worded) == ()
-    assert same_fail_runs(worded) == (Run("f", 3, 0),)
+    assert same_fail_runs(worded) == (Stretch("f", 3, 0),)
 
 
 def test_a_success_between_failures_ends_their_run() -> None:
@@ -96,7 +96,7 @@ def test_a_success_between_failures_ends_their_run() -> None:
 
 def test_two_calls_in_turn_are_a_cycle_and_one_is_not() -> None:
     a, b = CallMade("a"), CallMade("b")
-    assert cycle2_runs([a, b, a, b, a, b, a]) == (Run("a, b", 7, 0),)
+    assert cycle2_runs([a, b, a, b, a, b, a]) == (Stretch("a, b", 7, 0),)
     assert cycle2_runs([a, b, a, b, a]) == ()
     assert cycle2_runs([a] * 8) == ()
 

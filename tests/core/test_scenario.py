@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
     CassetteScript,
     FaultSpec,
     InboxItem,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.calls import ToolRequest
-from harness.core.draws import Draws
-from harness.core.past import Past
-from harness.core.plans import ToolAnswer
-from harness.core.scenario import ToolScript, ToolTurn, Turn
-from harness.core.script import ToolScripts, TurnScript, tool_answer
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import ToolScript, ToolTurn, Turn
+from harness.core.scenario.script import ToolScripts, TurnScript, tool_answer
+from harness.core.values.calls import ToolRequest
+from harness.core.values.draws import Draws
+from harness.core.values.plans import ToolAnswer
 from tests.core.script_play import call, due, played
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.draws import Draws
-from harness.core.past import Past
-from harness.core.scenario import Turn
-from harness.core.script import TurnScript, count
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import Turn
+from harness.core.scenario.script import TurnScript, count
+from harness.core.values.draws import Draws
 from tests.core import world
 from tests.core.script_play import call, due, played
 

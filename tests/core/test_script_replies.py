@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.draws import Draws
-from harness.core.errors import InputError
-from harness.core.messages import Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.core.plans import Reply, ToolAnswer
-from harness.core.scenario import ToolTurn, Turn
-from harness.core.script import block_from, describe, model_reply, tool_answer
+from harness.core.scenario.scenario import ToolTurn, Turn
+from harness.core.scenario.script import block_from, describe, model_reply, tool_answer
+from harness.core.values.draws import Draws
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
+from harness.core.values.plans import Reply, ToolAnswer
 
 
 @pytest.mark.parametrize(

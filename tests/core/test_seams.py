@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.plans import Answer, Effect, Plan, Raise, ToolAnswer, Wait
-from harness.core.scenario import Limits, ToolTurn
-from harness.core.seams import STOP, limit_text, tool_plan
+from harness.core.scenario.scenario import Limits, ToolTurn
+from harness.core.transition.limits import STOP, limit_text
+from harness.core.transition.tool_seam import tool_plan
+from harness.core.values.plans import Answer, Effect, Plan, Raise, ToolAnswer, Wait
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.plans import Close, Plan, Send, Wait
-from harness.core.silence import silent_ms
+from harness.core.transition.answer_bytes import silent_ms
+from harness.core.values.plans import Close, Plan, Send, Wait
 
 PINGS = (
     b'event: ping\ndata: {"type": "ping"}\n\n',

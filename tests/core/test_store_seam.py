@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from harness.core.calls import Access, StoreRequest
-from harness.core.events import Answered, Called, Noted
-from harness.core.history import History, decode, encode
-from harness.core.messages import digest, user
-from harness.core.plan_words import summary
-from harness.core.plans import Answer, Jump, Kept, Kill, Plan, Raise, Send
-from harness.core.transition import Transition
+from harness.core.history.events import Answered, Called, Noted
+from harness.core.history.history import History, decode, encode
+from harness.core.history.plan_words import summary
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Access, StoreRequest
+from harness.core.values.messages import digest, user
+from harness.core.values.plans import Answer, Jump, Kept, Kill, Plan, Raise, Send
 from tests.core import world
 
 

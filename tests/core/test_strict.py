@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from harness.campaign.strategies import scenarios
-from harness.core.scenario import InboxItem, Limits, Scenario, Turn
+from harness.core.scenario.scenario import InboxItem, Limits, Scenario, Turn
+from harness.fuzz.strategies import scenarios
 from tests.scenarios.all_runs import all_runs
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from harness.core.messages import Text
-from harness.core.plans import ApiError, Close, Head, Plan, Reply, Send, Wait
-from harness.core.too_large import TooLarge
-from harness.wires import by_name
+from harness.core.transition.size_refusal import TooLarge
+from harness.core.values.messages import Text
+from harness.core.values.plans import ApiError, Close, Head, Plan, Reply, Send, Wait
+from harness.providers import by_name
 
 ZERO = {"input_tokens": 0, "output_tokens": 0}
 INVALID = "invalid_request_error"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.history import decode, encode
-from harness.core.message_tree import grow, root
-from harness.core.messages import Message, assistant, user
+from harness.core.history.history import decode, encode
+from harness.core.history.message_tree import grow, root
+from harness.core.values.messages import Message, assistant, user
 from tests.checks.histories import Story, use
 
 LISTS = st.lists(st.lists(st.sampled_from("abc"), max_size=8), max_size=8)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.core.calls import Received
-from harness.core.events import Called
-from harness.core.history import encode
-from harness.core.plans import Send
-from harness.core.scenario import ToolScript, Turn
+from harness.core.history.events import Called
+from harness.core.history.history import encode
+from harness.core.scenario.scenario import ToolScript, Turn
+from harness.core.values.calls import Received
+from harness.core.values.plans import Send
 from tests.core import world
 from tests.core.tool_calls import tool
 

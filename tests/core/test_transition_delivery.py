@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.calls import Inbound, OutboxRequest
-from harness.core.plans import Accepted, Answer, Close, Delivered, Plan, Send
-from harness.core.scenario import InboxItem
+from harness.core.scenario.scenario import InboxItem
+from harness.core.values.calls import Inbound, OutboxRequest
+from harness.core.values.plans import Accepted, Answer, Close, Delivered, Plan, Send
 from tests.core import world
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from harness.core.calls import ToolRequest
-from harness.core.events import Called
-from harness.core.scenario import Limits, ToolScript, Turn
-from harness.core.transition import Transition
+from harness.core.history.events import Called
+from harness.core.scenario.scenario import Limits, ToolScript, Turn
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import ToolRequest
 from tests.core import world
 
 
@@ -48,8 +48,8 @@ def test_an_event_is_as_large_at_the_end_of_a_long_run_as_at_its_beginning() -> 
 SCRIPTED = """
 from tests.core import world
 from tests.core.test_transition_history import conversation
-from harness.core.history import encode
-from harness.core.scenario import ToolScript, Turn
+from harness.core.history.history import encode
+from harness.core.scenario.scenario import ToolScript, Turn
 import sys
 run = world.run(
     Turn(use="t", input={"b": 1, "a": {"z": 1, "y": 2}}, times="forever"),

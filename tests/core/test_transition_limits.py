@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.calls import OutboxRequest, ToolRequest
-from harness.core.plans import Answer, ToolAnswer
-from harness.core.scenario import Limits, ToolScript
-from harness.core.seams import LIMIT_ANSWERS_MAX, STOP
+from harness.core.scenario.scenario import Limits, ToolScript
+from harness.core.transition.limits import LIMIT_ANSWERS_MAX, STOP
+from harness.core.values.calls import OutboxRequest, ToolRequest
+from harness.core.values.plans import Answer, ToolAnswer
 from tests.core import world
 from tests.core.tool_calls import tool
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Answer, Raise, ToolAnswer
-from harness.core.scenario import ToolScript, ToolTurn
+from harness.core.scenario.scenario import ToolScript, ToolTurn
+from harness.core.values.plans import Answer, Raise, ToolAnswer
 from tests.core import world
 from tests.core.tool_calls import tool
 

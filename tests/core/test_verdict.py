@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from harness.core.verdict import EXIT_STATUS, Finding, VerdictWord, worst
+from harness.core.values.verdict import EXIT_STATUS, Finding, VerdictWord, worst
 
 
 def test_the_worst_wins_in_any_order() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.core.calls import ToolRequest
-from harness.core.plans import Plan
-from harness.core.transition import Transition
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import ToolRequest
+from harness.core.values.plans import Plan
 
 
 def tool(run: Transition, name: str = "t", n: int = 1, at_ms: int = 0) -> Plan:

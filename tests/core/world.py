@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 
 from harness import faults
-from harness.core.calls import Call, Received
-from harness.core.draws import Draws
-from harness.core.events import Answered, Called
-from harness.core.history import History
-from harness.core.plans import Plan, Send
-from harness.core.scenario import FaultSpec, Scenario, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.wires.anthropic.wire import AnthropicWire
+from harness.core.history.events import Answered, Called
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Call, Received
+from harness.core.values.draws import Draws
+from harness.core.values.plans import Plan, Send
+from harness.providers.anthropic.wire import AnthropicWire
 
 HELLO = Turn(say="hello", times="forever")
 USER: list[dict[str, Any]] = [{"role": "user", "content": "hi"}]

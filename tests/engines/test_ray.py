@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.campaign.campaign import begin, run
-from harness.campaign.chunks import Chunk, Result, Task, lost, work
-from harness.campaign.journal import FILE, Plan
 from harness.checks.judge import names
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.engines.here import Here
 from harness.engines.spread import spread
+from harness.fuzz.campaign import begin, run
+from harness.fuzz.chunks import Chunk, Result, Task, lost, work
+from harness.fuzz.journal import FILE, Plan
 from tests.engines import work as works
 from tests.engines.cluster import two_nodes
 

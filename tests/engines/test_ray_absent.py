@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.engines.ray import Ray
 
 

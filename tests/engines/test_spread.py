@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.engines import Engine
 from harness.engines.here import Here
 from harness.engines.local import Local

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import HarnessError
+from harness.core.values.errors import HarnessError
 from harness.engines.local import Local
 from harness.engines.spread import spread
 from tests.engines.work import Task, lost

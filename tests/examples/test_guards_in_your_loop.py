@@ -71,7 +71,7 @@ def test_the_loop_is_short_and_needs_nothing_else_of_ours() -> None:
     ours = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
     assert {m for m in ours if m and m.startswith("harness")} == {
         "harness.agent.guards",
-        "harness.core.messages",
+        "harness.core.values.messages",
     }
 
 

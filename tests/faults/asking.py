@@ -15,17 +15,17 @@ from typing import Any, Literal
 import msgspec
 
 from harness.clock import RealClock, VirtualClock, virtual_time
-from harness.core.draws import Draws
-from harness.core.history import History
-from harness.core.scenario import FaultSpec, Limits, Scenario, ToolScript, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.clients import sdk_client
-from harness.doors.door import Door
-from harness.doors.loopback import Loopback
-from harness.doors.transport import Transport
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, Limits, Scenario, ToolScript, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
 from harness.faults import arm
-from harness.wires import by_name
+from harness.providers import by_name
+from harness.transports.clients import sdk_client
+from harness.transports.door import Door
+from harness.transports.loopback import Loopback
+from harness.transports.transport import Transport
 
 Json = dict[str, Any]
 DoorName = Literal["in process", "loopback"]

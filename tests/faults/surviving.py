@@ -9,7 +9,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from harness.agent import agent
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Limits,

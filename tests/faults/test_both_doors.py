@@ -14,16 +14,16 @@ import httpx2
 import pytest
 
 from harness.clock import VirtualClock
-from harness.core.draws import Draws
-from harness.core.history import History, canonical
-from harness.core.scenario import FaultSpec, Scenario, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.transport import Transport
+from harness.core.history.history import History, canonical
+from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
 from harness.faults import arm, faults
-from harness.wires import by_name
-from tests.doors.world import loopback
+from harness.providers import by_name
+from harness.transports.door import Door
+from harness.transports.transport import Transport
+from tests.transports.world import loopback
 
 pytestmark = pytest.mark.real
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.errors import InputError
-from harness.core.scenario import FaultSpec
+from harness.core.scenario.scenario import FaultSpec
+from harness.core.values.errors import InputError
 from harness.faults import arm, faults, public_functions
 from harness.faults.table import NOT_MADE, ROWS
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.core.calls import Call, ModelRequest, OutboxRequest, Request, Seam, ToolRequest
-from harness.core.draws import Draws
-from harness.core.messages import Text, ToolUse
-from harness.core.past import Past
-from harness.core.plans import Plan, Reply
-from harness.core.ports import Moment, Reading
-from harness.wires.anthropic.wire import AnthropicWire
+from harness.core.history.past import Past
+from harness.core.transition.ports import Moment, Reading
+from harness.core.values.calls import Call, ModelRequest, OutboxRequest, Request, Seam, ToolRequest
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Text, ToolUse
+from harness.core.values.plans import Plan, Reply
+from harness.providers.anthropic.wire import AnthropicWire
 
 REQUESTS: dict[Seam, Request] = {
     "model": ModelRequest("m", ()),

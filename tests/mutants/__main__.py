@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness.core.scenario import Scenario
-from harness.load import find_scenarios, load_scenarios
+from harness.core.scenario.scenario import Scenario
+from harness.files import find_scenarios, load_scenarios
 from harness.runner import run
 from tests import mutants
 from tests.mutants import Mutant

@@ -7,7 +7,7 @@ from functools import partial
 from harness.agent import build
 from harness.agent.compaction import compact
 from harness.agent.model import Answer
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

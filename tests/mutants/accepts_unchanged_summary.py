@@ -8,8 +8,8 @@ from functools import partial
 from harness.agent import build
 from harness.agent.compaction import Compacted, compact
 from harness.agent.model import Answer
-from harness.core.brief import Brief
-from harness.core.messages import Message
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -9,7 +9,7 @@ from harness.agent.transcripts.archived import ArchivedTranscript
 from harness.agent.transcripts.entries import entries
 from harness.agent.transcripts.files import archive_of
 from harness.agent.transcripts.watermark import Watermark
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from harness.stores.rows import SessionRow
 from tests.mutants import Mutant
 

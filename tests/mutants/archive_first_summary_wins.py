@@ -9,7 +9,7 @@ from harness.agent.transcripts.archived import ArchivedTranscript
 from harness.agent.transcripts.chain import Chain, told
 from harness.agent.transcripts.entries import entry
 from harness.agent.transcripts.files import archive_of
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from harness.stores.rows import SessionRow
 from tests.mutants import Mutant
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.agent import build
-from harness.core.brief import Brief
-from harness.core.messages import Message
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

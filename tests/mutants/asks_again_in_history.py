@@ -7,7 +7,7 @@ from harness.agent.compaction import Ask
 from harness.agent.overflow import Escalation
 from harness.agent.transcript import Transcript
 from harness.agent.window import is_said
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

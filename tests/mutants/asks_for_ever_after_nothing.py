@@ -6,7 +6,7 @@ from harness.agent import build
 from harness.agent.loop import Loop
 from harness.agent.model import Answer
 from harness.agent.outcome import Outcome, answered
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

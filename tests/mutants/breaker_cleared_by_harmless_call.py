@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.guards import Watch
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.breaker_counts_messages import _guards
 

@@ -6,7 +6,7 @@ from harness.agent import build
 from harness.agent.environment import EnvironmentSpec
 from harness.agent.environment.offered import offered
 from harness.agent.environment.settings import to_variables
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

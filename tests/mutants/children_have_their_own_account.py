@@ -9,7 +9,7 @@ from harness.agent import build
 from harness.agent.loop import Loop
 from harness.agent.policy import Policy
 from harness.agent.spending import PaidModel, open_account
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from harness.agent import build
 from harness.agent.compaction import Ask, Compacted, compact
-from harness.core.brief import Brief
-from harness.core.messages import Message
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

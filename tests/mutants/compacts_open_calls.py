@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.core.brief import Brief
-from harness.core.messages import Message, user
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message, user
 from tests.mutants import Mutant
 from tests.mutants.early import Early
 

@@ -8,7 +8,7 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.model import Answer, AnthropicModel, Query
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.early import Early
 

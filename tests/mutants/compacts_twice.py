@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.compaction import Compaction
 from harness.agent.overflow import Escalation
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -6,8 +6,8 @@ from harness.agent import build
 from harness.agent.loop import Loop
 from harness.agent.model import Answer
 from harness.agent.outcome import Outcome
-from harness.core.brief import Brief
-from harness.core.messages import user
+from harness.core.values.brief import Brief
+from harness.core.values.messages import user
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -8,8 +8,8 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.guards import EndTurn, Guard, Guide, Proceed, Refuse, RepeatGuard
-from harness.core.brief import Brief
-from harness.core.messages import ToolResult, ToolSpec, ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

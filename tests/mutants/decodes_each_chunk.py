@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.agent.model import Answer, Query
-from harness.core.brief import Brief
-from harness.core.messages import Message, Text
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message, Text
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, build_with
 

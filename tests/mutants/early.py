@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.agent.loop import Loop
 from harness.agent.model import Query
 from harness.agent.outcome import Outcome
-from harness.core.messages import Message, ToolUse, user
+from harness.core.values.messages import Message, ToolUse, user
 
 TASK = "Summarise the conversation."
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 from harness.agent import build
 from harness.agent.projection import NO_TEXT
-from harness.core.brief import Brief
-from harness.core.messages import ToolResult, ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolResult, ToolUse
 from tests.mutants import Mutant
 from tests.mutants.halt import Halt, instead
 

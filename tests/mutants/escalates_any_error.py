@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, Query
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
 

@@ -7,7 +7,7 @@ import msgspec
 from harness.agent import build
 from harness.agent.assembly import standard_environment
 from harness.agent.environment import Environments, EnvironmentSpec
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

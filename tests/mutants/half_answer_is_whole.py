@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from harness.agent.model import Answer, Query
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, build_with
 

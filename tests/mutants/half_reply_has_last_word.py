@@ -5,8 +5,8 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.failures import ModelFailure
 from harness.agent.loop import Loop
-from harness.core.brief import Brief
-from harness.core.messages import assistant
+from harness.core.values.brief import Brief
+from harness.core.values.messages import assistant
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from harness.agent.guards import EmptyInputGuard, EndTurn, Guard, Proceed
 from harness.agent.guards.empty_input import needed_by
-from harness.core.messages import ToolResult, ToolSpec, ToolUse
+from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
 
 
 class Halt:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from harness.agent import build
 from harness.agent.loop import Loop
 from harness.agent.outcome import Outcome
-from harness.core.brief import Brief
-from harness.core.messages import ToolUse, results
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolUse, results
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from harness.agent import build
 from harness.agent.guards import EndTurn, Guard, Proceed, Refuse, RepeatGuard
-from harness.core.brief import Brief
-from harness.core.messages import ToolSpec, ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolSpec, ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

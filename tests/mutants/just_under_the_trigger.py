@@ -9,8 +9,8 @@ from harness.agent.compaction import Ask, Compacted, compact
 from harness.agent.overflow import Escalation
 from harness.agent.transcript import Transcript
 from harness.agent.window import clip, estimate_tokens
-from harness.core.brief import Brief
-from harness.core.messages import Message, canonical, user
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message, canonical, user
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

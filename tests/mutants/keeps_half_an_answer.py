@@ -7,8 +7,8 @@ from harness.agent.failures import ModelFailure
 from harness.agent.loop import Loop
 from harness.agent.model import Answer, Query
 from harness.agent.transcript import RowTranscript
-from harness.core.brief import Brief
-from harness.core.messages import Message, assistant
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message, assistant
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from harness.agent import build
 from harness.agent.guards import Guard, Guide, Proceed, RepeatGuard
-from harness.core.brief import Brief
-from harness.core.messages import ToolResult, ToolSpec, ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

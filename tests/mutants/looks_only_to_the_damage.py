@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.agent import build
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from harness.stores.rows import SessionRow
 from tests.mutants import Mutant
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.transcript import RowTranscript
-from harness.core.brief import Brief
-from harness.core.messages import Message
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message
 from harness.stores.rows import SessionRow
 from tests.mutants import Mutant
 

@@ -8,8 +8,8 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.projection import project
-from harness.core.brief import Brief
-from harness.core.messages import Block, Message, Text
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Block, Message, Text
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.agent import build
 from harness.agent.model import AnthropicModel
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -15,8 +15,8 @@ from harness.agent.guards import (
     RepeatGuard,
 )
 from harness.agent.guards.empty_input import needed_by
-from harness.core.brief import Brief
-from harness.core.messages import Json, ToolSpec, ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Json, ToolSpec, ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

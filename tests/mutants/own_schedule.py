@@ -8,7 +8,7 @@ from harness.agent import build
 from harness.agent.assembly import is_on
 from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, AnthropicModel, Query
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants.second_model import SecondModel, Show
 
 

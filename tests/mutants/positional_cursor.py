@@ -10,9 +10,9 @@ from harness.agent import build
 from harness.agent.outcome import Outcome
 from harness.agent.text import clean
 from harness.agent.transcript import RowTranscript
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
-from harness.core.messages import Message, user
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, user
 from harness.stores.rows import SessionRow
 from tests.mutants import Mutant
 

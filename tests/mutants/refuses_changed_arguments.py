@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from harness.agent import build
 from harness.agent.guards import Guard, IdenticalFailureGuard, RepeatGuard
-from harness.core.brief import Brief
-from harness.core.messages import ToolSpec
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolSpec
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -6,7 +6,7 @@ from harness.agent import build
 from harness.agent.compaction import Ask, Compaction
 from harness.agent.overflow import Escalation
 from harness.agent.transcript import Transcript
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

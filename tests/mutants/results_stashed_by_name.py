@@ -9,8 +9,8 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.toolbox import Toolbox
-from harness.core.brief import Brief, Tool
-from harness.core.messages import ToolResult, ToolUse
+from harness.core.values.brief import Brief, Tool
+from harness.core.values.messages import ToolResult, ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

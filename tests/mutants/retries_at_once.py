@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.own_schedule import build_scheduled
 

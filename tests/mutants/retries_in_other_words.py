@@ -8,8 +8,8 @@ from harness.agent import build
 from harness.agent.assembly import standard_model
 from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, Query
-from harness.core.brief import Brief
-from harness.core.messages import Message, Text
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message, Text
 from tests.mutants import Mutant
 from tests.mutants.second_model import Show
 from tests.mutants.three_layers_retry import Patient

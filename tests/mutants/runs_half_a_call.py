@@ -8,7 +8,7 @@ from typing import Any
 from harness.agent import build
 from harness.agent.blocks import read_block
 from harness.agent.model import Answer, AnthropicModel, answer_of
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -9,9 +9,9 @@ from harness.agent.assembly import standard_tools
 from harness.agent.projection import Projection
 from harness.agent.toolbox import Toolbox
 from harness.agent.transcript import RowTranscript
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
-from harness.core.messages import results
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import results
 from harness.stores.rows import SessionStore
 from tests.mutants import Mutant
 

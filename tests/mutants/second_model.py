@@ -9,7 +9,7 @@ from harness.agent import build
 from harness.agent.assembly import standard_model
 from harness.agent.failures import ModelFailure
 from harness.agent.model import Answer, Model, Query
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 
 Show: TypeAlias = Callable[[str], None] | None
 

@@ -10,7 +10,7 @@ from harness.agent import build
 from harness.agent.blocks import read_block, write_message
 from harness.agent.failures import ModelFailure
 from harness.agent.model import MODEL, Answer, Query, answer_of
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import Show
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.assembly import is_on
 from harness.agent.model import AnthropicModel
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -7,8 +7,8 @@ from typing import Any
 
 from harness.agent import build
 from harness.agent.outcome import Outcome
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
 from tests.mutants import Mutant
 from tests.mutants.positional_cursor import CursorTranscript
 

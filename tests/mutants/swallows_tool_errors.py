@@ -6,8 +6,8 @@ from harness.agent import build
 from harness.agent.assembly import standard_tools
 from harness.agent.projection import NO_TEXT
 from harness.agent.toolbox import Toolbox
-from harness.core.brief import Brief
-from harness.core.messages import ToolResult, ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolResult, ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.policy import Policy
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -9,7 +9,7 @@ from harness.agent import build
 from harness.agent.assembly import is_on
 from harness.agent.model import MAX_TOKENS, MODEL, Answer
 from harness.agent.openai_chat_model import OpenAIChatModel
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.core.brief import Brief
+from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.toolbox import Toolbox
-from harness.core.brief import Brief
-from harness.core.messages import ToolResult, ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolResult, ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -6,8 +6,8 @@ from harness.agent import build
 from harness.agent.gateway import Gateway
 from harness.agent.loop import Loop
 from harness.agent.transcript import Transcript
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -8,8 +8,8 @@ from harness.agent import build
 from harness.agent.guards import Guard, IdenticalFailureGuard, RepeatGuard
 from harness.agent.guards.empty_input import is_unparsed, needed_by
 from harness.agent.toolbox import Toolbox, content_of
-from harness.core.brief import Brief, Tool
-from harness.core.messages import Json, ToolResult, ToolSpec, ToolUse
+from harness.core.values.brief import Brief, Tool
+from harness.core.values.messages import Json, ToolResult, ToolSpec, ToolUse
 from tests.mutants import Mutant
 from tests.mutants.null_input_is_not_empty import MissesSome
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.guards import Decision, Proceed, Watch
-from harness.core.brief import Brief
-from harness.core.messages import ToolUse
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolUse
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import msgspec
 
-from harness.core.calls import ModelRequest, OutboxRequest
-from harness.core.events import Answered, AnyEvent, Called, Ended, Noted, Stored, StoredRow
-from harness.core.messages import Message, Opaque, Text, ToolResult, ToolUse
+from harness.core.history.events import Answered, AnyEvent, Called, Ended, Noted, Stored, StoredRow
+from harness.core.values.calls import ModelRequest, OutboxRequest
+from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
 
 WINDOW_RULES = {"V23", "V24"}
 

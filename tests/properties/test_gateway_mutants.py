@@ -11,10 +11,10 @@ import random
 import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 
-from harness.campaign.scripts import LAST, SUMMARY
-from harness.campaign.strategies import scenarios
-from harness.core.history import History
-from harness.core.scenario import Scenario
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.fuzz.scripts import LAST, SUMMARY
+from harness.fuzz.strategies import scenarios
 from harness.runner import run
 from tests import mutants
 from tests.properties.oracle import objections

@@ -11,9 +11,7 @@ import msgspec
 from hypothesis import event, example, given
 
 from harness.agent import agent
-from harness.campaign.scripts import LAST, SUMMARY, TOOLS, TURNS
-from harness.campaign.strategies import scenarios
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Scenario,
@@ -22,6 +20,8 @@ from harness.core.scenario import (
     ToolScript,
     Turn,
 )
+from harness.fuzz.scripts import LAST, SUMMARY, TOOLS, TURNS
+from harness.fuzz.strategies import scenarios
 from harness.runner import Run, run
 from tests.properties.oracle import objections
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from harness.core.calls import ModelRequest, OutboxRequest, ToolRequest
-from harness.core.events import StoredRow
-from harness.core.history import History
-from harness.core.messages import Text, ToolResult, ToolUse, assistant, results, user
-from harness.core.verdict import Finding, NotApplicable, Verdict
+from harness.core.history.events import StoredRow
+from harness.core.history.history import History
+from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
+from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.command import Invocation, repeat
 from harness.report.summary import RunSummary, evidence
 

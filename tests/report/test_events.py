@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.events import Noted, Valued
+from harness.core.history.events import Noted, Valued
 from harness.report.events import lines, quoted, short
 from tests.report.fabricated import history
 

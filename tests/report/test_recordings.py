@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.verdict import Verdict
+from harness.core.values.verdict import Verdict
 from harness.report import recordings
 from harness.report.recordings import JudgedFile, JudgedTranscript
 from harness.report.summary import evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 
 
 def greet(brief: Any) -> None:

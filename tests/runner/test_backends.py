@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import InputError
-from harness.core.events import Answered, Ended
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.history.events import Answered, Ended
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.values.errors import InputError
 from harness.runner import Run, run
 from harness.targets import of_callable
 

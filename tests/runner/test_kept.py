@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from harness.core.calls import Inbound
-from harness.core.events import StoredRow
-from harness.core.messages import Message, ToolResult, ToolUse, assistant, digest, results, user
+from harness.core.history.events import StoredRow
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import (
+    Message,
+    ToolResult,
+    ToolUse,
+    assistant,
+    digest,
+    results,
+    user,
+)
 from harness.runner.kept import Acknowledged, Kept, kept
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.core.events import Stored
-from harness.core.scenario import InboxItem, Scenario, Turn
+from harness.core.history.events import Stored
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.runner import Run, run
 from tests.stores import hermes_database
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.core.history import decode, encode
-from harness.core.scenario import InboxItem, Scenario, Turn
-from harness.core.verdict import Verdict
+from harness.core.history.history import decode, encode
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.verdict import Verdict
 from harness.runner import record, run
 from tests.runner import agents
 

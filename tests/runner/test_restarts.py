@@ -11,17 +11,10 @@ import msgspec
 import pytest
 
 from harness.agent import agent as reference
-from harness.core.errors import HarnessError, InputError
-from harness.core.events import Answered, Called, Ended, Killed, Started
-from harness.core.history import canonical
-from harness.core.scenario import (
-    FaultSpec,
-    InboxItem,
-    Limits,
-    Scenario,
-    ToolScript,
-    Turn,
-)
+from harness.core.history.events import Answered, Called, Ended, Killed, Started
+from harness.core.history.history import canonical
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
+from harness.core.values.errors import HarnessError, InputError
 from harness.runner import Run, run
 from harness.runner.forked import Child
 from harness.targets import TargetSpec

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.core.errors import InputError
-from harness.core.events import Stored, StoredRow
-from harness.core.history import History
-from harness.core.messages import Message, ToolUse, assistant, digest, user
-from harness.core.scenario import Scenario, SeedMessage, Session
+from harness.core.history.events import Stored, StoredRow
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario, SeedMessage, Session
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Message, ToolUse, assistant, digest, user
 from harness.runner.session import StoreWatch, lay_seed, open_reader, seed_messages
 
 

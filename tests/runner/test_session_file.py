@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import InputError
-from harness.core.messages import Message
-from harness.core.scenario import Scenario, Session
+from harness.core.scenario.scenario import Scenario, Session
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Message
 from harness.runner.session import open_reader, seed_messages
 from tests.stores.hermes_database import add, add_turn, create
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.events import Answered, Ended, Started
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.history.events import Answered, Ended, Started
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.runner import Run, run
 from tests.runner import agents
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.calls import ModelRequest
-from harness.core.history import History, decode, encode
-from harness.core.messages import Message, Text
+from harness.core.history.history import History, decode, encode
+from harness.core.values.calls import ModelRequest
+from harness.core.values.messages import Message, Text
 from harness.runner import record
 from harness.runner.spool import Spool
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harness.agent import agent
-from harness.core.errors import InputError
-from harness.core.events import Answered, Called
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.core.history.events import Answered, Called
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.core.values.errors import InputError
 from harness.runner import run
 from harness.targets import of_callable, resolve
 

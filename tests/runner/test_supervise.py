@@ -12,17 +12,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness import wires
-from harness.core.arming import ArmedFault
-from harness.core.draws import Draws
-from harness.core.errors import InputError
-from harness.core.events import Called, Ended, Killed, Started
-from harness.core.history import History
-from harness.core.plans import Kill, Plan
-from harness.core.ports import Moment
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
+from harness import providers
+from harness.core.history.events import Called, Ended, Killed, Started
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.arming import ArmedFault
+from harness.core.transition.ports import Moment
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
+from harness.core.values.errors import InputError
+from harness.core.values.plans import Kill, Plan
 from harness.runner import Run, run
 from harness.runner.supervise import supervise
 from harness.targets import resolve
@@ -160,7 +160,7 @@ def test_a_program_that_is_killed_starts_again_on_its_session(tmp_path: Path) ->
     killed_once = ArmedFault(FaultSpec(kind="test.kill", when=1), _kill, "bytes")
     script = TurnScript(HELLO.script if isinstance(HELLO.script, tuple) else (), Draws(0))
     transition = Transition(
-        HELLO, wires.by_name("anthropic"), script, History(), faults=[killed_once]
+        HELLO, providers.by_name("anthropic"), script, History(), faults=[killed_once]
     )
     body = "open(os.path.join(os.environ['HARNESS_SESSION_DIR'], 'starts'), 'a').write('x')\n"
     folder = tmp_path / "session"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn
 from harness.runner.waits import needs_virtual_time
 
 PLAIN = Scenario(name="plain", inbox=(InboxItem(text="hello"),))

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from _pytest.mark import ParameterSet
 
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
 from harness.faults import faults
-from harness.load import find_scenarios, load_scenarios
+from harness.files import find_scenarios, load_scenarios
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from tests import mutants
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.core.scenario import Scenario
-from harness.incidents.public import CLASSES
-from harness.load import find_scenarios, load_scenarios
+from harness.catalogue import CLASSES
+from harness.core.scenario.scenario import Scenario
+from harness.files import find_scenarios, load_scenarios
 
 ROOT = Path(__file__).parents[2] / "scenarios"
 SEEDS = {"context", "gateway", "tools"}

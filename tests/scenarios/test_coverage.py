@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.incidents.public import INCIDENTS
+from harness.catalogue import INCIDENTS
 from tests.generated_coverage import NOT_COVERED, covering
 
 

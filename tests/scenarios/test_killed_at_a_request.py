@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from harness.agent import agent
-from harness.core.scenario import FaultSpec
-from harness.load.overlay import laid_over
+from harness.core.scenario.scenario import FaultSpec
+from harness.files.overlay import laid_over
 from harness.runner import run
 from tests.scenarios.all_runs import named
 

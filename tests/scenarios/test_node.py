@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from harness.targets import resolve
 from tests.scenarios.all_runs import ROOT, all_runs, is_of_the_seeds

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from harness.agent import agent
-from harness.core.history import canonical
-from harness.core.scenario import Scenario
+from harness.core.history.history import canonical
+from harness.core.scenario.scenario import Scenario
 from harness.faults import faults
 from harness.runner import run
 from tests import mutants

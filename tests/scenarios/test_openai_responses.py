@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.agent import agent
-from harness.core.events import Called
-from harness.core.history import canonical
-from harness.core.scenario import Scenario
+from harness.core.history.events import Called
+from harness.core.history.history import canonical
+from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from tests.scenarios.all_runs import is_of_the_seeds, on_wire, tiers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.agent import agent
-from harness.core.scenario import Scenario
+from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from tests.scenarios.all_runs import all_runs
 

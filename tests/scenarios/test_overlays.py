@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.agent import agent
-from harness.core.scenario import FaultSpec, Scenario
-from harness.load.overlay import laid_over
+from harness.core.scenario.scenario import FaultSpec, Scenario
+from harness.files.overlay import laid_over
 from harness.runner import run
 from tests.mutants.blind_resend import agent as blind_resend
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, tiers

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.agent import agent
-from harness.core.history import canonical
-from harness.core.scenario import Scenario
+from harness.core.history.history import canonical
+from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from tests.http_library import IS_OLDER
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds, tiers

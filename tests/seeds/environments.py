@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from harness.agent.environment import EnvironmentSpec
 from harness.agent.environment.offered import CREATE
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 from harness.runner import Run
 
 TOOLS = ("terminal", "file", "code")

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from harness.agent import agent as reference
 from harness.agent.guards import Decision, Guard, Proceed, Watch
-from harness.core.messages import Json, ToolResult, ToolUse
+from harness.core.values.messages import Json, ToolResult, ToolUse
 from harness.runner import Run, run
 from tests.mutants.__main__ import is_killed
 from tests.scenarios.all_runs import named

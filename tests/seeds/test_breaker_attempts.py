@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.brief import ToolError
-from harness.core.calls import Inbound
-from harness.core.messages import Message, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.brief import ToolError
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results, user
 from harness.runner import run
 from tests.agent.replies import text, too_long, use
 from tests.agent.stand import Stand

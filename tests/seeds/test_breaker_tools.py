@@ -23,8 +23,8 @@ from harness.agent.guards import (
     standard_guards,
 )
 from harness.agent.guards.decisions import signature
-from harness.core.brief import ToolError
-from harness.core.messages import Json, ToolUse
+from harness.core.values.brief import ToolError
+from harness.core.values.messages import Json, ToolUse
 from tests.agent.replies import use
 from tests.agent.stand import Stand
 from tests.mutants import (

@@ -10,7 +10,7 @@ import pytest
 
 from harness.agent.patience import WAITS_S
 from harness.agent.transcript import RowTranscript
-from harness.core.messages import Message, ToolResult, assistant, results, user
+from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, use
 from tests.agent.stand import Stand

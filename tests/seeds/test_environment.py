@@ -22,7 +22,7 @@ from harness.agent.environment.settings import (
     to_variables,
     with_set,
 )
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 from harness.runner import Run, run
 from tests.mutants import (
     bridge_forgets_extra_args,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from harness.agent import build
 from harness.agent.environment import Environments, EnvironmentSpec
 from harness.agent.environment.settings import from_section
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 from harness.runner import run
 from tests.mutants import two_containers_at_once
 from tests.scenarios.all_runs import named

@@ -9,8 +9,8 @@ import pytest
 from harness.agent.guards import IdenticalFailureGuard, Watch, standard_guards
 from harness.agent.guards.decisions import said
 from harness.agent.toolbox import Toolbox
-from harness.core.brief import Tool, ToolError
-from harness.core.messages import Json, Opaque, Text, ToolResult, ToolUse
+from harness.core.values.brief import Tool, ToolError
+from harness.core.values.messages import Json, Opaque, Text, ToolResult, ToolUse
 from tests.mutants import (
     any_success_resets,
     error_key_is_cut,

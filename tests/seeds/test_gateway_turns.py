@@ -13,10 +13,10 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.agent.outbox import ENDED, STARTED
-from harness.core.brief import ToolError
-from harness.core.calls import Inbound
-from harness.core.messages import Message, assistant, user
-from harness.core.scenario import InboxItem
+from harness.core.scenario.scenario import InboxItem
+from harness.core.values.brief import ToolError
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, assistant, user
 from harness.runner import run
 from tests.agent.replies import error, message_events, sse, text, too_long, use, uses
 from tests.agent.stand import Stand

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.agent.guards import EndTurn, Guard, Proceed, Refuse, Watch, standard_guards
-from harness.core.messages import Json, Text, ToolResult, ToolUse
+from harness.core.values.messages import Json, Text, ToolResult, ToolUse
 from tests.agent.replies import text, use, uses
 from tests.agent.stand import Stand
 from tests.mutants import (

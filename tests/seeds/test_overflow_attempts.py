@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from harness.agent import agent as reference
-from harness.core.messages import assistant, user
+from harness.core.values.messages import assistant, user
 from harness.runner import run
 from tests.agent.replies import error, error_body, message_events, sse, text, too_long, use
 from tests.agent.stand import Stand

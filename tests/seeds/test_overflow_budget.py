@@ -25,8 +25,8 @@ from harness.agent.window import (
     target_tokens,
     window_of,
 )
-from harness.core.calls import Inbound
-from harness.core.messages import assistant, user
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import assistant, user
 from harness.runner import run
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, too_long

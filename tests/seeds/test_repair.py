@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent.projection import NO_OUTCOME, project
-from harness.core.messages import (
+from harness.core.values.messages import (
     Message,
     Opaque,
     Text,

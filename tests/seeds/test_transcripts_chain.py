@@ -12,8 +12,8 @@ from harness.agent.model import Answer, Query
 from harness.agent.transcripts.chain import Chain, messages_of, transcript_of
 from harness.agent.transcripts.entries import entries, problem
 from harness.agent.transcripts.strip import strip
-from harness.core.messages import Message, Text, ToolResult, assistant, user
-from harness.incidents import claude_code
+from harness.core.values.messages import Message, Text, ToolResult, assistant, user
+from harness.recordings import claude_code
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
     MESSAGES,

@@ -15,8 +15,8 @@ from harness.agent.transcripts import files
 from harness.agent.transcripts.chain import messages_of, transcript_of
 from harness.agent.transcripts.files import Archive, encoded, inside, read_session_file
 from harness.agent.transcripts.watermark import Watermark, at_end, gap
-from harness.core.calls import Inbound
-from harness.core.messages import Message, Thinking, assistant, user
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, Thinking, assistant, user
 from harness.stores.rows import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import TALK, archive_in, archived, assert_caught

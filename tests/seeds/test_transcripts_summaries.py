@@ -14,7 +14,7 @@ from harness.agent.transcripts.chain import (
 )
 from harness.agent.transcripts.files import read_session_file
 from harness.agent.transcripts.strip import strip
-from harness.core.messages import Thinking, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.messages import Thinking, ToolResult, ToolUse, assistant, results, user
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
     TALK,
@@ -170,7 +170,7 @@ def test_a_compaction_leaves_the_last_answer_and_what_follows_but_for_the_links(
 @pytest.mark.seed(77)
 def test_an_empty_store_is_filled_from_the_archive(tmp_path: Path) -> None:
     from harness.agent.outcome import Outcome
-    from harness.core.calls import Inbound
+    from harness.core.values.calls import Inbound
 
     first = archived(tmp_path, SqliteStore(tmp_path / "old.db"))
     assert first.open(Inbound("m1", text="Hi"))

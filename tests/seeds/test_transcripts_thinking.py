@@ -11,7 +11,7 @@ from harness.agent.transcripts.chain import messages_of
 from harness.agent.transcripts.entries import entries
 from harness.agent.transcripts.strip import without_stale_thinking
 from harness.agent.window import BYTES_PER_TOKEN, clip
-from harness.core.messages import Message, Thinking
+from harness.core.values.messages import Message, Thinking
 from tests.seeds.transcript_lines import Line, answer, file_of, lines_of, said
 
 THINK = {"type": "thinking", "thinking": "Hm", "signature": "signed"}

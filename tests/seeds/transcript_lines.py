@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.agent import agent as reference
 from harness.agent.transcripts.archived import ArchivedTranscript
 from harness.agent.transcripts.files import Archive
-from harness.core.messages import (
+from harness.core.values.messages import (
     Message,
     Opaque,
     Text,

@@ -8,8 +8,16 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.calls import Inbound
-from harness.core.messages import Message, Text, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from harness.stores.jsonl import JsonlStore
 from harness.stores.rows import SessionStore
 from harness.stores.sqlite import SqliteStore

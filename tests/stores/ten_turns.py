@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.core.calls import Call
-from harness.core.expect import Expect
-from harness.core.messages import Text, ToolUse
-from harness.core.past import Past
-from harness.core.plans import Reply
-from harness.core.scenario import InboxItem, Limits, Scenario, ToolScript, ToolTurn
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import Expect, InboxItem, Limits, Scenario, ToolScript, ToolTurn
+from harness.core.values.calls import Call
+from harness.core.values.messages import Text, ToolUse
+from harness.core.values.plans import Reply
 
 TURNS = 10
 TOOLS = {1: "pay", 3: "look", 4: "pay", 5: "look", 7: "pay", 8: "look", 10: "pay"}

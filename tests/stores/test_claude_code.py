@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.core.messages import Message
+from harness.core.values.messages import Message
 from harness.stores.claude_code import ClaudeCodeStore
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from harness.agent import build
-from harness.core.brief import Brief
-from harness.core.calls import OutboxRequest
-from harness.core.events import Called
-from harness.core.expect import Expect
-from harness.core.scenario import InboxItem, Scenario, ToolScript, Turn
+from harness.core.history.events import Called
+from harness.core.scenario.scenario import Expect, InboxItem, Scenario, ToolScript, Turn
+from harness.core.values.brief import Brief
+from harness.core.values.calls import OutboxRequest
 from harness.runner import Run, run
 from harness.targets import of_callable
 from tests.stores import damaged

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.messages import Message, user
+from harness.core.values.messages import Message, user
 from harness.stores.disk import Disk
 from harness.stores.jsonl import JsonlStore
 from harness.stores.sqlite import SqliteStore

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import InputError
-from harness.core.messages import Message
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Message
 from harness.stores.hermes import HermesStore, read_database
 from harness.stores.recordings import read_file
 from tests.stores.hermes_database import add, add_turn, create

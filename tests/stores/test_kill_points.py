@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from harness.agent import agent as reference
-from harness.core.calls import OutboxRequest, ToolRequest
-from harness.core.events import Called, Effected, Started, Stored
-from harness.core.events import Killed as KilledEvent
-from harness.core.history import History
-from harness.core.messages import canonical
+from harness.core.history.events import Called, Effected, Started, Stored
+from harness.core.history.events import Killed as KilledEvent
+from harness.core.history.history import History
+from harness.core.values.calls import OutboxRequest, ToolRequest
+from harness.core.values.messages import canonical
 from harness.runner import run
 from harness.runner.kill_points import Killed, every_kill_point, killed_at, points_of
 from harness.targets import of_callable

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.messages import Message, assistant, user
+from harness.core.values.messages import Message, assistant, user
 from harness.stores.message_lines import MessageLines
 
 

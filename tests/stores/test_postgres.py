@@ -10,11 +10,11 @@ import psycopg
 import pytest
 
 from harness.agent import agent
-from harness.core.calls import Inbound
-from harness.core.errors import InputError
-from harness.core.events import Started, Stored
-from harness.core.messages import user
-from harness.core.scenario import InboxItem, Scenario, Turn
+from harness.core.history.events import Started, Stored
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.calls import Inbound
+from harness.core.values.errors import InputError
+from harness.core.values.messages import user
 from harness.runner import run
 from harness.runner.session import open_reader
 from harness.stores.open import open_store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.stores.recordings import read_file
 from tests.stores.hermes_database import add_turn, create
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.calls import Inbound
-from harness.core.messages import Text, ToolResult, ToolUse, assistant, digest, results, user
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, digest, results, user
 from harness.stores.jsonl import JsonlStore
 from harness.stores.open import open_store
 from harness.stores.rows import SessionStore

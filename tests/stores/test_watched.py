@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.core.calls import Inbound
-from harness.core.messages import assistant, user
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import assistant, user
 from harness.stores.open import open_store
 from harness.stores.watched import WRITES, WatchedStore
 

@@ -11,9 +11,9 @@ from harness.agent import build
 from harness.agent.gateway import Gateway
 from harness.agent.outcome import Outcome, restored
 from harness.agent.transcript import RowTranscript, Transcript
-from harness.core.brief import Brief
-from harness.core.calls import Inbound
-from harness.core.messages import Message, assistant
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, assistant
 from harness.stores.rows import Pending
 from harness.stores.sqlite import SqliteStore
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import InputError
+from harness.core.values.errors import InputError
 from harness.targets import names, of_callable, resolve
 
 AGENT = """

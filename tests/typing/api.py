@@ -27,8 +27,8 @@ from harness import (
     needs,
     run,
 )
-from harness.core.messages import assistant, results, user
-from harness.plugin import Play, Runs
+from harness.core.values.messages import assistant, results, user
+from harness.pytest_plugin import Play, Runs
 
 question = user("Please remember that I moved to Oslo.")
 assert_type(question, Message)

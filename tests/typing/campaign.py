@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis.strategies import SearchStrategy
 
 from harness import Brief, Scenario
-from harness.campaign import (
+from harness.core.scenario.scenario import FaultSpec, InboxItem, SeedMessage, ToolTurn, Turn
+from harness.fuzz import (
     Options,
     chunkings,
     conversations,
@@ -24,7 +25,6 @@ from harness.campaign import (
     store_machine,
     tool_outcomes,
 )
-from harness.core.scenario import FaultSpec, InboxItem, SeedMessage, ToolTurn, Turn
 from harness.stores.sqlite import SqliteStore
 
 assert_type(scenarios(faults=("http.*",), wire="openai-chat"), SearchStrategy[Scenario])

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.core.scenario import Turn
+from harness.core.scenario.scenario import Turn
 
 How = Literal["stream", "raw", "plain", "retries"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.core.scenario import Turn
+from harness.core.scenario.scenario import Turn
 from tests.wire_table.row import IN_PROCESS, ONE_TEXT, Row
 
 WHOLE = 'tool_use: \'ab\'; t({"path":"/a/b"})'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.scenario import Turn
+from harness.core.scenario.scenario import Turn
 from tests.wire_table.row import IN_PROCESS, TWO_CALLS, Row
 
 CHAT_WHOLE = 'tool_calls: \'ab\'; toolu_1: t({"path":"/a/b"})'

@@ -14,8 +14,8 @@ from typing import Any
 from harness.agent.environment.settings import SECTION, from_section, from_variables, to_variables
 from harness.agent.environment.shared import Environments
 from harness.agent.environment.spec import EnvironmentSpec
-from harness.core.brief import Tool
-from harness.core.errors import InputError
+from harness.core.values.brief import Tool
+from harness.core.values.errors import InputError
 
 CREATE, SETTINGS_OF = "create_environment", "environment_settings"
 

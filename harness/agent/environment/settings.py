@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from harness.agent.environment.spec import EnvironmentSpec
-from harness.core.errors import InputError, nearest
-from harness.core.messages import Json
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Json
 
 SECTION = "terminal"
 """The part of a configuration that speaks of the environment."""

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 
 Name: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[!-~]+$")]
 """Printable ASCII without spaces, so that it can be the value of a variable as it stands."""

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from harness.core.messages import Json, ToolResult, ToolUse, canonical
+from harness.core.values.messages import Json, ToolResult, ToolUse, canonical
 
 
 class Proceed(msgspec.Struct, frozen=True):

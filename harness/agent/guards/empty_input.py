@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from harness.agent.guards.decisions import EndTurn, Ladder, Proceed, Refuse
-from harness.core.messages import Json, ToolResult, ToolSpec, ToolUse
+from harness.core.values.messages import Json, ToolResult, ToolSpec, ToolUse
 
 UNPARSED = "__unparsedToolInput"
 """The key under which arguments stand that were no whole JSON object (so too in Claude Code)."""

@@ -24,7 +24,7 @@ from harness.agent.guards.decisions import (
     said,
     signature,
 )
-from harness.core.messages import ToolResult, ToolUse
+from harness.core.values.messages import ToolResult, ToolUse
 
 _VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?"), "TIME"),

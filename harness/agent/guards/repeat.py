@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from harness.agent.guards.decisions import EndTurn, Guide, Ladder, Proceed, Refuse, signature
-from harness.core.messages import ToolResult, ToolUse
+from harness.core.values.messages import ToolResult, ToolUse
 
 PERIOD_MAX = 4
 

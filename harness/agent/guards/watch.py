@@ -22,7 +22,7 @@ from harness.agent.guards.decisions import (
 from harness.agent.guards.empty_input import EmptyInputGuard, is_empty, needed_by
 from harness.agent.guards.identical_failure import IdenticalFailureGuard
 from harness.agent.guards.repeat import RepeatGuard
-from harness.core.messages import ToolResult, ToolSpec, ToolUse
+from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
 
 
 def standard_guards(tools: Sequence[ToolSpec]) -> tuple[Guard, ...]:

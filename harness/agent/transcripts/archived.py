@@ -18,8 +18,8 @@ from harness.agent.transcripts.chain import Chain, messages_of
 from harness.agent.transcripts.files import Archive
 from harness.agent.transcripts.strip import without_stale_thinking
 from harness.agent.transcripts.watermark import Watermark, at_end, gap
-from harness.core.calls import Inbound
-from harness.core.messages import Message
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message
 from harness.stores.rows import SessionRow, SessionStore
 
 _EXPORTED = frozenset({"ok", "refused", "truncated"})

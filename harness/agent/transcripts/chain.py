@@ -16,7 +16,7 @@ from harness.agent.blocks import write_message
 from harness.agent.text import clean_json
 from harness.agent.transcripts.entries import Entry, entries, entry, joined
 from harness.agent.transcripts.strip import strip
-from harness.core.messages import Json, Message, canonical
+from harness.core.values.messages import Json, Message, canonical
 from harness.stores.rows import SessionRow
 
 _ROW = "rowId"

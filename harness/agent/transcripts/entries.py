@@ -18,7 +18,7 @@ import msgspec
 
 from harness.agent.blocks import read_block
 from harness.agent.text import clean_json
-from harness.core.messages import Block, Json, Message, Opaque, Text, ToolResult
+from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult
 
 STRIPPABLE = frozenset({"progress", "file-history-snapshot", "queue-operation", "summary"})
 """Types that are the program's own. A summary is one, unless it carries `isCompactSummary`."""

@@ -17,8 +17,8 @@ import msgspec
 
 from harness.agent.transcripts.entries import problem
 from harness.agent.transcripts.watermark import Watermark
-from harness.core.brief import Brief
-from harness.core.messages import digest
+from harness.core.values.brief import Brief
+from harness.core.values.messages import digest
 
 
 def encoded(folder: str | os.PathLike[str]) -> str:

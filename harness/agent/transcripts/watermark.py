@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.core.messages import digest
+from harness.core.values.messages import digest
 from harness.stores.rows import SessionRow
 
 

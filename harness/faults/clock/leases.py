@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Answer, Plan, ToolAnswer, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, Plan, ToolAnswer, Wait
+from harness.core.values.strict import Seconds
 
 STAGE = "value"
 

@@ -6,10 +6,10 @@ they draw their waits; and one agent's success says nothing about another one's.
 
 from __future__ import annotations
 
-from harness.core.plans import Plan
-from harness.core.ports import Moment
-from harness.core.scenario import SessionName
-from harness.core.strict import Seconds
+from harness.core.scenario.scenario import SessionName
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan
+from harness.core.values.strict import Seconds
 from harness.faults.http.said import error
 
 STAGE = "value"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Close, Jump, Plan, Send, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Count, Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Jump, Plan, Send, Wait
+from harness.core.values.strict import Count, Seconds
 
 STAGE = "bytes"
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from harness.core.plans import Answer, Plan, Reply, Step, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, Plan, Reply, Step, Wait
+from harness.core.values.strict import Seconds
 from harness.faults.http.said import error
 
 STAGE = "value"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.messages import Thinking
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Thinking
+from harness.core.values.plans import Plan
 from harness.faults.http.said import reply_of, said_instead
 
 STAGE = "value"

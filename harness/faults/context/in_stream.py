@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Plan
-from harness.core.ports import Moment
-from harness.core.strict import Count
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan
+from harness.core.values.strict import Count
 from harness.faults.context.words import in_words
 from harness.faults.sse import errors
 

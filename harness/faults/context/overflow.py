@@ -10,10 +10,10 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import Text
-from harness.core.plans import Answer, ApiError, Plan, Reply
-from harness.core.ports import Moment
-from harness.core.strict import FromOne
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Text
+from harness.core.values.plans import Answer, ApiError, Plan, Reply
+from harness.core.values.strict import FromOne
 from harness.faults.context.words import too_long
 from harness.faults.http.said import reply_of, said_instead
 

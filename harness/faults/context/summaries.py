@@ -6,10 +6,10 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import Text, Thinking, ToolUse
-from harness.core.plans import Answer, ApiError, Close, Plan, Reply, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Text, Thinking, ToolUse
+from harness.core.values.plans import Answer, ApiError, Close, Plan, Reply, Wait
+from harness.core.values.strict import Seconds
 from harness.faults.context.words import too_long
 from harness.faults.http.said import reply_of, said_instead
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Answer, ApiError, Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, ApiError, Plan
 from harness.faults.http.said import refusal
 
 

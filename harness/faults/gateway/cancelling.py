@@ -6,9 +6,9 @@ An agent sees that when it looks (`brief.cancelled`), so these strike there: at 
 
 from __future__ import annotations
 
-from harness.core.calls import Inbound, InboundKind
-from harness.core.plans import Answer, Delivered, Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import Inbound, InboundKind
+from harness.core.values.plans import Answer, Delivered, Plan
 from harness.faults.gateway.messages import is_poll
 
 STAGE = "value"

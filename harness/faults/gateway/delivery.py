@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.calls import OutboxRequest
-from harness.core.plans import Head, Plan, Raise, Send, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import OutboxRequest
+from harness.core.values.plans import Head, Plan, Raise, Send, Wait
+from harness.core.values.strict import Seconds
 
 STAGE = "value"
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.calls import Inbound
-from harness.core.plans import Plan
-from harness.core.ports import Moment
-from harness.core.scenario import SessionName
-from harness.core.strict import FromOne
+from harness.core.scenario.scenario import SessionName
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import Inbound
+from harness.core.values.plans import Plan
+from harness.core.values.strict import FromOne
 from harness.faults.gateway.messages import changed, delivering, due, former
 
 STAGE = "value"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.core.plans import Kill, Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Kill, Plan
 
 STAGE = "value"
 

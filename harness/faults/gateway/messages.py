@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.calls import Inbound, InboxRequest
-from harness.core.plans import Answer, Delivered, Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import Inbound, InboxRequest
+from harness.core.values.plans import Answer, Delivered, Plan
 
 
 def is_poll(moment: Moment) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Kill, Plan, Send
-from harness.core.ports import Moment
-from harness.core.strict import Count
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Kill, Plan, Send
+from harness.core.values.strict import Count
 
 STAGE = "bytes"
 

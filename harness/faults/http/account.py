@@ -6,9 +6,9 @@ public report quotes one.
 
 from __future__ import annotations
 
-from harness.core.calls import ModelRequest, ProviderRequest
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import ModelRequest, ProviderRequest
+from harness.core.values.plans import Plan
 from harness.faults.http.said import error
 
 STAGE = "value"

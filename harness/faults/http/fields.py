@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan
 from harness.faults.http.rewritten import rewritten
 
 STAGE = "bytes"

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from harness.core.plans import Head, Plan, Send
+from harness.core.values.plans import Head, Plan, Send
 
 _JSON = Head(200, {"content-type": "application/json"})
 _STREAM = Head(200, {"content-type": "text/event-stream; charset=utf-8"})

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.core.plans import Plan
-from harness.core.ports import Moment
-from harness.core.strict import FromOne
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan
+from harness.core.values.strict import FromOne
 from harness.faults.http.said import error
 
 STAGE = "value"

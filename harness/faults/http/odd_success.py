@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.calls import ModelRequest
-from harness.core.messages import Opaque
-from harness.core.plans import Head, Plan, Send
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import ModelRequest
+from harness.core.values.messages import Opaque
+from harness.core.values.plans import Head, Plan, Send
 from harness.faults.http import hollow, said
 
 STAGE = "value"

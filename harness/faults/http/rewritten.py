@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.core.plans import Head, Plan, Send
+from harness.core.values.plans import Head, Plan, Send
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 

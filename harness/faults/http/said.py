@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.plans import Answer, ApiError, Head, Plan, Reply, Send
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, ApiError, Head, Plan, Reply, Send
 
 TYPES = {
     400: "invalid_request_error",

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan
 from harness.faults.http.said import error, page, type_of
 
 STAGE = "value"

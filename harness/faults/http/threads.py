@@ -8,8 +8,8 @@ A request without a thread is left alone.
 
 from __future__ import annotations
 
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan
 from harness.faults.http.said import error, refusal
 
 STAGE = "value"

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import ToolUse
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import ToolUse
+from harness.core.values.plans import Plan
 from harness.faults.model.replies import (
     call_of,
     calling,

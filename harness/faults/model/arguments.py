@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.messages import Json, ToolUse
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json, ToolUse
+from harness.core.values.plans import Plan
 from harness.faults.model.replies import made_call, streams, tool_named, with_calls
 
 STAGE = "value"

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from harness.core.messages import Json, ToolUse
-from harness.core.plans import Plan, Reply
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json, ToolUse
+from harness.core.values.plans import Plan, Reply
 from harness.faults.model.replies import rewritten, streams, with_calls
 
 STAGE = "value"

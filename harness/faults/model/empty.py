@@ -6,9 +6,9 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import Block, Text, Thinking, ToolUse
-from harness.core.plans import Plan, Reply
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Block, Text, Thinking, ToolUse
+from harness.core.values.plans import Plan, Reply
 from harness.faults.model.replies import rewritten
 
 STAGE = "value"

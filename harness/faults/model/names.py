@@ -6,9 +6,9 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import ToolUse
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import ToolUse
+from harness.core.values.plans import Plan
 from harness.faults.model.replies import (
     calling,
     last_call,

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.plans import Answer, Plan, ToolAnswer
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, Plan, ToolAnswer
 
 STAGE = "value"
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from harness.core.calls import ModelRequest
-from harness.core.messages import Json, Text, ToolSpec, ToolUse
-from harness.core.plans import Answer, Plan, Reply
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import ModelRequest
+from harness.core.values.messages import Json, Text, ToolSpec, ToolUse
+from harness.core.values.plans import Answer, Plan, Reply
 
 
 def rewritten(plan: Plan, rewrite: Callable[[Reply], Reply]) -> Plan:

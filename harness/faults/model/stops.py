@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from harness.core.messages import Block, Opaque, Text
-from harness.core.plans import Plan, Reply
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Block, Opaque, Text
+from harness.core.values.plans import Plan, Reply
 from harness.faults.model.replies import rewritten, with_calls
 
 STAGE = "value"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from harness.core.calls import OutboxRequest
-from harness.core.plans import Kill, Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import OutboxRequest
+from harness.core.values.plans import Kill, Plan
 
 STAGE = "value"
 

@@ -6,9 +6,9 @@ makes of the same failure for a database.
 
 from __future__ import annotations
 
-from harness.core.plans import Plan, Raise, Send
-from harness.core.ports import Moment
-from harness.core.strict import Count
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan, Raise, Send
+from harness.core.values.strict import Count
 from harness.faults.persistence.records import on, records
 
 STAGE = "bytes"

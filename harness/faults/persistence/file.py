@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.messages import Json, assistant, user
-from harness.core.plans import Plan
-from harness.core.ports import Moment
-from harness.core.strict import Count, FromOne
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json, assistant, user
+from harness.core.values.plans import Plan
+from harness.core.values.strict import Count, FromOne
 from harness.faults.persistence.records import Records, fact, message, opened, row
 
 STAGE = "value"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.core.plans import Answer, Kill, Plan, Send
-from harness.core.ports import Moment
-from harness.core.strict import Count
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, Kill, Plan, Send
+from harness.core.values.strict import Count
 from harness.faults.persistence.records import on, records
 
 STAGE = "bytes"

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import user
-from harness.core.plans import Plan, Raise, Send, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import user
+from harness.core.values.plans import Plan, Raise, Send, Wait
+from harness.core.values.strict import Seconds
 from harness.faults.persistence.records import fact, on, records, row
 
 STAGE = "value"

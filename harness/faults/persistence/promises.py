@@ -5,8 +5,8 @@ Nobody notices before the process or the machine ends; arm a kill with them.
 
 from __future__ import annotations
 
-from harness.core.plans import Answer, Kept, Plan, Step
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, Kept, Plan, Step
 from harness.faults.persistence.records import on
 
 STAGE = "value"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from harness.core.calls import StoreRequest
-from harness.core.messages import Json, Message
-from harness.core.plans import Plan, Send
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import StoreRequest
+from harness.core.values.messages import Json, Message
+from harness.core.values.plans import Plan, Send
 
 Records = tuple[bytes, ...]
 

@@ -6,9 +6,17 @@ what can be told and says so.
 
 from __future__ import annotations
 
-from harness.core.messages import Message, Text, ToolResult, ToolUse, assistant, results, user
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
+from harness.core.values.plans import Plan
 from harness.faults.persistence.records import opened, row
 
 STAGE = "value"

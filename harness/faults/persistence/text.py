@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.messages import Text
-from harness.core.plans import Answer, Plan, Reply, Step
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Text
+from harness.core.values.plans import Answer, Plan, Reply, Step
 
 STAGE = "value"
 

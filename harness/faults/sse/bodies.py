@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.messages import Json
-from harness.core.plans import Close, Head, Plan, Send
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Close, Head, Plan, Send
 from harness.faults.sse.events import DONE, event, frame, opened, value
 
 STAGE = "bytes"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.core.messages import Json
-from harness.core.plans import Plan, Send, Step
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Plan, Send, Step
 from harness.faults.sse.events import (
     DONE,
     changed,

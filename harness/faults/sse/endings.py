@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Close, Plan, Step
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Plan, Step
 from harness.faults.sse.events import (
     changed,
     choice_of,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.core.messages import Json
-from harness.core.plans import Close, Plan, Send
-from harness.core.ports import Moment
-from harness.core.strict import Count
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Close, Plan, Send
+from harness.core.values.strict import Count
 from harness.faults.sse.events import ended, find, frame, headed, is_end, opened, value
 
 STAGE = "bytes"

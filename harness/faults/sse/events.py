@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from harness.core.messages import Json
-from harness.core.plans import Close, Head, Plan, Send, Step
+from harness.core.values.messages import Json
+from harness.core.values.plans import Close, Head, Plan, Send, Step
 
 DONE = "[DONE]"
 

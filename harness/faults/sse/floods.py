@@ -11,9 +11,9 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import Json
-from harness.core.plans import Plan, Send, Step
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Plan, Send, Step
 from harness.faults.sse.events import (
     changed,
     choice_of,

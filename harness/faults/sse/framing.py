@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Callable
 
-from harness.core.plans import Plan, Send, Step, Wait
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan, Send, Step, Wait
 from harness.faults.sse.events import changed, ended, headed, opened, spliced, value
 
 STAGE = "bytes"

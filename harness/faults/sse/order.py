@@ -6,8 +6,8 @@ or loses text, the plan ends with a `Close`, for the turn was not heard.
 
 from __future__ import annotations
 
-from harness.core.plans import Plan, Send, Step
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan, Send, Step
 from harness.faults.sse.events import (
     changed,
     ended,

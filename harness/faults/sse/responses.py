@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.core.messages import Json
-from harness.core.plans import Close, Plan, Send, Step
-from harness.core.ports import Moment
-from harness.core.strict import FromOne
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Close, Plan, Send, Step
+from harness.core.values.strict import FromOne
 from harness.faults.sse.events import (
     changed,
     event,

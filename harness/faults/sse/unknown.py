@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Plan, Step
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan, Step
 from harness.faults.sse.events import event, frame, of_kind, opened, spliced, value
 
 STAGE = "bytes"

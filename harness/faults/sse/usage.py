@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.core.messages import Json
-from harness.core.plans import Plan, Step
-from harness.core.ports import Moment
-from harness.core.strict import FromOne
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Plan, Step
+from harness.core.values.strict import FromOne
 from harness.faults.sse.events import changed, event, headed, spliced, value
 
 STAGE = "bytes"

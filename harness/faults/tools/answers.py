@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.messages import Json
-from harness.core.plans import Answer, Effect, Plan, ToolAnswer
+from harness.core.values.messages import Json
+from harness.core.values.plans import Answer, Effect, Plan, ToolAnswer
 
 
 def effects(plan: Plan) -> Plan:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.plans import Close, Effect, Kill, Plan, Raise
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Effect, Kill, Plan, Raise
 from harness.faults.tools.answers import answering, effects
 
 STAGE = "value"

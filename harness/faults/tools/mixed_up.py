@@ -6,8 +6,8 @@ and what it has returned. Over HTTP everything is a copy, and those two answer l
 
 from __future__ import annotations
 
-from harness.core.plans import Answer, Plan, ToolAnswer
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, Plan, ToolAnswer
 from harness.faults.tools.answers import answering, effects, text_of
 
 STAGE = "value"

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import msgspec
 
-from harness.core.messages import Json
-from harness.core.plans import Answer, Plan, ToolAnswer
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Answer, Plan, ToolAnswer
 from harness.faults.tools.answers import answering, effects
 
 STAGE = "value"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.core.plans import Plan
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Plan
 from harness.faults.tools.answers import answering, text_of, with_text
 
 STAGE = "value"

@@ -8,9 +8,9 @@ is, and a connection error or a time-out to every SDK.
 
 from __future__ import annotations
 
-from harness.core.plans import Close, Plan, Raise, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Plan, Raise, Wait
+from harness.core.values.strict import Seconds
 from harness.faults.transport.pieces import ms
 
 STAGE = "bytes"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from harness.core.plans import Close, Head, Plan, Send, Step, Wait
-from harness.core.ports import Moment
-from harness.core.strict import Count, FromOne, Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
+from harness.core.values.strict import Count, FromOne, Seconds
 from harness.faults.sse.events import closed, opened
 from harness.faults.transport.pieces import body_of, first, framed, head_of, ms, sends
 

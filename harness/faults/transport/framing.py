@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import gzip
 
-from harness.core.plans import Close, Plan, Send, Wait
-from harness.core.ports import Moment
-from harness.core.strict import FromOne, Seconds
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Plan, Send, Wait
+from harness.core.values.strict import FromOne, Seconds
 from harness.faults.transport.pieces import body_of, framed, head_of, ms, written
 
 STAGE = "bytes"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from harness.core.plans import Close, Head, Plan, Send
-from harness.core.ports import Moment
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Head, Plan, Send
 
 STAGE = "value"
 

@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from harness.core.plans import Head, Plan, Send
+from harness.core.values.plans import Head, Plan, Send
 
 FOREVER_MS = 10**10
 

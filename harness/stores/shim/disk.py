@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.core.plans import Raise, Step
+from harness.core.values.plans import Raise, Step
 from harness.stores.disk import Disk
 from harness.stores.jsonl import JsonlStore
 from harness.stores.shim.steps import CarryOut, Own, Steps, lost_with

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.core.calls import StoreRequest
-from harness.core.errors import InputError
-from harness.core.plans import Plan, Raise
+from harness.core.values.calls import StoreRequest
+from harness.core.values.errors import InputError
+from harness.core.values.plans import Plan, Raise
 from harness.stores.facts import Delivered, RowFact, decode, encode
 from harness.stores.jsonl import JsonlStore
 from harness.stores.rows import SessionStore

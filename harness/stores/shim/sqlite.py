@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
-from harness.core.plans import Raise, Step
+from harness.core.values.plans import Raise, Step
 from harness.stores.facts import RowFact, decode
 from harness.stores.shim.conditions import CONDITIONS, Write, read_error
 from harness.stores.shim.steps import CarryOut, Own, Steps, lost_with

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from harness.core.plans import Answer, Kept, Kill, Plan, Raise, Send, Step
+from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Step
 
 CarryOut = Callable[[Step], None]
 """Carries out a step that says nothing to the agent: wait, jump, kill."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from harness.core.calls import Access, StoreRequest
-from harness.core.messages import Message
-from harness.core.plans import Plan
+from harness.core.values.calls import Access, StoreRequest
+from harness.core.values.messages import Message
+from harness.core.values.plans import Plan
 from harness.stores.facts import Fact, RowFact, Summarised, encode, said_by
 from harness.stores.rows import SessionStore, unwatched
 from harness.stores.shim.steps import Own, Steps, ordered

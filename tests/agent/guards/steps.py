@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.agent.guards import Decision, Guard, Proceed, Watch
-from harness.core.messages import Json, ToolResult, ToolSpec, ToolUse
+from harness.core.values.messages import Json, ToolResult, ToolSpec, ToolUse
 
 WRITE = ToolSpec("write", input_schema={"type": "object", "required": ["path"]})
 TICK = ToolSpec("tick", input_schema={"type": "object"})

@@ -6,7 +6,7 @@ import pytest
 
 from harness.agent.guards import EmptyInputGuard, Proceed
 from harness.agent.guards.empty_input import needed_by
-from harness.core.messages import Json, ToolSpec, ToolUse
+from harness.core.values.messages import Json, ToolSpec, ToolUse
 from tests.agent.guards.steps import TICK, WRITE, step, steps
 
 OPTIONAL = ToolSpec("list", input_schema={"type": "object", "properties": {"of": {}}})

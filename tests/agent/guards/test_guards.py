@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent.guards import Decision, EndTurn, Guide, Proceed, Refuse, Watch, standard_guards
-from harness.core.messages import Json, Text, ToolResult, ToolUse
+from harness.core.values.messages import Json, Text, ToolResult, ToolUse
 from tests.agent.guards.steps import TICK, WRITE, step, steps
 
 

@@ -7,7 +7,7 @@ import pytest
 from harness.agent.guards import IdenticalFailureGuard
 from harness.agent.guards.decisions import signature
 from harness.agent.guards.identical_failure import fingerprint
-from harness.core.messages import Json
+from harness.core.values.messages import Json
 from tests.agent.guards.steps import step, steps
 
 FAIL = ("memory", {"action": "replace"}, ValueError("old_text is required"))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent.guards import EndTurn, Proceed, Refuse, RepeatGuard, Watch
-from harness.core.messages import ToolResult, ToolUse
+from harness.core.values.messages import ToolResult, ToolUse
 from tests.agent.guards.steps import steps
 
 Made: TypeAlias = tuple[str, str]

@@ -14,9 +14,9 @@ from harness.agent.transcripts.chain import messages_of
 from harness.agent.transcripts.entries import problem
 from harness.agent.transcripts.files import Archive
 from harness.agent.transcripts.watermark import Watermark
-from harness.core.history import canonical
-from harness.core.messages import Message
-from harness.core.scenario import Scenario
+from harness.core.history.history import canonical
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.messages import Message
 from harness.runner import run
 from harness.stores.rows import SessionRow
 from harness.stores.sqlite import SqliteStore

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.core.events import Answered
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
+from harness.core.history.events import Answered
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
 from harness.runner import Run, run
 
 HOUR_S = 3600

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.clock.virtual import EPOCH_S
-from harness.core.scenario import FaultSpec, Scenario
+from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.faults import faults
 from harness.runner import run
 from tests.faults.clock.lived import HOUR_S, Seen, answers, ask, fired, lived

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.clock.virtual import EPOCH_S
-from harness.core.brief import ToolError
+from harness.core.values.brief import ToolError
 from harness.faults.clock import server
 from harness.runner import Run
 from tests.faults.clock.lived import HOUR_S, answers, ask, lived

@@ -10,18 +10,18 @@ import anthropic
 import pytest
 
 from harness.clock import VirtualClock
-from harness.core.calls import Call, ModelRequest
-from harness.core.draws import Draws
-from harness.core.history import History
-from harness.core.past import Past
-from harness.core.plans import Answer, ApiError, Reply
-from harness.core.scenario import FaultSpec, Scenario, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.in_process import InProcessBrief
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.draws import Draws
+from harness.core.values.plans import Answer, ApiError, Reply
 from harness.faults import arm, faults
-from harness.wires import by_name
+from harness.providers import by_name
+from harness.transports.door import Door
+from harness.transports.in_process import InProcessBrief
 
 CONTEXT = [kind for kind in faults() if kind.startswith("context.")]
 ASKED: list[dict[str, Any]] = [{"role": "user", "content": "Where shall we go? " * 10}]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.agent import agent as reference
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Scenario,

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.clock import VirtualClock
-from harness.core.calls import Inbound
-from harness.core.draws import Draws
-from harness.core.history import History
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.in_process import InProcessBrief
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import Inbound
+from harness.core.values.draws import Draws
 from harness.faults import arm
-from harness.wires import by_name
+from harness.providers import by_name
+from harness.transports.door import Door
+from harness.transports.in_process import InProcessBrief
 
 START_MS = 5_000
 

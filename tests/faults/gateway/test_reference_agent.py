@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from harness.agent import agent as reference
-from harness.core.events import Effected, Killed
-from harness.core.scenario import (
+from harness.core.history.events import Effected, Killed
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Limits,

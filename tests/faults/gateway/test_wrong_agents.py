@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.core.brief import ToolError
-from harness.core.expect import Expect
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
+    Expect,
     FaultSpec,
     InboxItem,
     Scenario,
@@ -18,6 +17,7 @@ from harness.core.scenario import (
     ToolTurn,
     Turn,
 )
+from harness.core.values.brief import ToolError
 from harness.runner import run
 
 Json = dict[str, Any]

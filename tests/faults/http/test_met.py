@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.wires import by_name
+from harness.providers import by_name
 from tests.faults.asking import Met, ask
 
 ANTHROPIC, CHAT, RESPONSES = WIRES = ("anthropic", "openai-chat", "openai-responses")

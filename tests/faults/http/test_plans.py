@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.calls import Call, ModelRequest
-from harness.core.draws import Draws
-from harness.core.past import Past
-from harness.core.plans import Answer, ApiError, Close, Head, Plan, Reply, Send
-from harness.core.ports import Moment
+from harness.core.history.past import Past
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.draws import Draws
+from harness.core.values.plans import Answer, ApiError, Close, Head, Plan, Reply, Send
 from harness.faults import faults
 from harness.faults.http import account, fields, load, odd_success, request, status, threads
 from harness.faults.http.rewritten import rewritten

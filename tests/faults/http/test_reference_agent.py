@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.agent import agent
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Scenario,
@@ -17,8 +17,8 @@ from harness.core.scenario import (
 )
 from harness.faults import faults
 from harness.faults.http import load
+from harness.providers import by_name
 from harness.runner import run
-from harness.wires import by_name
 from tests.faults.surviving import survive, tiers_of
 
 KINDS = [kind for kind in faults() if kind.startswith("http.")]

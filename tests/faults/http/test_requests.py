@@ -8,15 +8,15 @@ import httpx2
 import pytest
 
 from harness.clock import VirtualClock
-from harness.core.draws import Draws
-from harness.core.history import History
-from harness.core.scenario import FaultSpec, Scenario, Turn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.transport import Transport
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
 from harness.faults import arm
-from harness.wires import by_name
+from harness.providers import by_name
+from harness.transports.door import Door
+from harness.transports.transport import Transport
 
 HI = {"role": "user", "content": "hi"}
 SAYS = Turn(say="hello", times="forever")

@@ -8,9 +8,9 @@ from typing import Any
 import anthropic
 import pytest
 
-from harness.core.calls import ModelRequest
-from harness.core.events import Called
-from harness.core.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.history.events import Called
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.values.calls import ModelRequest
 from harness.runner import run
 
 DAY_S = 86_400.0

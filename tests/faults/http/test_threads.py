@@ -8,9 +8,9 @@ from typing import Any
 import anthropic
 import pytest
 
-from harness.core.calls import OutboxRequest
-from harness.core.events import Called
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
+from harness.core.history.events import Called
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
+from harness.core.values.calls import OutboxRequest
 from harness.runner import run
 
 pytestmark = pytest.mark.skipif(

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.scenario import ToolScript, Turn
+from harness.core.scenario.scenario import ToolScript, Turn
 from tests.faults.asking import TOOLS, Met, ask
 from tests.faults.model.words import GIVEN, MADE, TEXT, WORDS
 

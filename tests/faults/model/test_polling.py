@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.plans import Answer, Plan, ToolAnswer
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Scenario,
@@ -11,6 +10,7 @@ from harness.core.scenario import (
     ToolTurn,
     Turn,
 )
+from harness.core.values.plans import Answer, Plan, ToolAnswer
 from harness.faults.model import polling
 from harness.runner import run
 from tests.faults.world import bend

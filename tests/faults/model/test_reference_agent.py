@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.core.scenario import SeedMessage, Session, ToolScript, ToolTurn
+from harness.core.scenario.scenario import SeedMessage, Session, ToolScript, ToolTurn
 from harness.faults import faults
 from tests.faults.surviving import TOOLS, survive
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.agent import agent
-from harness.core.calls import OutboxRequest
-from harness.core.events import Answered, Called, Effected, Killed
-from harness.core.scenario import (
+from harness.core.history.events import Answered, Called, Effected, Killed
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Scenario,
@@ -15,6 +14,7 @@ from harness.core.scenario import (
     ToolTurn,
     Turn,
 )
+from harness.core.values.calls import OutboxRequest
 from harness.faults.persistence.text import SEPARATORS
 from harness.runner import Run, run
 from harness.targets import of_callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.scenario import FaultSpec
+from harness.core.scenario.scenario import FaultSpec
 from tests.faults.persistence.told import Told, tell
 
 NOT_ACCEPTED = "one, two, three, four, Looking., Done."

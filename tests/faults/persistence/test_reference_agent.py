@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from harness.agent import agent
-from harness.core.events import Answered
-from harness.core.scenario import (
+from harness.core.history.events import Answered
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Scenario,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.history import encode
-from harness.core.scenario import FaultSpec
+from harness.core.history.history import encode
+from harness.core.scenario.scenario import FaultSpec
 from harness.faults import faults
 from harness.runner import run
 from tests.faults.persistence.meets import ALL, BOTH, Meets

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from harness.core.calls import OutboxRequest
-from harness.core.events import Answered, Called, Killed, Started
-from harness.core.messages import assistant, user
-from harness.core.scenario import FaultSpec, InboxItem, Scenario, SeedMessage, Session
+from harness.core.history.events import Answered, Called, Killed, Started
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, SeedMessage, Session
+from harness.core.values.calls import OutboxRequest
+from harness.core.values.messages import assistant, user
 from harness.runner import Run, run
 from harness.targets import of_callable
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.draws import Draws
-from harness.core.messages import Text, ToolUse
-from harness.core.plans import Close, Head, Plan, Reply, Send, Wait
-from harness.core.ports import Reading
+from harness.core.transition.ports import Reading
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Text, ToolUse
+from harness.core.values.plans import Close, Head, Plan, Reply, Send, Wait
 from harness.faults import faults
 from harness.faults.sse import events
-from harness.wires import by_name
+from harness.providers import by_name
 from tests.faults.world import bend, written
 
 STREAM, JSON = written(stream=True), written(stream=False)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.events import Answered, Noted
-from harness.core.messages import Text, ToolUse
-from harness.core.scenario import Turn
+from harness.core.history.events import Answered, Noted
+from harness.core.scenario.scenario import Turn
+from harness.core.values.messages import Text, ToolUse
 from tests.faults.asking import ask
 from tests.http_library import http
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.scenario import Turn
+from harness.core.scenario.scenario import Turn
 from harness.faults import faults
 from tests.faults.surviving import survive
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.clock import VirtualClock
-from harness.core.draws import Draws
-from harness.core.events import Effected
-from harness.core.history import History
-from harness.core.scenario import FaultSpec, Scenario, ToolScript, ToolTurn
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.in_process import InProcessBrief
+from harness.core.history.events import Effected
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, Scenario, ToolScript, ToolTurn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
 from harness.faults import arm, faults
-from harness.wires import by_name
+from harness.providers import by_name
+from harness.transports.door import Door
+from harness.transports.in_process import InProcessBrief
 
 TOOLS = [kind for kind in faults() if kind.startswith("tools.")]
 PAY = {"pay": ToolScript(script=(ToolTurn(ok="paid", effect="payment", times="forever"),))}

@@ -6,7 +6,7 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.agent.toolbox import ENDLESS, MAX_RESULT_CHARACTERS
-from harness.core.scenario import (
+from harness.core.scenario.scenario import (
     FaultSpec,
     InboxItem,
     Limits,

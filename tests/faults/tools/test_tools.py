@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from harness.clock import VirtualClock
-from harness.core.draws import Draws
-from harness.core.history import History
-from harness.core.scenario import FaultSpec, Scenario, ToolScript
-from harness.core.script import TurnScript
-from harness.core.transition import Transition
-from harness.doors.door import Door
-from harness.doors.in_process import CHANGED, InProcessBrief, OddError
+from harness.core.history.history import History
+from harness.core.scenario.scenario import FaultSpec, Scenario, ToolScript
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
 from harness.faults import arm
-from harness.wires import by_name
+from harness.providers import by_name
+from harness.transports.door import Door
+from harness.transports.in_process import CHANGED, InProcessBrief, OddError
 from tests.faults.tools.met import TOOLS, Met, effects, fired
 from tests.faults.tools.outcomes import RAISES, RETURNS
 

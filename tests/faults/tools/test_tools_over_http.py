@@ -8,7 +8,7 @@ import json
 import pytest
 
 from harness.clock import RealClock
-from harness.doors.loopback import Loopback
+from harness.transports.loopback import Loopback
 from tests.faults.tools.met import TOOLS, fired, transition
 from tests.faults.tools.outcomes import RAISES, RETURNS
 

@@ -10,8 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.doors.world import REQUEST, loopback
 from tests.faults.test_both_doors import run_of
+from tests.transports.world import REQUEST, loopback
 
 
 def sent(kind: str, more: str = "") -> bytes:

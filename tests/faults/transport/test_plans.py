@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.plans import Close, Head, Plan, Raise, Send, Wait, is_whole
+from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait, is_whole
 from harness.faults import faults
 from harness.faults.transport import before_the_answer, body, framing, in_between
 from harness.faults.transport.pieces import FOREVER_MS, body_of, framed, head_of, ms, written

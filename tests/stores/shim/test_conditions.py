@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.core.messages import user
+from harness.core.values.messages import user
 from harness.stores.shim.conditions import CONDITIONS, Write
 from harness.stores.sqlite import BUSY_TIMEOUT_MS, SqliteStore
 

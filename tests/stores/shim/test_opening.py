@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.core.calls import Inbound, StoreRequest
-from harness.core.errors import InputError
-from harness.core.messages import Message, assistant, user
-from harness.core.plans import Answer, Kept, Plan, Raise, Send, Step, Wait
+from harness.core.values.calls import Inbound, StoreRequest
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Message, assistant, user
+from harness.core.values.plans import Answer, Kept, Plan, Raise, Send, Step, Wait
 from harness.stores.open import open_store
 from harness.stores.rows import SessionStore
 from harness.stores.shim.opening import open_faulty

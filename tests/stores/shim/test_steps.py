@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.plans import Answer, Kept, Kill, Plan, Raise, Send, Wait
+from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Wait
 from harness.stores.shim.steps import Steps, lost_with, ordered
 
 KEPT, A, B = Answer(Kept()), Send(b"a"), Send(b"b")

@@ -1,0 +1,118 @@
+"""Where a history keeps its events, and how an event is a line of a file.
+
+A history needs little of its log: append, read an event by its place, walk on or back, and know
+which values stand already. Here it is lists and dicts; the runner has a log that keeps the older
+part of a long run on disk. JSON cannot say half of a surrogate pair, which agents do store and
+send: a line has its escape instead, so that any program can read the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol, TypeVar, overload
+
+import msgspec
+
+from harness.core.history.events import SCHEMA_VERSION, AnyEvent, Started
+from harness.core.values.messages import Json, Message, printable
+
+_Value = TypeVar("_Value")
+
+
+class Events(Protocol):
+    """Events in their order; a list is one."""
+
+    def append(self, event: AnyEvent, /) -> None:
+        """Add an event at the end."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[AnyEvent]: ...
+
+    def __reversed__(self) -> Iterator[AnyEvent]: ...
+
+    @overload
+    def __getitem__(self, index: int, /) -> AnyEvent: ...
+
+    @overload
+    def __getitem__(self, index: slice, /) -> list[AnyEvent]: ...
+
+
+class Named(Protocol[_Value]):
+    """Values by their digest; a dict is one."""
+
+    def __contains__(self, digest: object, /) -> bool: ...
+
+    def __getitem__(self, digest: str, /) -> _Value: ...
+
+    def __setitem__(self, digest: str, value: _Value, /) -> None: ...
+
+    @overload
+    def get(self, digest: str, /) -> _Value | None: ...
+
+    @overload
+    def get(self, digest: str, default: _Value, /) -> _Value: ...
+
+
+class EventLog(Protocol):
+    """The events of one run and the values they name."""
+
+    @property
+    def events(self) -> Events:
+        """All events, in order."""
+        ...
+
+    @property
+    def messages(self) -> Named[Message]:
+        """The messages by digest."""
+        ...
+
+    @property
+    def values(self) -> Named[Json]:
+        """The other values by digest."""
+        ...
+
+
+class InMemory:
+    """A log that keeps everything at hand."""
+
+    def __init__(self) -> None:
+        self.events: list[AnyEvent] = []
+        self.messages: dict[str, Message] = {}
+        self.values: dict[str, Json] = {}
+
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+
+def encode_event(event: AnyEvent) -> bytes:
+    """An event as its line, without the line's end."""
+    try:
+        return _encoder.encode(event)
+    except UnicodeEncodeError:
+        return _encoder.encode(_decoder.decode(_encoder.encode(printable(event))))
+
+
+def decode_event(line: bytes) -> AnyEvent:
+    """The event of a line. Raises msgspec.DecodeError or ValidationError for what is none."""
+    return _decoder.decode(line)
+
+
+def decode_line(line: bytes, number: int) -> AnyEvent:
+    """The event of a line of a file; errors begin with `line N: `.
+
+    Raises msgspec.DecodeError or ValidationError for a line that is no event, or of a version that
+    is not ours.
+    """
+    try:
+        event = _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise msgspec.ValidationError(f"line {number}: {error}") from None
+    except msgspec.DecodeError as error:
+        raise msgspec.DecodeError(f"line {number}: {error}") from None
+    if isinstance(event, Started) and event.v != SCHEMA_VERSION:
+        what = f"a history of version {event.v}; this loop-harness reads version {SCHEMA_VERSION}"
+        raise msgspec.ValidationError(f"line {number}: {what}: use the one that wrote it")
+    return event

@@ -1,0 +1,282 @@
+"""Calls with their answers: exchanges with the model, executions of tools, sendings to the user.
+
+Each keeps the events that it was read from, and says of them what the invariants ask: whether a
+whole answer came, whether a failure may pass, what makes two of them the same.
+
+`CallPairing` says which run and which result belong to which call of the model. A call is named by
+its id, and some providers give several calls one id; an agent must then rename them on the wire. So
+a run goes to the first call of its id that has not run, of the same input if there is one. A result
+with an unknown id goes to the call at that place in the answer before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.core.history.events import Answered, Called
+from harness.core.history.message_tree import Node
+from harness.core.history.plan_words import waited_ms
+from harness.core.values.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
+from harness.core.values.messages import Json, Message, ToolResult, ToolUse, canonical
+
+TRANSIENT_STATUSES = frozenset({408, 409, 429})
+"""The 4xx that a later attempt may not meet again."""
+
+HTTP_TOO_LARGE = 413
+
+SIZE_RULES = frozenset({"V23", "V24", "V26", "V27", "V27a"})
+"""The dialects' rules of size: window, window with the reply, an image's bytes and edges."""
+
+ENDINGS = frozenset({"final", "error"})
+"""The outbox kinds that end a turn."""
+
+
+class Exchange(msgspec.Struct, eq=False):
+    """A model request with its answer; `node` is its list of messages, `added` what is new."""
+
+    called: Called
+    request: ModelRequest
+    node: Node
+    answered: Answered | None = None
+    reply: Message | None = None
+
+    @property
+    def n(self) -> int:
+        """The event of the request."""
+        return self.called.n
+
+    @property
+    def purpose(self) -> Purpose:
+        """What the request is for."""
+        return self.called.purpose
+
+    @property
+    def added(self) -> tuple[Node, ...]:
+        """The messages beyond those kept from the request before."""
+        return self.node.tail(self.node.first(self.node.depth - len(self.request.messages)))
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """Equal for two requests that ask the model the very same thing."""
+        r = self.request
+        return id(self.node), r.model, r.system, r.tools, r.max_tokens
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status of the answer, None when none came or the recording has none."""
+        return self.answered.status if self.answered else None
+
+    @property
+    def stop(self) -> str | None:
+        """The stop reason of a whole answer; of one that was cut nobody knows it."""
+        return self.answered.stop if self.answered and self.answered.complete else None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether a whole answer came that is no error."""
+        a = self.answered
+        return a is not None and a.complete and a.outcome == "ok" and (a.status or 200) < 400
+
+    @property
+    def transient(self) -> bool:
+        """Whether it failed in a way that a later attempt may not meet again."""
+        if self.answered is None or self.succeeded:
+            return False
+        status = self.status or 500
+        return status < 400 or status >= 500 or status in TRANSIENT_STATUSES
+
+    def is_bent_by(self, *layers: str) -> bool:
+        """Whether a fault of one of these layers (`sse`, `transport`) had a hand in the answer, so
+        that a client may have failed to read it."""
+        faults = self.answered.faults if self.answered else ()
+        return any(fault.partition(".")[0] in layers for fault in faults)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether the network broke the answer off, so that a client may have made nothing of it:
+        the SDKs read the body of an error before they tell its status."""
+        steps = self.answered.steps if self.answered else ()
+        return not {"close", "reset"}.isdisjoint(steps) and self.is_bent_by("transport")
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the answer refuses the request for its size, in any of the shapes."""
+        a = self.answered
+        if a is None or (a.outcome != "ok" and a.status is None and a.faults) or self.is_unreadable:
+            return False  # nothing was heard
+        named = a.too_large or a.error in SIZE_RULES or a.status == HTTP_TOO_LARGE
+        return named or self.stop == "model_context_window_exceeded"
+
+    @property
+    def ended_ms(self) -> int:
+        """When the answer was over, on the run's clock: what it waits for is behind it."""
+        return self.answered.at_ms + waited_ms(self.answered.steps) if self.answered else 0
+
+    @property
+    def size(self) -> int:
+        """The prompt's size: tokens where they are counted, else bytes."""
+        return self.called.tokens or self.called.bytes
+
+
+class Execution(msgspec.Struct, eq=False):
+    """A tool run across the tool seam; `ask` is the model's call that it carries out, if any."""
+
+    called: Called
+    request: ToolRequest
+    ask: Ask | None = None
+    answered: Answered | None = None
+
+    @property
+    def n(self) -> int:
+        """The event of the call."""
+        return self.called.n
+
+    @property
+    def failed(self) -> bool:
+        """Whether the tool reported an error, raised, or did not answer in time."""
+        return self.answered is not None and answer_failed(self.answered)
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the caller had gone on by the time the answer came, and so never saw it."""
+        ask, answered = self.ask, self.answered
+        if ask is None or ask.sent is None or answered is None:
+            return False
+        wait_ms = waited_ms(answered.steps)
+        return wait_ms > 0 and ask.sent_ms < answered.at_ms + wait_ms
+
+    @property
+    def text(self) -> str:
+        """The readable part of what it answered, or how it failed to."""
+        return answer_text(self.answered) if self.answered else ""
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """The tool and its canonical input."""
+        return self.request.name, canonical(self.request.input)
+
+    @property
+    def triple(self) -> tuple[str, str, str]:
+        """The tool, its canonical input, and what came of it, as far as the caller could see."""
+        if self.answered is None or self.given_up:
+            return *self.identity, ""
+        return *self.identity, canonical(_came(self.answered))
+
+
+class Ask(msgspec.Struct, eq=False):
+    """A tool call that the model asks for, and what became of it.
+
+    `execution` is the first run of it across the tool seam; `sent` the first result for it in a
+    later request, at event `sent_n` and the time `sent_ms`. Sent without an execution, the agent
+    answered by itself.
+    """
+
+    exchange: Exchange
+    use: ToolUse
+    execution: Execution | None = None
+    sent: ToolResult | None = None
+    sent_n: int = 0
+    sent_ms: int = 0
+
+    @property
+    def refused(self) -> bool:
+        """Whether the agent answered the call without running it."""
+        return self.sent is not None and self.execution is None
+
+
+class Sending(msgspec.Struct, eq=False):
+    """Something the agent says to the user."""
+
+    called: Called
+    request: OutboxRequest
+    answered: Answered | None = None
+
+    @property
+    def n(self) -> int:
+        """The event of the call."""
+        return self.called.n
+
+    @property
+    def ends_turn(self) -> bool:
+        """Whether it is a final or an error that the outbox took."""
+        taken = self.answered is not None and self.answered.complete
+        return taken and self.request.kind in ENDINGS
+
+
+def _came(answered: Answered) -> Json:
+    """What the caller got: not what the tool did to the input behind its back."""
+    value = answered.value
+    if isinstance(value, dict) and value.get("how") == "input_changed":
+        value = {name: part for name, part in value.items() if name != "how"}
+    return [value, answered.outcome, answered.steps if value is None else ()]
+
+
+def answer_failed(answered: Answered) -> bool:
+    """Whether a tool's answer is a failure: by its flag, or because it raised or timed out."""
+    value = answered.value
+    flagged = isinstance(value, dict) and bool(value.get("is_error"))
+    return flagged or answered.outcome != "ok"
+
+
+def answer_text(answered: Answered) -> str:
+    """The readable part of a tool's answer; the steps when it did not answer."""
+    if not isinstance(answered.value, dict):
+        return ", ".join(answered.steps)
+    content = answered.value.get("content", "")
+    if isinstance(content, (list, tuple)):
+        return "\n".join(str(b["text"]) for b in content if isinstance(b, dict) and "text" in b)
+    return content if isinstance(content, str) else canonical(content)
+
+
+class CallPairing:
+    """The calls that the model has asked for, by id and by the answer they stand in."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, list[Ask]] = {}
+        self._last: dict[str, list[Ask]] = {}
+
+    def see_answer(self, exchange: Exchange) -> list[Ask]:
+        """The calls of an answer."""
+        uses = exchange.reply.tool_uses if exchange.reply else ()
+        asks = [Ask(exchange, use) for use in uses]
+        for id in {use.id for use in uses}:
+            self._by_id[id] = [ask for ask in asks if ask.use.id == id]
+        if asks:
+            self._last[exchange.called.session] = asks
+        return asks
+
+    def run(self, request: ToolRequest) -> Ask | None:
+        """The call that a run of a tool carries out."""
+        asks = self._by_id.get(request.id, [])
+        waiting = [ask for ask in asks if ask.execution is None] or asks[-1:]
+        if len(waiting) < 2:
+            return waiting[0] if waiting else None
+        same = (ask for ask in waiting if canonical(ask.use.input) == canonical(request.input))
+        return next(same, waiting[0])
+
+    def see_results(self, exchange: Exchange, messages: Sequence[Message]) -> None:
+        """Note the first result that is sent for each call.
+
+        The last answer can only be the newest message with calls: a list that is sent as a whole,
+        as after a restart, has older ones with calls of the same names.
+        """
+        newest = next((message for message in reversed(messages) if message.tool_uses), None)
+        renamed = self._renamed(exchange.called.session, newest) if newest else {}
+        others = list(renamed.values())
+        for message in messages:
+            for result in message.tool_results:
+                asks = [a for a in self._by_id.get(result.id, []) if a not in others]
+                ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
+                if ask is not None and ask.sent is None:
+                    ask.sent, ask.sent_n = result, exchange.n
+                    ask.sent_ms = exchange.called.at_ms
+
+    def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
+        """The calls of the last answer under the new ids that a message gives them."""
+        asks, uses = self._last.get(session, []), message.tool_uses
+        if [ask.use.name for ask in asks] != [use.name for use in uses]:
+            return {}
+        pairs = zip(uses, asks, strict=True)
+        return {use.id: ask for use, ask in pairs if use.id not in self._by_id}

@@ -1,0 +1,228 @@
+"""The history: the ordered events of one run, and the only state there is.
+
+Script, fault and check are functions of it. It is JSON Lines on disk; a value (a message, a system
+text, a tool list) is written once, before the first event that names its digest. Events are made
+here and nowhere else, and only the transition, the runner and the readers of recordings call these
+constructors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from harness.core.history.event_log import EventLog, InMemory, decode_line, encode_event
+from harness.core.history.events import (
+    SCHEMA_VERSION,
+    Answered,
+    AnyEvent,
+    Called,
+    Effected,
+    Ended,
+    Killed,
+    Noted,
+    Rare,
+    Started,
+    Stored,
+    Valued,
+)
+from harness.core.history.past import Past
+from harness.core.history.trace import Trace
+from harness.core.history.trace_fold import trace
+from harness.core.values.calls import Purpose, Request, Seam
+from harness.core.values.messages import Json, Message, named
+from harness.core.values.plans import Outcome
+
+
+class History:
+    """The events of one run, in order, with the values they name.
+
+    `sink` is handed each event as it is made, for worlds in which the file must be written before
+    a step is carried out. `log` is where they are kept, in memory without it.
+    """
+
+    def __init__(
+        self, sink: Callable[[AnyEvent], None] | None = None, log: EventLog | None = None
+    ) -> None:
+        log = InMemory() if log is None else log
+        self.events, self.messages, self.values = log.events, log.messages, log.values
+        self.past = Past()
+        self._sink = sink
+        self._append = self.events.append if sink is None else self._append_and_tell
+        self._trace: tuple[int, Trace] = (-1, Trace())
+
+    @property
+    def trace(self) -> Trace:
+        """The events as exchanges, executions and turns, read once while no event is added."""
+        if self._trace[0] != len(self.events):
+            self._trace = (len(self.events), trace(self))
+        return self._trace[1]
+
+    def _append_and_tell(self, event: AnyEvent) -> None:
+        self.events.append(event)
+        if self._sink is not None:
+            self._sink(event)
+
+    def take(self, event: AnyEvent) -> None:
+        """Append an event that was made elsewhere: a line of a history file."""
+        self._append(event)
+        match event:
+            case Noted():
+                self.messages[event.digest] = event.value
+            case Valued():
+                self.values[event.digest] = event.value
+            case Called():
+                self.past.see_called(
+                    event.key, event.seam, event.session, event.request, event.purpose, event.at_ms
+                )
+            case Answered():
+                self.past.see_answered(event)
+            case Killed():
+                self.past.see_killed()
+
+    def note(self, message: Message, at_ms: int = 0) -> str:
+        """Keep a message under its digest, and return the digest."""
+        name, malformed = named(message)
+        if name not in self.messages:
+            self.messages[name] = message
+            n = len(self.events) + 1
+            self._append(Noted(n=n, at_ms=at_ms, digest=name, value=message, malformed=malformed))
+        return name
+
+    def value(self, value: Json, at_ms: int = 0) -> str:
+        """Keep another value under its digest, and return the digest; "" for an empty one."""
+        if not value:
+            return ""
+        name, malformed = named(value)
+        if name not in self.values:
+            self.values[name] = value
+            n = len(self.events) + 1
+            self._append(Valued(n=n, at_ms=at_ms, digest=name, value=value, malformed=malformed))
+        return name
+
+    def started(self, **fields: Json) -> Started:
+        """A run or a further attempt begins."""
+        event = Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields)
+        self._append(event)
+        return event
+
+    def called(
+        self,
+        *,
+        key: str,
+        seam: Seam,
+        request: Request,
+        at_ms: int = 0,
+        session: str = "",
+        turn: int = 0,
+        purpose: Purpose = "main",
+        sdk_retry: int = 0,
+        refused: tuple[str, ...] = (),
+        bytes: int = 0,
+        tokens: int = 0,
+        parent: str = "",
+        malformed: bool = False,
+    ) -> Called:
+        """A call crossed a seam."""
+        event = Called(
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam, request=request,
+            purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes, tokens=tokens,
+            parent=parent, malformed=malformed,
+        )  # fmt: skip
+        self._append(event)
+        self.past.see_called(key, seam, session, request, purpose, at_ms)
+        return event
+
+    def answered(
+        self,
+        key: str,
+        seam: Seam,
+        at_ms: int = 0,
+        session: str = "",
+        turn: int = 0,
+        *,
+        script_turn: int | None = None,
+        steps: tuple[str, ...] = (),
+        faults: tuple[str, ...] = (),
+        status: int | None = None,
+        error: str = "",
+        stop: str | None = None,
+        usage: dict[str, Json] | None = None,
+        blocks: str = "",
+        value: Json = None,
+        complete: bool = True,
+        outcome: Outcome = "ok",
+        rare: Rare | None = None,
+    ) -> Answered:
+        """A call was answered; `rare` are the fields that few answers have."""
+        event = Answered(
+            len(self.events) + 1, at_ms, session, turn, key=key, seam=seam,
+            script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
+            stop=stop, usage=usage or {}, blocks=blocks, value=value, complete=complete,
+            outcome=outcome,
+        )  # fmt: skip
+        event = msgspec.structs.replace(event, **rare) if rare else event
+        self._append(event)
+        self.past.see_answered(event)
+        return event
+
+    def effect(self, **fields: Json) -> Effected:
+        """The outside world changed."""
+        event = Effected(n=len(self.events) + 1, **fields)
+        self._append(event)
+        return event
+
+    def stored(self, **fields: Json) -> Stored:
+        """The store changed."""
+        event = Stored(n=len(self.events) + 1, **fields)
+        self._append(event)
+        return event
+
+    def killed(self, **fields: Json) -> Killed:
+        """The target was killed."""
+        event = Killed(n=len(self.events) + 1, **fields)
+        self._append(event)
+        self.past.see_killed()
+        return event
+
+    def ended(self, **fields: Json) -> Ended:
+        """The target ended."""
+        event = Ended(n=len(self.events) + 1, **fields)
+        self._append(event)
+        return event
+
+
+def encode(events: Iterable[AnyEvent]) -> bytes:
+    """Events as JSON Lines."""
+    return b"".join(encode_event(event) + b"\n" for event in events)
+
+
+def decode(lines: bytes) -> History:
+    """A history from its JSON Lines.
+
+    Raises msgspec.DecodeError or msgspec.ValidationError for a line that is no event, or of a
+    version that is not ours; the message begins with `line N: `.
+    """
+    history = History()
+    for number, line in enumerate(lines.split(b"\n"), start=1):
+        if line.strip():
+            history.take(decode_line(line, number))
+    return history
+
+
+_UNSTABLE: Json = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}
+
+
+def canonical(history: History) -> bytes:
+    """The history without what may differ between doors and worlds: time, door, versions."""
+    return encode(_timeless(event) for event in history.events)
+
+
+def _timeless(event: AnyEvent) -> AnyEvent:
+    fields = {name: value for name, value in _UNSTABLE.items() if hasattr(event, name)}
+    if isinstance(event, Answered) and isinstance(event.value, dict):
+        fields["value"] = {k: v for k, v in event.value.items() if k != "at_ms"}
+    if isinstance(event, Answered) and event.seam == "store":
+        fields["steps"] = ()  # they count bytes, and what is stored holds times
+    return msgspec.structs.replace(event, **fields)

@@ -1,0 +1,184 @@
+"""What has happened so far, as running counters.
+
+A script or a fault asks about the past on every call; folding the history anew each time would
+make a long run quadratic. So the history keeps these counters as events are appended, and hands
+them out as `past`. Everything here follows from the events alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Protocol
+
+from harness.core.values.calls import (
+    InboxRequest,
+    OutboxRequest,
+    Purpose,
+    Request,
+    Seam,
+    StoreRequest,
+    ToolRequest,
+)
+from harness.core.values.messages import Json
+
+
+class AnsweredLike(Protocol):
+    """The fields of an answered event that the counters follow."""
+
+    @property
+    def key(self) -> str:
+        """The call's key."""
+        ...
+
+    @property
+    def seam(self) -> Seam:
+        """The call's seam."""
+        ...
+
+    @property
+    def script_turn(self) -> int | None:
+        """The turn that was consumed, None when none was."""
+        ...
+
+    @property
+    def error(self) -> str:
+        """The code of what was refused."""
+        ...
+
+    @property
+    def value(self) -> Json:
+        """The inbound message, on the inbox."""
+        ...
+
+
+class Past:
+    """Running counters over the events of one history; read it, never write it."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.session_calls: Counter[tuple[str, str]] = Counter()
+        self.tool_calls: Counter[str] = Counter()
+        self.store_calls: Counter[str] = Counter()
+        self.purpose_calls: Counter[str] = Counter()
+        self.crossed: set[str] = set()
+        self.plays: Counter[tuple[str, int]] = Counter()
+        self.last_played: dict[str, int] = {}
+        self.delivered: Counter[str] = Counter()
+        self.cancelled: dict[str, int] = {}
+        self.inbounds: dict[str, Json] = {}
+        self.said: dict[str, str] = {}
+        self.limit_answers = 0
+        self.previous_ms = self._called_ms = 0
+        self._last_delivered = ""
+        self._unconfirmed = ""
+        self._turns: Counter[str] = Counter()
+        self._open: dict[str, str] = {}
+        self._lanes: dict[str, tuple[str, str]] = {}
+
+    def next_index(self, session: str, seam: Seam) -> int:
+        """The number that the next call of `session` on `seam` gets; the first is 1."""
+        return self.session_calls.get((session, seam), 0) + 1
+
+    def turn(self, session: str) -> int:
+        """The number of the session's turn, 0 before its first inbound message."""
+        return self._turns.get(session, 0)
+
+    def is_open(self, session: str) -> bool:
+        """Whether an inbound message of the session is being worked on."""
+        return session in self._open
+
+    @property
+    def open_sessions(self) -> tuple[str, ...]:
+        """The sessions with an open turn, in the order in which their turns began."""
+        return tuple(self._open)
+
+    @property
+    def working_session(self) -> str:
+        """The session that is worked on: the open one that began last, else `main`."""
+        return next(reversed(self._open), "main")
+
+    def open_inbound(self, session: str) -> str:
+        """The id of the inbound message that the session works on; "" when it is idle."""
+        return self._open.get(session, "")
+
+    def is_answered(self, name: str) -> bool:
+        """Whether a call was answered, by its key or as the number of its seam (`model#3`).
+
+        Nothing is kept for it, however long the run: the calls of a seam are numbered, so one that
+        was made is answered unless it is still open.
+        """
+        lane, _, number = name.rpartition("#")
+        session, _, seam = lane.rpartition("/")
+        if not number.isdecimal() or int(number) < 1:
+            return False
+        alone = not session or seam == "inbox"
+        made = self.calls[seam] if alone else self.session_calls.get((session, seam), 0)
+        waiting = {name for key, (_, ordinal) in self._lanes.items() for name in (key, ordinal)}
+        return int(number) <= made and name not in waiting
+
+    def see_called(
+        self,
+        key: str,
+        seam: Seam,
+        session: str,
+        request: Request,
+        purpose: Purpose = "main",
+        at_ms: int = 0,
+    ) -> None:
+        """Count a call; the history calls this as it appends the event."""
+        self.previous_ms, self._called_ms = self._called_ms, at_ms
+        self.calls[seam] = n = self.calls.get(seam, 0) + 1
+        self.session_calls[session, seam] += 1
+        ordinal = f"{seam}#{n}"
+        if seam == "model":
+            self.purpose_calls[purpose] += 1
+            self._lanes[key] = (f"model:{purpose}", ordinal)
+            return
+        lane: str = seam
+        if isinstance(request, ToolRequest):
+            self.tool_calls[request.name] += 1
+            self.crossed.add(request.id)
+            lane = f"tool:{request.name}"
+        if isinstance(request, StoreRequest):
+            self.store_calls.update({request.access, request.operation})
+        self._lanes[key] = (lane, ordinal)
+        if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
+            self._open.pop(session, None)
+            self.said[session] = request.text
+        if isinstance(request, InboxRequest) and not request.poll:
+            self._open.pop(self._last_delivered, None)
+            self._unconfirmed = ""
+
+    def see_answered(self, answered: AnsweredLike) -> None:
+        """Count an answer; it names a script turn when that turn's value left the door whole."""
+        seam = answered.seam
+        lane, _ = self._lanes.pop(answered.key, (seam, ""))
+        if seam == "inbox" and answered.value:
+            self._see_delivered(answered.value)
+        if answered.error.startswith("limit."):
+            self.limit_answers += 1
+        turn = answered.script_turn
+        if turn is not None:
+            self.last_played[lane] = turn
+            self.plays["model" if seam == "model" else lane, turn] += 1
+
+    def see_killed(self) -> None:
+        """The agent was killed. An inbox hands a message out again that nobody has confirmed, and
+        an agent confirms one by asking for the next."""
+        if self._unconfirmed:
+            self.delivered[self._unconfirmed] -= 1
+            self._unconfirmed = ""
+
+    def _see_delivered(self, inbound: Json) -> None:
+        """An inbound message opens its session's next turn; a cancel takes the open one back."""
+        self.delivered[inbound["id"]] += 1
+        self.inbounds.pop(inbound["id"], None)
+        self.inbounds[inbound["id"]] = inbound
+        session = inbound.get("session", "main")
+        if inbound.get("kind", "message") != "message":
+            if session in self._open:
+                self.cancelled[session] = self.turn(session)
+        else:
+            self._turns[session] += 1
+            self._open[session] = self._unconfirmed = inbound["id"]
+            self._last_delivered = session

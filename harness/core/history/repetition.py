@@ -1,0 +1,123 @@
+"""Runs: stretches of a transcript in which the same thing happens again and again.
+
+The definitions stand here once, for the counts over recordings and for the checks: a run is
+maximal, two calls are identical when name and canonical JSON arguments are, two results when their
+texts are, and the sequence is flat, whatever messages the calls came in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+import msgspec
+
+from harness.core.values.messages import Json, canonical
+
+REPEATS = 3
+"""How many in a row make a run."""
+
+
+class CallMade(msgspec.Struct, frozen=True):
+    """A call as a transcript has it: the tool's name, and its input as JSON values."""
+
+    name: str
+    input: Json = None
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What makes two calls the same: the name and the canonical JSON of the input."""
+        return self.name, canonical(self.input)
+
+
+class ResultMade(msgspec.Struct, frozen=True):
+    """A result as a transcript has it: its explicit error flag, its text, its tool's name."""
+
+    is_error: bool
+    text: str = ""
+    name: str = ""
+
+
+class Stretch(msgspec.Struct, frozen=True, array_like=True):
+    """A maximal run: what repeats, how many elements it has, the index of the first."""
+
+    name: str
+    length: int
+    start: int
+
+
+def equal_runs(keys: Sequence[Hashable | None], least: int = REPEATS) -> Iterator[tuple[int, int]]:
+    """Start and length of each maximal run of at least `least` equal keys; None is never equal."""
+    start = 0
+    for index in range(1, len(keys) + 1):
+        if index == len(keys) or keys[index] != keys[start]:
+            if keys[start] is not None and index - start >= least:
+                yield start, index - start
+            start = index
+
+
+def same_call_runs(calls: Sequence[CallMade], least: int = REPEATS) -> tuple[Stretch, ...]:
+    """Runs of identical calls."""
+    keys = [call.identity for call in calls]
+    return tuple(Stretch(calls[at].name, length, at) for at, length in equal_runs(keys, least))
+
+
+def same_fail_runs(results: Sequence[ResultMade], least: int = REPEATS) -> tuple[Stretch, ...]:
+    """Runs of identical failing results, by the flag or by the text's own word for failure."""
+    return _failing(results, lambda r: r.is_error or says_failure(r.text), least)
+
+
+def same_fail_runs_explicit(
+    results: Sequence[ResultMade], least: int = REPEATS
+) -> tuple[Stretch, ...]:
+    """Runs of identical failing results, by the explicit flag alone."""
+    return _failing(results, lambda r: r.is_error, least)
+
+
+def _failing(
+    results: Sequence[ResultMade], fails: Callable[[ResultMade], bool], least: int
+) -> tuple[Stretch, ...]:
+    keys = [result.text if fails(result) else None for result in results]
+    return tuple(Stretch(results[at].name, length, at) for at, length in equal_runs(keys, least))
+
+
+def cycle2_runs(calls: Sequence[CallMade], least: int = REPEATS) -> tuple[Stretch, ...]:
+    """Maximal stretches with period two and not one: at least the pair `least` times."""
+    found = cycles([call.identity for call in calls], 2, least)
+    return tuple(
+        Stretch(f"{calls[at].name}, {calls[at + 1].name}", length, at) for at, length in found
+    )
+
+
+def cycles(
+    keys: Sequence[Hashable], period: int, repeats: int = REPEATS
+) -> Iterator[tuple[int, int]]:
+    """Start and length of each maximal stretch of this period, the whole cycle `repeats` times.
+
+    A stretch that also has a shorter period dividing this one belongs to that one.
+    """
+    start = 0
+    for index in range(len(keys) - period + 1):
+        if index < len(keys) - period and keys[index] == keys[index + period]:
+            continue
+        length = index - start + period
+        if length >= period * repeats and not _shorter(keys[start : start + length], period):
+            yield start, length
+        start = index + 1
+
+
+def _shorter(keys: Sequence[Hashable], period: int) -> bool:
+    """Whether a proper divisor of the period is a period too."""
+    return any(
+        period % shorter == 0 and keys[shorter:] == keys[:-shorter] for shorter in range(1, period)
+    )
+
+
+_FAILURE = re.compile(
+    r"\A\W*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b)", re.IGNORECASE
+)
+
+
+def says_failure(text: str) -> bool:
+    """Whether a result's text begins with a word for failure (`Error: …`, `Traceback …`)."""
+    return bool(_FAILURE.match(text))

@@ -1,0 +1,175 @@
+"""The trace: what a history tells of one run, as the invariants speak of it.
+
+Turns and compactions, made of exchanges, executions and sendings: the nouns of the checks, each
+with the events that it was read from. Nothing here judges. `tracing` reads a trace in one pass over
+the events; message lists share their structure (`message_tree`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.core.history.event_log import Events, Named
+from harness.core.history.events import Answered, AnyEvent, Ended, Started, Stored, StoredRow
+from harness.core.history.exchanges import Ask, Exchange, Execution, Sending
+from harness.core.values.calls import Inbound, Seam, StoreRequest
+from harness.core.values.messages import Json, Message
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """An inbound message as the agent got it, at event `n`."""
+
+    inbound: Inbound
+    n: int
+
+
+class Turn(msgspec.Struct, eq=False):
+    """What belongs to one inbound message of a session.
+
+    `settled_n` is the event after which nothing can be added to it: the next look into the inbox,
+    or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended. A turn is a
+    `redelivery` when its message had come before, and was answered or taken back. One that takes
+    up what a kill has interrupted was `begun_n` with the first delivery. `store_failed`: the
+    store refused a write for good, and the user was told so, by an error while it stood refused.
+    """
+
+    session: str
+    number: int
+    opened_n: int
+    delivery: Delivery | None = None
+    redelivery: bool = False
+    exchanges: list[Exchange] = msgspec.field(default_factory=list)
+    asks: list[Ask] = msgspec.field(default_factory=list)
+    executions: list[Execution] = msgspec.field(default_factory=list)
+    sendings: list[Sending] = msgspec.field(default_factory=list)
+    limits: list[Answered] = msgspec.field(default_factory=list)
+    unstored: dict[StoreRequest, int] = msgspec.field(default_factory=dict)
+    cancelled_n: int = 0
+    interrupted_n: int = 0
+    store_failed: bool = False
+    begun_n: int = 0
+    settled_n: int = 0
+    settled_by: str = ""
+
+    @property
+    def main(self) -> tuple[Exchange, ...]:
+        """The main exchanges, in order."""
+        return tuple(e for e in self.exchanges if e.purpose == "main")
+
+    @property
+    def endings(self) -> tuple[Sending, ...]:
+        """The finals and errors that the outbox took."""
+        return tuple(s for s in self.sendings if s.ends_turn)
+
+    @property
+    def text(self) -> str:
+        """The user's text."""
+        return self.delivery.inbound.text if self.delivery else ""
+
+
+class Compaction(msgspec.Struct, eq=False):
+    """A compaction: its model calls (retries of one request) or the agent's own notice.
+
+    `before` and `after` are the main exchanges around it.
+    """
+
+    turn: Turn
+    calls: list[Exchange] = msgspec.field(default_factory=list)
+    notice: Sending | None = None
+    before: Exchange | None = None
+    after: Exchange | None = None
+
+    @property
+    def gone_on(self) -> Exchange | None:
+        """The main exchange after it, if it is one of the same turn."""
+        after = self.after
+        called = after.called if after else None
+        same = called and (called.session, called.turn) == (self.turn.session, self.turn.number)
+        return after if same else None
+
+    @property
+    def n(self) -> int:
+        """The event it begins with."""
+        return self.calls[0].n if self.calls else self.notice.n if self.notice else 0
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether a notice came before its calls, so that another one may tell of its end."""
+        return bool(self.notice and self.calls and self.notice.n < self.calls[0].n)
+
+    @property
+    def failed(self) -> bool:
+        """Whether its call brought no summary, or the agent says that it uses none."""
+        if self.notice and self.notice.request.status == "failed":
+            return True
+        last = self.calls[-1] if self.calls else None
+        return last is not None and not (last.succeeded and last.reply and last.reply.text.strip())
+
+
+class Trace(msgspec.Struct, eq=False):
+    """One run, read. Lists are in the order of the events; `malformed` are digests, `kills` the
+    events at which the target was killed, `damages` those that show what a fault did to the files
+    of the store before it was opened."""
+
+    starts: list[Started] = msgspec.field(default_factory=list)
+    kills: list[int] = msgspec.field(default_factory=list)
+    ended: Ended | None = None
+    exchanges: list[Exchange] = msgspec.field(default_factory=list)
+    asks: list[Ask] = msgspec.field(default_factory=list)
+    executions: list[Execution] = msgspec.field(default_factory=list)
+    deliveries: list[Delivery] = msgspec.field(default_factory=list)
+    sendings: list[Sending] = msgspec.field(default_factory=list)
+    stored: list[Stored] = msgspec.field(default_factory=list)
+    compactions: list[Compaction] = msgspec.field(default_factory=list)
+    answers: list[Answered] = msgspec.field(default_factory=list)
+    turns: dict[tuple[str, int], Turn] = msgspec.field(default_factory=dict)
+    messages: Named[Message] = msgspec.field(default_factory=dict)
+    schemas: dict[str, dict[str, dict[str, Json]]] = msgspec.field(default_factory=dict)
+    malformed: set[str] = msgspec.field(default_factory=set)
+    damages: set[int] = msgspec.field(default_factory=set)
+    events: Events = msgspec.field(default_factory=list[AnyEvent])
+
+    @property
+    def world(self) -> str:
+        """`simulate`, `supervise` or `recording`; "" when the start is missing."""
+        return self.starts[0].world if self.starts else ""
+
+    @property
+    def seams(self) -> frozenset[Seam]:
+        """The seams that the target, or the recording, has got; a store that was seen is one."""
+        named = {seam for start in self.starts for seam in start.seams}
+        return frozenset(named | ({"store"} if self.stored else set()))
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """What the scenario says of checks, expectation and tools."""
+        return self.starts[0].settings if self.starts else {}
+
+    def schema(self, exchange: Exchange | None, tool: str) -> dict[str, Json]:
+        """The input schema of a tool as the request offered it, else the scenario's; {} if none."""
+        offered = self.schemas.get(exchange.request.tools, {}) if exchange else {}
+        known: dict[str, dict[str, Json]] = self.settings.get("tools", {})
+        return offered.get(tool) or known.get(tool) or {}
+
+    def rows_added(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
+        """The rows that were stored while the turn was worked on."""
+        for event in self.stored_during(turn):
+            for row in event.added:
+                yield event, row, self.messages.get(row.digest, Message("user"))
+
+    def stored_during(self, turn: Turn) -> Iterator[Stored]:
+        """What changed in the store while the turn was worked on."""
+        last = len(self.stored)
+        if turn.settled_n:
+            last = bisect_right(self.stored, turn.settled_n, key=_number)
+        first_n = turn.begun_n or turn.opened_n
+        for event in self.stored[bisect_left(self.stored, first_n, key=_number) : last]:
+            if event.session in ("", turn.session):
+                yield event
+
+
+def _number(event: Stored) -> int:
+    return event.n

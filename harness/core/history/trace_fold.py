@@ -1,0 +1,278 @@
+"""The fold that reads a trace from the events of a history, in one pass.
+
+Only this file knows how events belong together. A call and its answer share a key; `CallPairing`
+tells which tool runs for which call of the model; a turn is named by session and number, and is
+settled by the next look into the inbox; a compaction is a `compact` call, or a notice, with the
+main request that follows. `StoreDamage` tells what is stored from what a fault did to the files
+while they were closed: rows that are gone, moved or doubled in the next look are the disk's doing.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.history.event_log import EventLog
+from harness.core.history.events import (
+    Answered,
+    AnyEvent,
+    Called,
+    Ended,
+    Killed,
+    Noted,
+    Started,
+    Stored,
+    Valued,
+)
+from harness.core.history.exchanges import CallPairing, Exchange, Execution, Sending
+from harness.core.history.message_tree import Node, grow, root
+from harness.core.history.trace import Compaction, Delivery, Trace, Turn
+from harness.core.values.calls import (
+    Inbound,
+    InboxRequest,
+    ModelRequest,
+    OutboxRequest,
+    StoreRequest,
+    ToolRequest,
+)
+from harness.core.values.messages import Json, Message
+
+
+def trace(history: EventLog) -> Trace:
+    """The trace of a history."""
+    reader = _Reader(history)
+    for event in history.events:
+        reader.see(event)
+    return reader.trace
+
+
+class _Reader:
+    """One pass: the trace so far, and what is still open."""
+
+    def __init__(self, history: EventLog) -> None:
+        self.trace = Trace(messages=history.messages, events=history.events)
+        self._root = root()
+        self._nodes: dict[str, Node] = {}
+        self._open: dict[str, Exchange | Execution | Sending | Called] = {}
+        self._asked = CallPairing()
+        self._last_main: dict[str, Exchange] = {}
+        self._compacting: dict[str, Compaction] = {}
+        self._delivered: Turn | None = None
+        self._deliveries: dict[str, list[Turn]] = {}
+        self._damages = StoreDamage(self.trace.damages)
+
+    def see(self, event: AnyEvent) -> None:
+        """Take in the next event."""
+        match event:
+            case Called():
+                self._called(event)
+            case Answered():
+                self._answered(event)
+            case Stored():
+                self.trace.stored.append(self._damages.stored(event))
+            case Noted():
+                if event.malformed:
+                    self.trace.malformed.add(event.digest)
+            case Valued():
+                self.trace.schemas[event.digest] = _schemas(event.value)
+                if event.malformed:
+                    self.trace.malformed.add(event.digest)
+            case Started():
+                self.trace.starts.append(event)
+            case Killed():
+                self.trace.kills.append(event.n)
+                self._interrupt(event.n)
+            case Ended():
+                self.trace.ended = event
+                for turn in self.trace.turns.values():
+                    self._settle(turn, event.n, event.how)
+
+    def _called(self, called: Called) -> None:
+        match called.request:
+            case ModelRequest() as request:
+                self._model(called, request)
+            case ToolRequest() as request:
+                self._tool(called, request)
+            case OutboxRequest() as request:
+                self._sending(called, request)
+            case StoreRequest(access=access) as request:
+                self._damages.called(called, request)
+                if access == "write":
+                    self._open[called.key] = called
+            case InboxRequest(poll=poll):
+                self._open[called.key] = called
+                if not poll and self._delivered is not None:
+                    self._settle(self._delivered, called.n, "next")
+
+    def _model(self, called: Called, request: ModelRequest) -> None:
+        kept = self._nodes.get(request.after, self._root).first(request.keep)
+        unknown = Message("user")
+        added = [(d, self.trace.messages.get(d, unknown)) for d in request.messages]
+        node = self._nodes[called.key] = grow(kept, added)
+        exchange = Exchange(called, request, node)
+        self._open[called.key] = exchange
+        self.trace.exchanges.append(exchange)
+        self._turn(called).exchanges.append(exchange)
+        self._asked.see_results(exchange, [message for _, message in added])
+        if called.purpose == "compact":
+            self._compact(exchange)
+        elif called.purpose == "main":
+            if (compaction := self._compacting.pop(called.session, None)) is not None:
+                compaction.after = exchange
+            self._last_main[called.session] = exchange
+
+    def _compact(self, exchange: Exchange) -> None:
+        running = self._compacting.get(exchange.called.session)
+        if running and running.notice and not running.calls:  # the notice said that it begins
+            running.calls.append(exchange)
+            return
+        last = running.calls[-1] if running and running.calls else None
+        if running and last and last.transient and last.content == exchange.content:
+            running.calls.append(exchange)
+            return
+        self._new_compaction(exchange.called).calls.append(exchange)
+
+    def _new_compaction(self, called: Called) -> Compaction:
+        before = self._last_main.get(called.session)
+        compaction = Compaction(self._turn(called), before=before)
+        self.trace.compactions.append(compaction)
+        self._compacting[called.session] = compaction
+        return compaction
+
+    def _tool(self, called: Called, request: ToolRequest) -> None:
+        ask = self._asked.run(request)
+        execution = Execution(called, request, ask)
+        if ask is not None and ask.execution is None:
+            ask.execution = execution
+        self._open[called.key] = execution
+        self.trace.executions.append(execution)
+        self._turn(called).executions.append(execution)
+
+    def _sending(self, called: Called, request: OutboxRequest) -> None:
+        sending = Sending(called, request)
+        self._open[called.key] = sending
+        self.trace.sendings.append(sending)
+        turn = self._replied_turn(called, request)
+        turn.sendings.append(sending)
+        if request.kind == "error" and turn.unstored:
+            turn.store_failed = True
+        if request.kind == "compaction":
+            running = self._compacting.get(called.session)
+            if running is None or (running.notice is not None and not running.is_announced):
+                running = self._new_compaction(called)
+            running.notice = sending
+
+    def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
+        """The turn that a sending belongs to: after a restart, the one whose message it answers."""
+        turn = self._turn(called)
+        delivered = self._deliveries.get(request.in_reply_to, ())
+        if not delivered or len(self.trace.starts) < 2 or delivered[0].session != turn.session:
+            return turn
+        own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
+        return turn if own else delivered[0]
+
+    def _answered(self, answered: Answered) -> None:
+        self.trace.answers.append(answered)
+        self._damages.answered(answered)
+        call = self._open.pop(answered.key, None)
+        if isinstance(call, (Exchange, Execution, Sending)):
+            call.answered = answered
+            if answered.error.startswith("limit."):
+                self._turn(call.called).limits.append(answered)
+        if isinstance(call, Called) and isinstance(call.request, StoreRequest):
+            self._wrote(call, call.request, answered)
+        if isinstance(call, Exchange) and answered.blocks:
+            self._asks(call, answered)
+        elif answered.seam == "inbox" and answered.value:
+            self._deliver(answered)
+
+    def _wrote(self, call: Called, request: StoreRequest, answered: Answered) -> None:
+        """A write that was refused, until the same one succeeds."""
+        unstored = self._turn(call).unstored
+        if answered.outcome == "ok":
+            unstored.pop(request, None)
+        else:
+            unstored[request] = answered.n
+
+    def _asks(self, exchange: Exchange, answered: Answered) -> None:
+        exchange.reply = self.trace.messages.get(answered.blocks)
+        asks = self._asked.see_answer(exchange)
+        self.trace.asks += asks
+        if exchange.purpose == "main":
+            self._turn(exchange.called).asks += asks
+
+    def _deliver(self, answered: Answered) -> None:
+        inbound = msgspec.convert(answered.value, type=Inbound)
+        turn = self._turn(answered)
+        if inbound.kind != "message":
+            turn.cancelled_n = turn.cancelled_n or answered.n
+            return
+        before = self._deliveries.setdefault(inbound.id, [])
+        turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)
+        first = before[0] if before else turn
+        turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0
+        before.append(turn)
+        turn.delivery = Delivery(inbound, answered.n)
+        self.trace.deliveries.append(turn.delivery)
+        self._delivered = turn
+
+    def _turn(self, event: Called | Answered) -> Turn:
+        """The turn of an event, opened by the first that names it."""
+        name = (event.session, event.turn)
+        if name not in self.trace.turns:
+            self.trace.turns[name] = Turn(*name, opened_n=event.n)
+        return self.trace.turns[name]
+
+    def _interrupt(self, n: int) -> None:
+        for turn in self.trace.turns.values():
+            if not turn.settled_n and not turn.endings:
+                turn.interrupted_n = turn.interrupted_n or n
+
+    @staticmethod
+    def _settle(turn: Turn, n: int, by: str) -> None:
+        if not turn.settled_n:
+            turn.settled_n, turn.settled_by = n, by
+
+
+def _schemas(value: Json) -> dict[str, dict[str, Json]]:
+    """The input schemas by name, when the value is a tool list."""
+    tools = value if isinstance(value, (list, tuple)) else ()
+    return {
+        tool["name"]: tool.get("input_schema") or {}
+        for tool in tools
+        if isinstance(tool, dict) and "name" in tool
+    }
+
+
+class StoreDamage:
+    """Follows the store's openings and writes; `seen` are the looks that show a damage."""
+
+    def __init__(self, seen: set[int]) -> None:
+        self._seen = seen
+        self._rows: dict[str, str] = {}
+        self._opening = ""
+        self._is_damaged = False
+
+    def called(self, called: Called, request: StoreRequest) -> None:
+        """The agent opens the store, reads, or writes: what is seen after that is its own."""
+        if request.access == "open":
+            self._opening = called.key
+        elif request.access == "write":
+            self._is_damaged = False
+
+    def answered(self, answered: Answered) -> None:
+        """An opening was answered, by a fault perhaps."""
+        if answered.key == self._opening:
+            self._is_damaged = bool(answered.faults)
+
+    def stored(self, event: Stored) -> Stored:
+        """What the store holds now, without rows that only damage shows again."""
+        if self._is_damaged:
+            self._is_damaged = False
+            self._seen.add(event.n)
+            known = set(self._rows.values())
+            added = tuple(row for row in event.added if row.digest not in known)
+            event = msgspec.structs.replace(event, added=added)
+        self._rows |= {row.id: row.digest for row in (*event.added, *event.changed)}
+        for row_id in event.gone:
+            self._rows.pop(row_id, None)
+        return event

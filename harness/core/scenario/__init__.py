@@ -1,0 +1,1 @@
+"""What a scenario says, and what is due of it next."""

@@ -1,0 +1,256 @@
+"""A scenario as data: inbox, script, faults, checks, limits and what a correct agent does.
+
+These structs are the schema of the file format: msgspec decodes into them strictly, and the printed
+JSON Schema comes from them. The room `files` turns YAML into plain values, with lines for errors.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+
+from harness.core.values.calls import InboundKind, Purpose
+from harness.core.values.messages import Json
+from harness.core.values.strict import Count, FromOne, Seconds, Strict
+from harness.core.values.verdict import OutcomeWord
+
+
+class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """How often something may happen."""
+
+    min: Count = 0
+    max: Count | None = None
+
+
+class ExpectCalls(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """Bounds of the calls on a seam; of tools, one by one."""
+
+    model: Bounds | None = None
+    tool: dict[str, Bounds] = {}
+
+
+class Waits(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A schedule of waits in seconds, each within `tolerance` of its own length."""
+
+    schedule: tuple[float, ...] = ()
+    tolerance: float = 0.0
+
+
+class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What a correct agent never does: call these tools, say these words in a final or an error."""
+
+    call: tuple[str, ...] = ()
+    say: tuple[str, ...] = ()
+
+
+class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What a correct agent does in this scenario."""
+
+    outcome: OutcomeWord | None = None
+    must: tuple[str, ...] = ()
+    must_not: MustNot = MustNot()
+    calls: ExpectCalls = ExpectCalls()
+    inputs: dict[str, Json] = {}
+    waits_s: tuple[float, ...] | Waits | None = None
+    known: tuple[str, ...] = ()
+
+
+Times: TypeAlias = FromOne | Literal["forever"]
+CallKey: TypeAlias = Annotated[
+    str, msgspec.Meta(pattern=r"^([^/\s]+/)?(model|tool|inbox|outbox|store)#[1-9][0-9]*$")
+]
+"""The n-th call on a seam, of one session or (`model#3`) of the whole run."""
+
+SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
+WireName = Literal["anthropic", "openai-chat", "openai-responses"]
+
+
+class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn of the fake model.
+
+    `say`, `think` and `use` (with `input`) are the short form of one text, thinking and tool call;
+    `blocks` gives them in full. A conditional turn (`when`) is played only while its condition
+    holds, and then ends a running `times`: `refused`, a result came without its call crossing the
+    tool seam; `ended`, no tools are offered any more.
+    """
+
+    say: str | None = None
+    think: str | None = None
+    use: str | None = None
+    input: Json = msgspec.UNSET
+    blocks: tuple[dict[str, Json], ...] = ()
+    stop: str | None = None
+    usage: dict[str, int] = {}
+    times: Times = 1
+    optional: bool = False
+    when: Literal["refused", "ended"] | None = None
+    purpose: Purpose = msgspec.field(default="main", name="for")
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for an input without its tool."""
+        if self.use is None and self.input is not msgspec.UNSET:
+            raise ValueError("`input` belongs to a `use`")
+
+
+class CassetteScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A recording played strictly: its path, from the scenario file's folder or the root.
+
+    `timing`: each answer comes at once, or in the pieces and after the waits that were recorded.
+    """
+
+    cassette: str
+    timing: Literal["at_once", "recorded"] = "at_once"
+
+
+class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn of a scripted tool: one outcome, with `effect` and a `hang` before it.
+
+    `ok` is text or content blocks; `error` an error that the tool reports; `raise` an exception
+    out of the tool; `bytes` so many bytes of output. `hang` is seconds, or true: for ever, and
+    then no outcome follows.
+    """
+
+    ok: Json = msgspec.UNSET
+    error: str | None = None
+    raises: str | None = msgspec.field(default=None, name="raise")
+    hang: bool | Seconds = False
+    bytes: Count | None = None
+    effect: str | None = None
+    key: str = ""
+    times: Times = 1
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for more outcomes than one, and for none."""
+        said = [self.error, self.raises, self.bytes, None if self.ok is msgspec.UNSET else "ok"]
+        outcomes = sum(outcome is not None for outcome in said) + (self.hang is True)
+        if outcomes > 1:
+            raise ValueError("only one of `ok`, `error`, `raise`, `bytes` and `hang: true`")
+        if not outcomes and not self.hang and self.effect is None:
+            raise ValueError("a turn needs `ok`, `error`, `raise`, `hang`, `bytes` or `effect`")
+
+
+def _no_arguments() -> dict[str, Json]:
+    """The schema of a tool that takes nothing."""
+    return {"type": "object", "properties": {}}
+
+
+class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool as offered, and what it answers; without a script it says `ok` for ever."""
+
+    description: str = ""
+    input_schema: dict[str, Json] = msgspec.field(default_factory=_no_arguments)
+    script: tuple[ToolTurn, ...] = ()
+
+
+class AtMs(Strict, frozen=True, kw_only=True):
+    """At a time of the run's clock."""
+
+    ms: Count
+
+
+class After(Strict, frozen=True, kw_only=True):
+    """After a call was answered, named by its key: `model#3`, or `SESSION/model#3`."""
+
+    after: CallKey
+
+
+class InboxItem(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """An inbound message. `idle` (default): once no turn is open; `start`: at once."""
+
+    id: str = ""
+    text: str = ""
+    kind: InboundKind = "message"
+    session: SessionName = "main"
+    when: Literal["start", "idle"] | dict[str, Json] = "idle"
+
+
+class When(Strict, frozen=True, kw_only=True):
+    """The forms of a fault's `when` that are mappings: after a call, or with a probability."""
+
+    after: Count | CallKey | None = None
+    p: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError unless exactly one is given."""
+        if (self.after is None) == (self.p is None):
+            raise ValueError("`when` takes either `after` or `p`")
+
+
+class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """An armed fault: its kind (`layer.name`), the knobs, and its own settings.
+
+    Without `on` it strikes on the first seam that it knows: `model` for most, `tool` for tools.
+    """
+
+    kind: str
+    on: str = ""
+    when: FromOne | tuple[FromOne, ...] | When = 1
+    often: Times | Literal["once"] = "once"
+    then: Literal["ok", "same", "escalate"] = "ok"
+    must_fire: bool = True
+    settings: dict[str, Json] = {}
+
+
+class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """Every loop has a named limit; hitting one is a finding."""
+
+    model_calls: Count = 50
+    tool_calls: Count = 100
+    outbox_calls: Count = 1000
+    inbox_calls: Count = 1000
+    provider_calls: Count = 1000
+    virtual_s: Seconds = 86400.0
+    real_s: Seconds = 30.0
+    restarts: Count = 3
+
+
+class SeedMessage(Strict, frozen=True, kw_only=True):
+    """A stored message: its role, and text or blocks."""
+
+    role: Literal["user", "assistant"]
+    content: str | tuple[dict[str, Json], ...]
+
+
+class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What is stored before the first message: messages, or a file in a format."""
+
+    messages: tuple[SeedMessage, ...] = ()
+    format: Literal["jsonl", "claude_code", "hermes"] | None = None
+    file: str | None = None
+
+
+class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """One variant of a scenario, on one wire, streamed or not.
+
+    `overlaid`: faults were added that its author does not know of (`--faults`).
+    """
+
+    name: str
+    title: str = ""
+    story: str = ""
+    source: tuple[str, ...] = ()
+    wire: WireName = "anthropic"
+    dialect: str = ""
+    stream: bool = False
+    window_tokens: FromOne | None = None
+    seed: int = 0
+    session: Session = Session()
+    tools: dict[str, ToolScript] = {}
+    inbox: tuple[InboxItem, ...] = ()
+    script: tuple[Turn, ...] | CassetteScript = ()
+    faults: tuple[FaultSpec, ...] = ()
+    limits: Limits = Limits()
+    checks: dict[str, dict[str, Json]] = {}
+    purposes: dict[str, Purpose] = {}
+    expect: Expect = Expect()
+    variant: str = ""
+    folder: str = ""
+    overlaid: bool = False
+
+    @property
+    def run_name(self) -> str:
+        """NAME[/VARIANT][@WIRE][+stream]."""
+        variant = f"/{self.variant}" if self.variant else ""
+        wire = f"@{self.wire}" if self.wire != "anthropic" else ""
+        return f"{self.name}{variant}{wire}{'+stream' if self.stream else ''}"

@@ -1,0 +1,208 @@
+"""The script: what the fake model, the tools and the user say, as a function of the past.
+
+A turn is played when its answer left the door whole; refused, cut or replaced by an error it comes
+again on the next call. The script itself keeps nothing: which turn is due follows from the counters
+of the past.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import TypeVar
+
+import msgspec
+
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.draws import Draws
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Block, Json, Opaque, Text, Thinking, ToolResult, ToolUse
+from harness.core.values.plans import Reply, ToolAnswer, Value
+
+FOREVER = 1 << 62
+_T = TypeVar("_T", Turn, ToolTurn)
+_Entry = tuple[int, Turn, int]
+_Lane = list[_Entry]
+"""The turns of one purpose in order: index in the whole script, turn, times to play."""
+_INDEX = itemgetter(0)
+
+
+def count(times: Times) -> int:
+    """`times` as a number."""
+    return FOREVER if times == "forever" else times
+
+
+class TurnScript:
+    """The scripted model: turns in order, one lane for each purpose."""
+
+    def __init__(self, turns: Sequence[Turn], draws: Draws) -> None:
+        self._draws = draws
+        self._replies: dict[int, tuple[Reply, bool]] = {}
+        self._lanes: dict[str, _Lane] = {}
+        for index, turn in enumerate(turns):
+            self._lanes.setdefault(turn.purpose, []).append((index, turn, count(turn.times)))
+
+    def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
+        """The reply that is due, or None past the end."""
+        due = _due(self._lanes.get(call.purpose, []), call, past)
+        if due is None:
+            return None
+        index, turn, _ = due
+        known = self._replies.get(index)
+        if known is None:
+            reply = _unnamed(turn)
+            known = self._replies[index] = reply, reply == _named(reply, self._draws, "")
+        reply, is_named = known
+        return reply if is_named else _named(reply, self._draws, call.key), index
+
+    def unplayed(self, past: Past) -> Iterator[str]:
+        """Turns that are owed (unconditional, not optional) and were never played."""
+        for lane in self._lanes.values():
+            for index, turn, _ in lane:
+                owed = turn.when is None and not turn.optional
+                if owed and not past.plays["model", index]:
+                    yield f"script turn {index + 1} ({describe(turn)})"
+
+
+def _due(lane: _Lane, call: Call, past: Past) -> _Entry | None:
+    """The turn that is due: a conditional one that holds ends the running one before it.
+
+    The search begins at the turn that was consumed last.
+    """
+    last = past.last_played.get(f"model:{call.purpose}", 0)
+    for place in range(bisect_left(lane, last, key=_INDEX) if last else 0, len(lane)):
+        index, turn, times = lane[place]
+        plays = past.plays.get(("model", index), 0)
+        if plays < times and (turn.when is None or _holds(turn, call, past)):
+            ending = _ending(lane, place, call, past) if plays else None
+            return ending or lane[place]
+    return None
+
+
+def _ending(lane: _Lane, place: int, call: Call, past: Past) -> _Entry | None:
+    """The conditional turn right behind a running one that holds by now, if any."""
+    for later in range(place + 1, len(lane)):
+        turn = lane[later][1]
+        if turn.when is None:
+            return None
+        if _holds(turn, call, past):
+            return lane[later]
+    return None
+
+
+def _holds(turn: Turn, call: Call, past: Past) -> bool:
+    if turn.when is None:
+        return True
+    if turn.when == "ended":
+        return isinstance(call.request, ModelRequest) and not call.request.tools_offered
+    last = call.messages[-1] if call.messages else None
+    return last is not None and any(r.id not in past.crossed for r in last.tool_results)
+
+
+def model_reply(turn: Turn, draws: Draws, key: str) -> Reply:
+    """The reply of a turn; ids that the file does not give are drawn from the call's key."""
+    return _named(_unnamed(turn), draws, key)
+
+
+def _unnamed(turn: Turn) -> Reply:
+    """The reply of a turn, the same at every play: tool calls may have no id yet."""
+    blocks = (*_short_form(turn), *(block_from(dict(b)) for b in turn.blocks))
+    calls_tools = any(isinstance(b, ToolUse) for b in blocks)
+    stop = turn.stop or ("tool_use" if calls_tools else "end_turn")
+    return Reply(blocks, None if stop == "null" else stop, dict(turn.usage))
+
+
+def _named(reply: Reply, draws: Draws, key: str) -> Reply:
+    """The reply with an id for each tool call that has none."""
+    nameless = [n for n, b in enumerate(reply.blocks) if isinstance(b, ToolUse) and not b.id]
+    if not nameless:
+        return reply
+    blocks = list(reply.blocks)
+    for n in nameless:
+        blocks[n] = msgspec.structs.replace(blocks[n], id=draws.identifier("toolu_", key, str(n)))
+    return msgspec.structs.replace(reply, blocks=tuple(blocks))
+
+
+def _short_form(turn: Turn) -> Iterator[Block]:
+    if turn.think is not None:
+        yield Thinking(turn.think)
+    if turn.say is not None:
+        yield Text(turn.say)
+    if turn.use is not None:
+        yield ToolUse("", turn.use, {} if turn.input is msgspec.UNSET else turn.input)
+
+
+def block_from(fields: dict[str, Json]) -> Block:
+    """A block of a scenario file: `type` and the fields of the core block, or kept as opaque.
+
+    Raises InputError for a known type with wrong or unknown fields.
+    """
+    kind = fields.get("type")
+    kind = kind if isinstance(kind, str) else None
+    if kind == "tool_use":
+        fields = {"id": "", "input": {}, **fields}
+    try:
+        if kind in _KNOWN:
+            _refuse_unknown(fields, _KNOWN[kind])
+            return msgspec.convert(fields, type=_KNOWN[kind])
+    except msgspec.ValidationError as error:
+        raise InputError(f"block of type {kind!r}: {error}") from None
+    if kind is None:
+        raise InputError(f"a block needs a `type`: {fields!r}")
+    return Opaque(kind, fields)
+
+
+def _refuse_unknown(fields: dict[str, Json], block: type[msgspec.Struct]) -> None:
+    known = {"type", *block.__struct_fields__}
+    for name in fields:
+        if name not in known:
+            raise InputError(f"block of type {fields['type']!r}: {name!r}: {nearest(name, known)}")
+
+
+_KNOWN: dict[str | None, type[Text | Thinking | ToolUse | ToolResult]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "tool_use": ToolUse,
+    "tool_result": ToolResult,
+}
+
+
+def describe(turn: Turn) -> str:
+    """A turn in a few words, for messages."""
+    if turn.use is not None:
+        return f"use {turn.use}"
+    if turn.say is not None:
+        return f"say {turn.say[:40]!r}"
+    return f"{len(turn.blocks)} blocks"
+
+
+class ToolScripts:
+    """The scripted tools; past its end a tool says so as an error."""
+
+    def __init__(self, tools: Mapping[str, ToolScript]) -> None:
+        self._tools = tools
+
+    def due(self, name: str, past: Past) -> tuple[ToolTurn, int] | None:
+        """The tool's turn that is due and its index, or None past the end."""
+        lane = f"tool:{name}"
+        turns = self._tools[name].script or (ToolTurn(ok="ok", times="forever"),)
+        for index in range(max(past.last_played.get(lane, 0), 0), len(turns)):
+            if past.plays[lane, index] < count(turns[index].times):
+                return turns[index], index
+        return None
+
+    def known(self, name: str) -> bool:
+        """Whether the scenario has this tool."""
+        return name in self._tools
+
+
+def tool_answer(turn: ToolTurn) -> ToolAnswer:
+    """What a tool's turn says; a turn that raises or hangs says nothing."""
+    if turn.error is not None:
+        return ToolAnswer(turn.error, is_error=True)
+    if turn.bytes is not None:
+        return ToolAnswer("x" * turn.bytes)
+    return ToolAnswer("ok" if turn.ok is msgspec.UNSET else turn.ok)

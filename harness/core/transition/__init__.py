@@ -1,0 +1,1 @@
+"""One call in, one plan out: how scenario, provider, faults and history meet."""

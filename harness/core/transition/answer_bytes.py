@@ -1,0 +1,65 @@
+"""What the bytes of a plan say to a client: its status, the parsed answer, its silences.
+
+A plan sends its head beside the first bytes. Some bytes hold a head of their own, which only an
+HTTP parser reads in full; here only its status is read. A busy provider sends pings, a gateway
+comments, a proxy blank lines: each resets a client's read time-out and says nothing, so silence is
+counted between what is said. White space within what is said belongs to it, for an answer may come
+byte by byte.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.core.transition.ports import Parsed, Provider
+from harness.core.values.plans import Head, Plan, Send, Wait
+
+_KEEP_ALIVE = re.compile(rb"(?:\s|:[^\r\n]*+|event: ?ping\r?\n|data: ?\{\"type\": ?\"ping\"\})*+")
+"""Events of a stream that only say that it is there: blank lines, comments and pings."""
+
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+
+
+def silent_ms(plan: Plan) -> int:
+    """The longest time in a plan between two things that are said, or before its end."""
+    longest = lasting = 0
+    is_open, end = False, b""
+    for step in plan:
+        if isinstance(step, Wait):
+            lasting += step.ms
+            longest = max(longest, lasting)
+        elif isinstance(step, Send):
+            if is_open or not _KEEP_ALIVE.fullmatch(step.data):
+                lasting = 0
+            is_open = _leaves_open(is_open, end, step.data)
+            end = (end + step.data)[-2:]
+    return longest
+
+
+def _leaves_open(is_open: bool, end: bytes, data: bytes) -> bool:
+    """Whether something said goes on after `data`: no blank line has ended it yet. `is_open`: it
+    did before; `end` are the bytes before."""
+    *former, rest = _BLANK_LINE.split(end + data) if is_open else _BLANK_LINE.split(data)
+    return (is_open and not former) or not _KEEP_ALIVE.fullmatch(rest)
+
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r]")
+
+
+def read(wire: Provider, plan: Plan) -> tuple[Head, Parsed] | None:
+    """Head and content of the answer; None where it has no head, or brings its own."""
+    sent = [step for step in plan if isinstance(step, Send)]
+    head = sent[0].head if sent else None
+    if head is None:
+        return None
+    body = b"".join(step.data for step in sent)
+    return head, wire.parse(body, head.headers.get("content-type", ""))
+
+
+def written_status(plan: Plan) -> list[int]:
+    """The status of an answer that brings a head of its own, behind informational ones if any."""
+    sent = b"".join([step.data for step in plan if isinstance(step, Send)])
+    while sent.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in sent:
+        sent = sent.partition(b"\r\n\r\n")[2]
+    found = _STATUS_LINE.match(sent)
+    return [int(found[1])] if found and b"\r\n\r\n" in sent else []

@@ -1,0 +1,165 @@
+"""The record of an answer: what the history says of a plan, before a step of it is carried out.
+
+Nearly every model call is answered by a reply that no fault has bent. It leaves whole, in the sends
+that the wire wrote, so what is to be said of it is known (`record_reply`). Of any other plan it is
+worked out from the steps (`record_answer`); for such a reply both say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+
+import msgspec
+
+from harness.core.history.events import Rare
+from harness.core.history.history import History
+from harness.core.history.plan_words import summary, words_of_sends
+from harness.core.transition.answer_bytes import silent_ms, written_status
+from harness.core.values.calls import Call
+from harness.core.values.messages import Json, Message
+from harness.core.values.plans import (
+    ENDINGS,
+    Accepted,
+    Answer,
+    ApiError,
+    Close,
+    Delivered,
+    Effect,
+    Head,
+    Kill,
+    Outcome,
+    Plan,
+    Raise,
+    Reply,
+    Send,
+    Step,
+    ToolAnswer,
+    Wait,
+)
+
+
+def record_reply(
+    history: History,
+    call: Call,
+    plan: tuple[Send, ...],
+    reply: Reply,
+    *,
+    turn: int | None,
+    too_large: bool,
+) -> Plan:
+    """Record a reply as the wire wrote it; return what the door carries out."""
+    head = plan[0].head
+    assert head is not None
+    history.answered(
+        call.key, "model", call.at_ms, call.session, call.turn,
+        script_turn=turn, steps=(words_of_sends(plan),), status=head.status,
+        blocks=history.note(Message("assistant", reply.blocks), call.at_ms),
+        stop=reply.stop, usage=reply.usage, rare={"too_large": True} if too_large else None,
+    )  # fmt: skip
+    return plan
+
+
+def record_answer(
+    history: History,
+    call: Call,
+    plan: Plan,
+    *,
+    turn: int | None = None,
+    said: Reply | ApiError | None = None,
+    error: str = "",
+    faults: tuple[str, ...] = (),
+    value: Json = None,
+    cut: bool = False,
+    too_large: bool = False,
+) -> Plan:
+    """Record the plan as the answer to a call, effects included; return what the door carries out.
+
+    `said` is what a model's answer says; `value`, `cut` (its terminal event is missing) and
+    `too_large` are what the caller knows and the plan does not show.
+    """
+    kinds = set(map(type, plan))
+    whole = ENDINGS.isdisjoint(kinds)
+    if Effect in kinds:
+        _record_effects(history, call, plan)
+    if call.seam not in ("model", "provider"):
+        return _record_value(history, call, plan, whole, turn, error, faults)
+    reply = said if isinstance(said, Reply) else None
+    heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
+    statuses = [head.status for head in heads] or written_status(plan)
+    failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
+    is_rare = too_large or Wait in kinds or (bool(statuses) and statuses[0] >= 400)
+    history.answered(
+        call.key, call.seam, call.at_ms, call.session, call.turn,
+        script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
+        status=statuses[0] if statuses else None,
+        outcome=("error" if failed else "ok") if whole else _broken(plan),
+        complete=(reply is not None or call.seam == "provider") and whole and not cut,
+        blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
+        stop=reply.stop if reply else None, usage=reply.usage if reply else None,
+        rare=_rare(plan, heads, too_large=too_large) if is_rare else None,
+    )  # fmt: skip
+    return plan
+
+
+def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool) -> Rare:
+    is_refused = bool(heads) and heads[0].status >= 400
+    return {
+        "retry_after": _retry_after(heads[0].headers) if is_refused else "",
+        "too_large": too_large,
+        "silent_ms": silent_ms(plan),
+    }
+
+
+def _retry_after(headers: Mapping[str, str]) -> str:
+    """How long the answer asks to wait, in its own words; SDKs prefer the milliseconds."""
+    wait_ms = headers.get("retry-after-ms")
+    return headers.get("retry-after", "") if wait_ms is None else f"{wait_ms} ms"
+
+
+def _record_value(
+    history: History, call: Call, plan: Plan, whole: bool, script_turn: int | None, error: str,
+    faults: tuple[str, ...],
+) -> Plan:  # fmt: skip
+    """What follows from the value that a tool, the inbox or the outbox answers."""
+    value = next((s.value for s in plan if isinstance(s, Answer)), None)
+    session, turn, told = call.session, call.turn, None
+    failed = getattr(value, "is_error", False) or any(map(_is_error, plan))
+    if isinstance(value, ToolAnswer):
+        told = msgspec.to_builtins(_written(value))
+    if isinstance(value, Delivered) and value.inbound is not None:
+        session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
+        turn = history.past.turn(session) + (value.inbound.kind == "message")
+    history.answered(
+        call.key, call.seam, call.at_ms, session, turn,
+        script_turn=script_turn, faults=faults, error=error, steps=summary(plan), value=told,
+        outcome=("error" if failed else "ok") if whole else _broken(plan),
+        complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,
+    )  # fmt: skip
+    return plan
+
+
+def _written(value: ToolAnswer) -> ToolAnswer:
+    """The answer with bytes as text; what is no UTF-8 becomes halves of characters."""
+    if not isinstance(value.content, bytes):
+        return value
+    return msgspec.structs.replace(value, content=value.content.decode("utf-8", "surrogateescape"))
+
+
+def _record_effects(history: History, call: Call, plan: Plan) -> None:
+    for step in takewhile(lambda step: not isinstance(step, Close | Raise | Kill), plan):
+        if isinstance(step, Effect):
+            history.effect(
+                at_ms=call.at_ms, session=call.session, turn=call.turn, key=call.key,
+                name=step.name, idempotency_key=step.key,
+            )  # fmt: skip
+
+
+def _is_error(step: Step) -> bool:
+    return isinstance(step, Send) and step.head is not None and step.head.status >= 400
+
+
+def _broken(plan: Plan) -> Outcome:
+    """How a plan ends that does not leave whole."""
+    raised = next((step.error for step in plan if isinstance(step, Raise)), "")
+    return "timeout" if raised.endswith("timeout") else "error"

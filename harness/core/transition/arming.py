@@ -1,0 +1,164 @@
+"""Armed faults: when a fault fires, how often, and what comes after.
+
+The knobs are the same for all faults. `when` is a call number, a list of them, `{after: N}` (a
+number, or a call's key), or a probability `{p: X}`; `often` is `once`, a number or `forever`;
+`then` says what happens to later calls: `ok` leaves them alone, `same` and `escalate` go on
+(escalate: harder each time, by the `firing` number that the fault is given). Draws go by the
+call's key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import FaultSpec, When
+from harness.core.scenario.script import FOREVER
+from harness.core.transition.ports import FaultFunction, Moment
+from harness.core.values.calls import Call, InboxRequest, StoreRequest, ToolRequest
+from harness.core.values.draws import Draws
+from harness.core.values.plans import ApiError, Plan
+
+Stage = Literal["value", "bytes"]
+
+PURPOSES = ("main", "compact", "aux")
+
+POLL = "inbox:poll"
+"""The agent's look for a cancel in the middle of a turn, which is no question for a message."""
+
+STORE_CALLS = (
+    *("open", "read", "write"),
+    *("pending", "load", "rows"),
+    *("seed", "accept", "append", "begin", "reply", "delivered", "summarise"),
+)
+"""What a fault on the store may be narrowed to: opening, all reads, all writes, one method."""
+
+ON = (
+    *("model", "tool", *PURPOSES, "inbox", POLL, "outbox", "store", "provider"),
+    *(f"store:{call}" for call in STORE_CALLS),
+)
+"""What a fault's `on` may name, beside `tool:NAME`."""
+
+
+def seam_of(on: str) -> str:
+    """The seam that an `on` names: a purpose is one of the model's, `tool:NAME` a tool's,
+    `store:CALL` the store's."""
+    return "model" if on in PURPOSES else on.partition(":")[0]
+
+
+class ArmedFault:
+    """A fault function with its knobs; counts how often it changed a plan."""
+
+    def __init__(
+        self,
+        spec: FaultSpec,
+        function: FaultFunction,
+        stage: Stage,
+        wire: str = "anthropic",
+        refusals: Mapping[str, ApiError] | None = None,
+    ) -> None:
+        self.spec, self.stage, self._wire = spec, stage, wire
+        self._refusals = refusals or {}
+        self.function = function
+        self._seam, _, self._part = (spec.on or "model").partition(":")
+        self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
+        self._limit = _limit(spec)
+        self.fired = 0
+
+    @property
+    def silent(self) -> bool:
+        """Whether the fault was owed and never fired."""
+        return self.spec.must_fire and not self.fired
+
+    def is_due(self, call: Call, past: Past, draws: Draws) -> bool:
+        """Whether the fault has a say in this call; in all others it leaves the plan as it is."""
+        return self.fired < self._limit and self._hits(call, past, draws)
+
+    def bend(self, call: Call, past: Past, draws: Draws, plan: Plan) -> Plan:
+        """The plan as this fault leaves it."""
+        if not self.is_due(call, past, draws):
+            return plan
+        firing = self.fired + 1 if self.spec.then == "escalate" else 1
+        moment = Moment(call, past, draws, firing, self._wire, self._refusals)
+        bent = self.function(moment, plan, **self.spec.settings)
+        if bent != plan:
+            self.fired += 1
+        return bent
+
+    def _hits(self, call: Call, past: Past, draws: Draws) -> bool:
+        """Whether the call is one that `on` and `when` name; repeats follow the first one."""
+        ordinal = self._ordinal(call, past)
+        if not ordinal:
+            return False
+        match self._when:
+            case int(first):
+                repeats = self._limit > 1 or self.spec.on == POLL
+                return ordinal >= first if repeats else ordinal == first
+            case tuple(numbers):
+                return ordinal in numbers
+            case When(p=float(p)):
+                return draws.random("fault", self.spec.kind, call.key).random() < p
+            case When(after=str(key)):
+                return past.is_answered(key)
+            case When(after=int(number)):
+                return ordinal > number
+        return False
+
+    def _ordinal(self, call: Call, past: Past) -> int:
+        """The number of the call among those that `on` names; 0 when it is none of them."""
+        is_poll = isinstance(call.request, InboxRequest) and call.request.poll
+        if is_poll or self.spec.on == POLL:
+            return _calls_so_far(past) if is_poll and self.spec.on == POLL else 0
+        if self._part:
+            return self._ordinal_of_part(call, past)
+        if self._seam in PURPOSES:
+            mine = call.seam == "model" and call.purpose == self._seam
+            return past.purpose_calls[self._seam] if mine else 0
+        return past.calls[call.seam] if call.seam == self._seam else 0
+
+    def _ordinal_of_part(self, call: Call, past: Past) -> int:
+        """The number of the call among those of one tool, or of one kind on the store."""
+        request = call.request
+        if self._seam == "tool" and isinstance(request, ToolRequest):
+            return past.tool_calls[self._part] if request.name == self._part else 0
+        if self._seam == "store" and isinstance(request, StoreRequest):
+            mine = self._part in (request.access, request.operation)
+            return past.store_calls[self._part] if mine else 0
+        return 0
+
+
+def _calls_so_far(past: Past) -> int:
+    """What a look for a cancel counts by, for looks that find nothing are on no record."""
+    return sum(past.calls[seam] for seam in ("model", "tool", "inbox", "outbox"))
+
+
+def _limit(spec: FaultSpec) -> int:
+    """How many times the fault may fire."""
+    if spec.then in ("same", "escalate") or spec.often == "forever":
+        return FOREVER
+    if spec.often == "once":
+        return len(spec.when) if isinstance(spec.when, (list, tuple)) else 1
+    return spec.often
+
+
+def bend_all(
+    faults: Sequence[ArmedFault],
+    stage: Stage,
+    call: Call,
+    history: History,
+    draws: Draws,
+    plan: Plan,
+) -> tuple[Plan, tuple[str, ...]]:
+    """The plan after all faults of a stage, left to right, and which of them changed it."""
+    changed: list[str] = []
+    for fault in faults:
+        if fault.stage == stage:
+            bent = fault.bend(call, history.past, draws, plan)
+            if bent is not plan and bent != plan:
+                changed.append(fault.spec.kind)
+            plan = bent
+    return plan, tuple(changed)

@@ -1,0 +1,113 @@
+"""The answer of the model as faults bend it: first what it says, then its bytes.
+
+What only this file knows: what is left of a reply once its bytes are bent. A fault may double
+blocks, lose the end of a stream, or send all of it in a frame that only an HTTP parser reads; so
+the bytes are read after each fault that touched them, and what was lost stays lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.core.history.history import History
+from harness.core.transition import answer_bytes
+from harness.core.transition.arming import ArmedFault, bend_all
+from harness.core.transition.cassette_answer import as_it_came, endings, parsed
+from harness.core.transition.ports import Provider, Reading
+from harness.core.values.calls import Call
+from harness.core.values.draws import Draws
+from harness.core.values.plans import (
+    Answer,
+    ApiError,
+    Plan,
+    Recorded,
+    Reply,
+    Send,
+    Step,
+    is_consumed,
+    is_whole,
+    until_timeout,
+)
+
+Said = Reply | ApiError | Recorded | None
+
+
+class Bent(msgspec.Struct, frozen=True):
+    """A bent answer: its plan, what that says, which faults (`by`) did it, whether the script's
+    turn is `consumed`, and whether the end of what it says is `cut` off."""
+
+    plan: Plan
+    said: Said
+    by: tuple[str, ...]
+    consumed: bool
+    cut: bool
+
+
+def bend(
+    wire: Provider,
+    history: History,
+    draws: Draws,
+    faults: Sequence[ArmedFault],
+    call: Call,
+    reading: Reading,
+    value: Reply | ApiError | Recorded,
+) -> Bent:
+    """The answer to a call, as faults that are due bend it."""
+    scripted: Plan = (Answer(value),)
+    plan = _shown(wire, faults, value)
+    shown, by = bend_all(faults, "value", call, history, draws, plan)
+    bent = shown if by else scripted
+    said, plan = _written(wire, draws, bent, reading, call.key)
+    cut = False
+    for fault in faults:
+        plan, struck = bend_all([fault], "bytes", call, history, draws, plan)
+        if struck:
+            by += struck
+            said, is_cut = _heard(wire, said, plan)
+            cut |= is_cut
+    plan = until_timeout(plan, call.timeout_ms)
+    return Bent(plan, said, by, is_consumed(scripted + endings(bent), bent, plan), cut)
+
+
+def _shown(
+    wire: Provider, faults: Sequence[ArmedFault], value: Reply | ApiError | Recorded
+) -> Plan:
+    """What value faults are shown: a recorded answer that is whole as what it says. As long as
+    none of them changes that, the recorded bytes are what is sent."""
+    if isinstance(value, Recorded) and not value.cut and any(f.stage == "value" for f in faults):
+        said, _ = parsed(wire, value, (Send(value.body),))
+        return (Answer(said or value),)
+    return (Answer(value),)
+
+
+def _written(
+    wire: Provider, draws: Draws, plan: Plan, reading: Reading, key: str
+) -> tuple[Said, Plan]:
+    """What the plan says first, and the plan with each value written by the wire."""
+    said: Said = None
+    steps: list[Step] = []
+    for step in plan:
+        if isinstance(step, Answer):
+            assert isinstance(step.value, (Reply, ApiError, Recorded))
+            said = said or step.value
+            written = wire.write(step.value, reading, key, draws)
+            steps.extend(as_it_came(step.value, written))
+        else:
+            steps.append(step)
+    return said, tuple(steps)
+
+
+def _heard(wire: Provider, said: Said, plan: Plan) -> tuple[Said, bool]:
+    """What a reply says in bent bytes, and whether the connection ends before its last event."""
+    answer = answer_bytes.read(wire, plan) if isinstance(said, Reply) else None
+    if answer is None or not isinstance(said, Reply):
+        return said, False
+    _, told = answer
+    if not is_whole(plan):
+        return said, not told.complete
+    if told.message is None or not told.complete:
+        return said, False
+    usage = said.usage if told.usage else {}
+    return Reply(told.message.blocks, told.stop, usage, said.extra), False

@@ -1,0 +1,212 @@
+"""The model seam of the transition: from a request's bytes to the bytes of its answer.
+
+What only this file knows: which request a request continues, what it is for, and in which order
+limits, the dialect, the script, the faults and the wire have their say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import repeat
+from typing import cast
+
+import msgspec
+
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.answer_event import record_answer, record_reply
+from harness.core.transition.arming import ArmedFault
+from harness.core.transition.cassette_answer import is_plain, parsed
+from harness.core.transition.faulty_answer import bend
+from harness.core.transition.limits import STOP, limit_hit, over_limit
+from harness.core.transition.ports import Miss, Provider, Reader, Reading, Script
+from harness.core.transition.size_refusal import TooLarge
+from harness.core.values.calls import Call, ModelRequest, Purpose, Received
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Message, is_malformed
+from harness.core.values.plans import ApiError, Plan, Recorded, Reply
+
+_KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
+
+MISS = "cassette.miss"
+"""The code of a request for which a recording has no answer."""
+
+
+class ModelSeam:
+    """Reads, scripts, bends and writes the model's side of one run."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        wire: Provider,
+        script: Script,
+        history: History,
+        draws: Draws,
+        faults: Sequence[ArmedFault],
+    ) -> None:
+        self.scenario, self.wire, self.script, self.history = scenario, wire, script, history
+        self.draws, self.faults = draws, faults
+        self._readers: dict[tuple[str, str], Reader] = {}
+        self._last_key: dict[tuple[str, str], str] = {}
+        self._named: dict[str, tuple[object, str]] = {}
+        self._too_large = TooLarge(wire)
+        self._headers: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
+
+    def call(self, received: Received, session: str) -> tuple[Call, Reading]:
+        """The request as scripts and faults see it, and as the wire reads it."""
+        stated, past = received.headers.get("x-harness-purpose", ""), self.history.past
+        lane = (session, stated or "main")
+        reader = self._readers.get(lane)
+        if reader is None:
+            reader = self.wire.reader(self.scenario.dialect, self.scenario.window_tokens)
+            self._readers[lane] = reader
+        reading = reader.read(received.body)
+        n = past.next_index(session, "model")
+        after = self._last_key.get(lane, "") if reading.keep else ""
+        key = self._last_key[lane] = f"{session}/model#{n}"
+        call = Call(
+            key=key,
+            seam="model",
+            n=n,
+            session=session,
+            turn=past.turn(session),
+            at_ms=received.at_ms,
+            request=self._request(reading, after, received),
+            purpose=self._purpose(stated or reading.purpose, reading.messages),
+            messages=reading.messages,
+            system=reading.system,
+            tools=reading.tools,
+            settings=reading.settings,
+            timeout_ms=received.timeout_ms,
+            tokens=reading.tokens,
+        )
+        return call, reading
+
+    def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
+        at_ms = received.at_ms
+        return ModelRequest(
+            model=reading.model,
+            messages=tuple(map(self.history.note, reading.added, repeat(at_ms))),
+            after=after,
+            keep=reading.keep,
+            system=self._digest("system", reading.system, at_ms) if reading.system else "",
+            tools=self._digest("tools", reading.tools, at_ms) if reading.tools else "",
+            tools_offered=reading.tools_offered,
+            max_tokens=reading.max_tokens,
+            stream=reading.stream,
+            headers=self._kept(received.headers),
+        )
+
+    def _kept(self, headers: dict[str, str]) -> dict[str, str]:
+        """The headers that go on record: one dict for all calls in a row that bring the same."""
+        if headers != self._headers[0]:
+            self._headers = headers, {k: headers[k] for k in _KEPT_HEADERS if k in headers}
+        return self._headers[1]
+
+    def _digest(self, slot: str, value: object, at_ms: int) -> str:
+        """The digest of a system text or tool list, worked out once while it stays the same."""
+        seen = self._named.get(slot)
+        if seen is None or (seen[0] is not value and seen[0] != value):
+            name = self.history.value(msgspec.to_builtins(value), at_ms)
+            seen = self._named[slot] = (value, name)
+        return seen[1]
+
+    def _purpose(self, stated: str, messages: Sequence[Message]) -> Purpose:
+        """What the request is for: by its header, else by the last user text, else main."""
+        if stated in ("main", "compact", "aux"):
+            return cast(Purpose, stated)
+        if not self._purposes:
+            return "main"
+        text = next((m.text for m in reversed(messages) if m.role == "user"), "")
+        return next((name for pattern, name in self._purposes if pattern.search(text)), "main")
+
+    def record(self, call: Call, received: Received, reading: Reading) -> None:
+        """Record the call."""
+        retry = received.headers.get("x-stainless-retry-count", "0")
+        self.history.called(
+            key=call.key, seam="model", request=call.request, at_ms=call.at_ms,
+            session=call.session, turn=call.turn, purpose=call.purpose,
+            sdk_retry=int(retry) if retry.isdecimal() else 0,
+            refused=tuple([v.rule for v in reading.violations]) if reading.violations else (),
+            bytes=len(received.body), tokens=reading.tokens,
+            parent=received.headers.get("x-harness-parent", "") if call.n == 1 else "",
+            malformed=not reading.messages and is_malformed(received.body),
+        )  # fmt: skip
+
+    def answer(self, call: Call, reading: Reading) -> Plan:
+        """The plan for a call, recorded."""
+        value, turn, error = self._value(call, reading)
+        if value is None:
+            return record_answer(self.history, call, (STOP,), error=error)
+        due = self._due(call, error) if self.faults else []
+        if isinstance(value, Reply) and not due:
+            plan = self.wire.write(value, reading, call.key, self.draws)
+            large = self._too_large.is_said(value, plan, bent=False)
+            return record_reply(self.history, call, plan, value, turn=turn, too_large=large)
+        return self._bent(call, reading, value, turn, error, due)
+
+    def _bent(
+        self,
+        call: Call,
+        reading: Reading,
+        value: Reply | ApiError | Recorded,
+        turn: int | None,
+        error: str,
+        due: list[ArmedFault],
+    ) -> Plan:
+        """The plan of an answer that faults bend, or that is an error or a recorded one."""
+        said: Reply | ApiError | Recorded | None = value
+        by: tuple[str, ...] = ()
+        plan: Plan
+        cut = False
+        if due or not is_plain(value):
+            bent = bend(self.wire, self.history, self.draws, due, call, reading, value)
+            plan, said, by, cut = bent.plan, bent.said, bent.by, bent.cut
+            turn = turn if bent.consumed else None
+        else:
+            plan = self.wire.write(value, reading, call.key, self.draws)
+        told, cut = parsed(self.wire, said, plan) if isinstance(said, Recorded) else (said, cut)
+        return record_answer(
+            self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
+            value=value.message if error == MISS and isinstance(value, ApiError) else None,
+            too_large=self._too_large.is_said(told, plan, bent=bool(by), cut=cut),
+        )  # fmt: skip
+
+    def _due(self, call: Call, error: str) -> list[ArmedFault]:
+        """The faults that have a say in the call; a limit's answer is not bent."""
+        if error.startswith("limit."):
+            return []
+        past, draws = self.history.past, self.draws
+        return [fault for fault in self.faults if fault.is_due(call, past, draws)]
+
+    def _value(
+        self, call: Call, reading: Reading
+    ) -> tuple[Reply | ApiError | Recorded | None, int | None, str]:
+        """What is answered, the script's turn, and the code of a refusal; None stops the run."""
+        limit = limit_hit(self.scenario.limits, self.history, call)
+        if limit:
+            error = over_limit(limit, self.scenario.limits, self.history)
+            return error, None, f"limit.{limit}"
+        if reading.violations and not getattr(self.script, "recorded", False):
+            first = reading.violations[0]
+            return first.error, None, first.rule
+        played = self.script.reply(call, self.history.past)
+        if played is None:
+            return self._exhausted(), None, "script.exhausted"
+        if isinstance(played, Miss):
+            return _no_answer(played.text), None, MISS
+        value, turn = played
+        assert isinstance(value, (Reply, ApiError, Recorded)), value
+        return reading.complete(value) if isinstance(value, Reply) else value, turn, ""
+
+    def _exhausted(self) -> ApiError:
+        plays = self.history.past.plays.items()
+        turns = sum(1 for (lane, _), times in plays if lane == "model" and times)
+        return _no_answer(f"loop-harness: the script has ended after {turns} turns")
+
+
+def _no_answer(text: str) -> ApiError:
+    """What the provider would say if it knew that the script has no answer."""
+    return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})

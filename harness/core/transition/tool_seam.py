@@ -1,0 +1,82 @@
+"""The tool seam of the transition: a scripted tool's plan, and the call that a run belongs to.
+
+Protocols such as MCP carry a tool's name and arguments, not the model's id. The call that is meant
+is the first one of the session's last answer with that name and these arguments whose id has not
+crossed the tool seam yet; failing that, the first with that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core.history.events import Answered
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Limits, Scenario, ToolTurn
+from harness.core.scenario.script import ToolScripts, tool_answer
+from harness.core.transition.limits import LIMIT_ANSWERS_MAX, STOP, limit_hit, limit_text
+from harness.core.values.calls import Call, ToolRequest
+from harness.core.values.messages import Json, ToolUse
+from harness.core.values.plans import Answer, Effect, Plan, Raise, Step, ToolAnswer, Wait
+
+
+def answer_tool(
+    scenario: Scenario, tools: ToolScripts, history: History, call: Call
+) -> tuple[Plan, int | None, str]:
+    """A tool's plan, the index of its turn, and the code of what went wrong on our side."""
+    request = call.request
+    assert isinstance(request, ToolRequest)
+    limit = limit_hit(scenario.limits, history, call)
+    if limit and history.past.limit_answers >= LIMIT_ANSWERS_MAX:
+        return (STOP,), None, f"limit.{limit}"
+    if limit:
+        return _error(limit_text(limit, scenario.limits)), None, f"limit.{limit}"
+    if not tools.known(request.name):
+        return (
+            _error(f"loop-harness: no tool {request.name!r} in the scenario"),
+            None,
+            "tool.unknown",
+        )
+    due = tools.due(request.name, history.past)
+    if due is None:
+        text = f"loop-harness: the script of tool {request.name!r} has ended"
+        return _error(text), None, "script.exhausted"
+    turn, index = due
+    return tool_plan(turn, scenario.limits), index, ""
+
+
+def _error(text: str) -> Plan:
+    return (Answer(ToolAnswer(text, is_error=True)),)
+
+
+def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
+    """A tool's turn as steps: the effect first, so that it may happen and the answer be lost."""
+    steps: list[Step] = [Effect(turn.effect, turn.key)] if turn.effect else []
+    if turn.hang is True:
+        return (*steps, Wait(int(limits.virtual_s * 1000) + 1), STOP)
+    if turn.hang:
+        steps.append(Wait(int(turn.hang * 1000)))
+    if turn.raises is not None:
+        return (*steps, Raise("tool", turn.raises))
+    return (*steps, Answer(tool_answer(turn)))
+
+
+def meant_call(history: History, session: str, name: str, input: Json) -> str:
+    """The id of the model's call; a new one, `call_N`, where the model asked for none of it."""
+    past = history.past
+    waiting = [
+        use
+        for use in _last_uses(history, session or past.working_session)
+        if use.name == name and use.id not in past.crossed
+    ]
+    same = [use for use in waiting if use.input == input]
+    found = same or waiting
+    return found[0].id if found else f"call_{past.calls['tool'] + 1}"
+
+
+def _last_uses(history: History, session: str) -> Iterator[ToolUse]:
+    for event in reversed(history.events):
+        if isinstance(event, Answered) and event.seam == "model" and event.session == session:
+            if not event.blocks:
+                continue
+            yield from history.messages[event.blocks].tool_uses
+            return

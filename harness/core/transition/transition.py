@@ -1,0 +1,207 @@
+"""The transition: one call in, one plan out, and the events that tell of it.
+
+Both doors and both worlds call this and nothing else, so a scenario means the same everywhere. The
+order is fixed: read the request, record what changed on disk and the call; over a limit or refused
+by the dialect is answered in the wire's own words; else the script speaks, value faults bend, the
+wire writes, byte faults bend; the answer is recorded before a step of it is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+
+from harness.core.history.history import History
+from harness.core.scenario import inbox
+from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.script import ToolScripts
+from harness.core.transition.answer_event import record_answer
+from harness.core.transition.arming import POLL, ArmedFault, bend_all, seam_of
+from harness.core.transition.limits import STOP, limit_hit
+from harness.core.transition.model_seam import ModelSeam
+from harness.core.transition.ports import Provider, Script
+from harness.core.transition.provider_seam import ProviderSeam
+from harness.core.transition.tool_seam import answer_tool
+from harness.core.values.calls import (
+    Call,
+    Inbound,
+    InboxRequest,
+    OutboxRequest,
+    ProviderRequest,
+    Received,
+    Request,
+    Seam,
+    StoreRequest,
+    ToolRequest,
+)
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Message
+from harness.core.values.plans import (
+    Accepted,
+    Answer,
+    Delivered,
+    Kept,
+    Plan,
+    Send,
+    Wait,
+    is_consumed,
+)
+
+
+class Transition:
+    """One run's state: its history, and what reads, scripts, bends and writes.
+
+    `look` is called before each call and records what changed in the session store; whoever knows
+    the store sets it, and does its IO there. `at_ms` comes with every call. Calls must not overlap:
+    a door that serves several connections holds a lock. `paths` are the model's endpoints.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        wire: Provider,
+        script: Script,
+        history: History,
+        *,
+        faults: Sequence[ArmedFault] = (),
+    ) -> None:
+        self.scenario, self.history, self.faults = scenario, history, tuple(faults)
+        self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
+        self.tools = ToolScripts(scenario.tools)
+        self.inbox = inbox.entries(scenario.inbox)
+        self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
+        self.look: Callable[[int], None] = _unseen
+        self._model = ModelSeam(scenario, wire, script, history, self.draws, self.faults)
+        self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults)
+        self.question = self._provider.question
+
+    def model(self, received: Received) -> Plan:
+        """Answer a model request."""
+        session = received.session or self.history.past.working_session
+        call, reading = self._model.call(received, session)
+        self.look(received.at_ms)
+        self._model.record(call, received, reading)
+        return self._model.answer(call, reading)
+
+    def provider(self, asked: ProviderRequest, received: Received) -> Plan:
+        """Answer a question for facts, which is no turn of the script."""
+        self.look(received.at_ms)
+        session = received.session or self.history.past.working_session
+        return self._provider.answer(asked, received, session)
+
+    def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
+        """Run a scripted tool."""
+        call = self._call("tool", session or self.history.past.working_session, at_ms, request)
+        self._record(call)
+        plan, turn, error = answer_tool(self.scenario, self.tools, self.history, call)
+        return self._answer(call, plan, turn=turn, error=error)
+
+    def next_inbound(self, at_ms: int) -> Plan:
+        """Give the agent its next message, after a wait if none is due yet, or the end."""
+        past = self.history.past
+        entry = inbox.due(self.inbox, past, at_ms, busy=False)
+        when_ms = at_ms
+        if entry is None and (timed := inbox.next_ms(self.inbox, past)) is not None:
+            when_ms = timed
+            entry = inbox.due(self.inbox, past, when_ms, busy=False)
+        return self._deliver(entry.inbound if entry else None, at_ms, when_ms)
+
+    def _deliver(self, inbound: Inbound | None, at_ms: int, when_ms: int) -> Plan:
+        call = self._call("inbox", inbound.session if inbound else "", at_ms, InboxRequest())
+        self._record(call)
+        if inbound is not None:
+            inbound = msgspec.structs.replace(inbound, at_ms=when_ms)
+        wait: Plan = (Wait(when_ms - at_ms),) if when_ms > at_ms else ()
+        return self._taken(call, (*wait, Answer(Delivered(inbound))))
+
+    def cancelled(self, session: str, at_ms: int) -> bool:
+        """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
+        past = self.history.past
+        if past.cancelled.get(session) == past.turn(session):
+            return True
+        entry = inbox.due_cancel(self.inbox, past, at_ms, session)
+        if entry is None and not self._polls:
+            return False
+        call = self._call("inbox", session, at_ms, InboxRequest(poll=True))
+        plan: Plan = (Answer(Delivered(entry.inbound if entry else None)),)
+        plan, by = bend_all(self._polls, "value", call, self.history, self.draws, plan)
+        if entry is None and not by:
+            return False
+        self._record(call)
+        record_answer(self.history, call, plan, faults=by)
+        return True
+
+    def outbox(self, request: OutboxRequest, at_ms: int, session: str = "") -> Plan:
+        """Take what the agent says to the user."""
+        call = self._call("outbox", session or self.history.past.working_session, at_ms, request)
+        self._record(call)
+        return self._taken(call, (Answer(Accepted()),))
+
+    def store(
+        self,
+        request: StoreRequest,
+        records: Sequence[bytes],
+        messages: Sequence[Message],
+        at_ms: int,
+        session: str = "",
+    ) -> Plan:
+        """Let the agent open, read or write its store. `records` are what is stored or written, in
+        the store's bytes, `messages` those among them that are written."""
+        rows = tuple([self.history.note(message, at_ms) for message in messages])
+        request = msgspec.structs.replace(request, rows=rows)
+        call = self._call("store", session or self.history.past.working_session, at_ms, request)
+        self._record(call)
+        return self._answer(call, (*map(Send, records), Answer(Kept())))
+
+    @property
+    def store_is_faulty(self) -> bool:
+        """Whether a fault is armed on the store, so that its calls cross the seam one by one."""
+        return any(seam_of(fault.spec.on) == "store" for fault in self.faults)
+
+    def _taken(self, call: Call, plan: Plan) -> Plan:
+        """The inbox or outbox answers, or, at a limit for which it has no words, stops the run."""
+        limit = limit_hit(self.scenario.limits, self.history, call)
+        if limit:
+            return self._answer(call, (STOP,), error=f"limit.{limit}")
+        return self._answer(call, plan)
+
+    def _answer(
+        self, call: Call, scripted: Plan, *, turn: int | None = None, error: str = ""
+    ) -> Plan:
+        """The plan as faults bend it, recorded; a limit's answer is not bent."""
+        faults = () if error.startswith("limit.") else self.faults
+        bend = partial(bend_all, faults, call=call, history=self.history, draws=self.draws)
+        bent, by_value = bend(stage="value", plan=scripted)
+        plan, by_bytes = bend(stage="bytes", plan=bent)
+        return record_answer(
+            self.history,
+            call,
+            plan,
+            turn=turn if is_consumed(scripted, bent, plan) else None,
+            error=error,
+            faults=by_value + by_bytes,
+        )
+
+    def _call(self, seam: Seam, session: str, at_ms: int, request: Request) -> Call:
+        past = self.history.past
+        n = past.calls[seam] + 1 if seam == "inbox" else past.next_index(session, seam)
+        key = f"{session or 'main'}/{seam}#{n}"
+        return Call(key, seam, n, session, past.turn(session), at_ms, request)
+
+    def _record(self, call: Call) -> None:
+        """Record what changed on disk, then the call."""
+        self.look(call.at_ms)
+        self.history.called(
+            at_ms=call.at_ms,
+            session=call.session,
+            turn=call.turn,
+            key=call.key,
+            seam=call.seam,
+            request=call.request,
+        )
+
+
+def _unseen(at_ms: int) -> None:
+    """A run whose store the harness cannot read."""

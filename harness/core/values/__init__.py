@@ -1,0 +1,1 @@
+"""Plain values that all else is made of: messages, calls, plans, findings."""

@@ -1,0 +1,102 @@
+"""The brief: what an agent under test is given.
+
+A target is a function of its brief. Everything it does that the harness can see goes through one
+of these members, each of them a seam; the doors implement them, in process or over loopback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import msgspec
+
+from harness.core.values.calls import Inbound, OutboundKind
+from harness.core.values.messages import Json
+
+
+class ToolError(Exception):
+    """A tool failed; the text is what the model should be told."""
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """A tool of the scenario. `call(input, id=...)` crosses the tool seam.
+
+    It returns text or a list of content blocks, or raises `ToolError`. A tool that is scripted to
+    raise something else raises that; one that hangs blocks on the run's clock, for `timeout_s`
+    seconds if the caller sets them, and then raises `TimeoutError`.
+    """
+
+    name: str
+    description: str
+    input_schema: dict[str, Json]
+    call: Callable[..., Any]
+
+
+class BriefClock(Protocol):
+    """The run's time, real or virtual."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since the run began."""
+        ...
+
+    def sleep(self, seconds: float, /) -> None:
+        """Wait; in virtual time this passes at once and is recorded."""
+        ...
+
+
+class Brief(Protocol):
+    """What a target is given; see the contract for each member."""
+
+    session_dir: PurePath
+    clock: BriefClock
+    tools: list[Tool]
+    options: Mapping[str, Json]
+    limits: Mapping[str, float]
+    wire: str
+    base_url: str
+    api_key: str
+    seed: int
+    store: Any
+    transport: Any
+    async_transport: Any
+
+    def anthropic(self, **settings: Any) -> Any:
+        """An `anthropic.Anthropic` client whose every request crosses the model seam."""
+        ...
+
+    def async_anthropic(self, **settings: Any) -> Any:
+        """An `anthropic.AsyncAnthropic` client, likewise."""
+        ...
+
+    def openai(self, **settings: Any) -> Any:
+        """An `openai.OpenAI` client whose every request crosses the model seam."""
+        ...
+
+    def async_openai(self, **settings: Any) -> Any:
+        """An `openai.AsyncOpenAI` client, likewise."""
+        ...
+
+    def inbox(self) -> Iterator[Inbound]:
+        """The inbound messages, until the scenario has no more."""
+        ...
+
+    def cancelled(self, session: str = "main") -> bool:
+        """Whether the user has cancelled the turn that the session works on."""
+        ...
+
+    def send(
+        self,
+        text: str,
+        kind: OutboundKind = "final",
+        session: str | None = None,
+        in_reply_to: str | None = None,
+        status: str | None = None,
+    ) -> None:
+        """Say something to the user: the outbox seam."""
+        ...
+
+
+Target = Callable[[Any], Any]
+"""An agent: `def agent(brief)`, sync or async."""

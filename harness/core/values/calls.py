@@ -1,0 +1,155 @@
+"""Calls: what crosses a seam from the agent towards the world.
+
+A request stands in the history in a form that does not grow with the run: a model request names
+the call that it continues (`after`), how many of that call's messages it keeps, and the digests
+of the rest. `Call` is the same request as a script or a fault sees it, with values in place of
+digests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from harness.core.values.messages import Json, Message, ToolSpec
+
+Seam = Literal["model", "tool", "inbox", "outbox", "store", "provider"]
+Purpose = Literal["main", "compact", "aux"]
+InboundKind = Literal["message", "cancel", "disconnect"]
+OutboundKind = Literal["partial", "final", "notice", "error", "heartbeat", "compaction"]
+Access = Literal["open", "read", "write"]
+
+
+class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defaults=True):
+    """A request to the model. `system` and `tools` are digests of values in the history.
+
+    The messages are the first `keep` of the call `after`, then `messages` (digests). `stateful`:
+    the provider holds earlier ones that were not seen.
+    """
+
+    model: str
+    messages: tuple[str, ...]
+    after: str = ""
+    keep: int = 0
+    system: str = ""
+    tools: str = ""
+    tools_offered: bool = False
+    max_tokens: int | None = None
+    stream: bool = False
+    headers: dict[str, str] = {}
+    stateful: bool = False
+
+
+class ProviderRequest(msgspec.Struct, frozen=True, gc=False, tag="provider", omit_defaults=True):
+    """The agent asks the provider for facts, not for a reply: `count_tokens`, or `models`.
+
+    `model` is the model that the question is about, "" for all; `tokens` the size of the prompt.
+    """
+
+    operation: str
+    model: str = ""
+    tokens: int = 0
+
+
+class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaults=True):
+    """The agent runs a tool: `id` is the model's id for the call."""
+
+    id: str
+    name: str
+    input: Json = None
+
+
+class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defaults=True):
+    """The agent asks for the next inbound message, which ends the turn of the one before.
+
+    `poll`: it only looks, in the middle of a turn, whether the user has cancelled.
+    """
+
+    poll: bool = False
+
+
+class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
+    """The agent says something to the user. `status` is its own word for how the turn went."""
+
+    kind: OutboundKind
+    text: str
+    in_reply_to: str = ""
+    status: str = ""
+
+
+class StoreRequest(msgspec.Struct, frozen=True, gc=False, tag="store", omit_defaults=True):
+    """The agent opens, reads or writes its session store, on a run with a fault on that seam.
+
+    `operation` is the method, `rows` the digests of the messages that it writes, `store` the kind
+    of store (`sqlite`, `jsonl`).
+    """
+
+    operation: str
+    rows: tuple[str, ...] = ()
+    access: Access = "write"
+    store: str = ""
+
+
+Request: TypeAlias = (
+    ModelRequest | ToolRequest | InboxRequest | OutboxRequest | StoreRequest | ProviderRequest
+)
+
+
+class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A message of the user, a cancel or a disconnect, as the agent gets it."""
+
+    id: str
+    session: str = "main"
+    text: str = ""
+    kind: InboundKind = "message"
+    at_ms: int = 0
+
+
+HEADERS = (
+    "anthropic-beta",
+    "anthropic-version",
+    "x-stainless-helper",
+    "x-harness-purpose",
+    "x-harness-parent",
+    "x-stainless-retry-count",
+)
+"""The request headers that are read; a door may leave out all others."""
+
+
+class Received(msgspec.Struct, frozen=True, gc=False):
+    """A model request as the door got it: bytes, and what stands around them.
+
+    `timeout_ms` is how long the client waits for one read, None when it does not say.
+    """
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    at_ms: int
+    session: str = ""
+    timeout_ms: int | None = None
+
+
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """A call as a script or a fault sees it.
+
+    `n` counts the calls of this session on this seam from 1. For a model call `messages`, `system`
+    and `tools` are the whole request, `settings` what else stands in its body, `tokens` its size.
+    """
+
+    key: str
+    seam: Seam
+    n: int
+    session: str
+    turn: int
+    at_ms: int
+    request: Request
+    purpose: Purpose = "main"
+    messages: Sequence[Message] = ()
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    settings: dict[str, Json] = {}
+    timeout_ms: int | None = None
+    tokens: int = 0

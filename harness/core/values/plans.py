@@ -1,0 +1,219 @@
+"""Plans: how an answer is carried out, step by step.
+
+A script gives a value, a fault bends the plan, a wire turns the value into bytes, a door carries
+the steps out. The eight steps are all that a door must be able to do; whatever happens to an
+agent is one of them, so it can be recorded, drawn, shrunk and played again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Literal, TypeAlias, TypeGuard
+
+import msgspec
+
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Block, Json
+
+
+class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What the model says. `usage` overrides the counted one, key by key; `extra` are more fields
+    of the message, by the wire's names (`stop_details`, `stop_sequence`)."""
+
+    blocks: tuple[Block, ...] = ()
+    stop: str | None = "end_turn"
+    usage: dict[str, Json] = {}
+    extra: dict[str, Json] = {}
+
+
+class ApiError(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """An error of the provider; the wire puts it into its own words.
+
+    `code` is the finer name that some errors have (`thread_not_found`), "" for none.
+    """
+
+    status: int
+    type: str
+    message: str
+    headers: dict[str, str] = {}
+    code: str = ""
+
+
+class Recorded(msgspec.Struct, frozen=True, gc=False):
+    """An answer of a cassette: sent as it was, parsed only for the history.
+
+    `pieces`, where its times are played, are those in which the body came: bytes, and the
+    milliseconds before them. `cut` says how it broke off: `reset`, or `broken` in any other way.
+    """
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    pieces: tuple[tuple[int, int], ...] = ()
+    cut: Literal["", "reset", "broken"] = ""
+
+
+class ToolAnswer(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a tool returns: text or blocks, or an error text with `is_error`.
+
+    `how` is for a tool in the agent's own process: it changes the input that it was given, now and
+    when it is called again (`input_changed`), changes what it returned when it is called again
+    (`changed_later`), or returns the content again and again without an end (`endless`).
+    """
+
+    content: Json = ""
+    is_error: bool = False
+    how: Literal["", "input_changed", "changed_later", "endless"] = ""
+
+
+class Delivered(msgspec.Struct, frozen=True, gc=False):
+    """What the inbox gives: a message, or None when there are no more."""
+
+    inbound: Inbound | None
+
+
+class Accepted(msgspec.Struct, frozen=True, gc=False):
+    """The outbox took the text."""
+
+
+class Kept(msgspec.Struct, frozen=True, gc=False):
+    """The store has done what it was asked, and says so.
+
+    A write that is `synced` outlives a failure of the machine, an `unsynced` one a kill of the
+    process and no more, an `uncommitted` one neither.
+    """
+
+    how: Literal["synced", "unsynced", "uncommitted"] = "synced"
+
+
+class Facts(msgspec.Struct, frozen=True, gc=False):
+    """What the provider answers to a question for facts: the whole JSON body."""
+
+    body: dict[str, Json]
+
+
+Value: TypeAlias = Reply | ApiError | Recorded | ToolAnswer | Delivered | Accepted | Kept | Facts
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """Status and headers of an HTTP answer."""
+
+    status: int
+    headers: dict[str, str]
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False, tag="answer"):
+    """A value that the wire has not written yet, or that needs no wire (tools, inbox)."""
+
+    value: Value
+
+
+class Send(msgspec.Struct, frozen=True, gc=False, tag="send"):
+    """Bytes of the body; the first one carries the head."""
+
+    data: bytes
+    head: Head | None = None
+
+
+class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
+    """Nothing happens for `ms` milliseconds."""
+
+    ms: int
+
+
+class Close(msgspec.Struct, frozen=True, gc=False, tag="close"):
+    """The connection ends here: in order, or by a reset."""
+
+    reset: bool = False
+
+
+class Raise(msgspec.Struct, frozen=True, gc=False, tag="raise"):
+    """The seam fails: `stop` (the run is over), a tool's error, or an error of the way.
+
+    Those of the way are `timeout`, `connect`, `dns`, `connect_timeout` and `write_timeout`.
+    """
+
+    error: str
+    message: str = ""
+
+
+class Effect(msgspec.Struct, frozen=True, gc=False, tag="effect"):
+    """The outside world changes: what a tool does, with its idempotency key if it has one."""
+
+    name: str
+    key: str = ""
+
+
+class Jump(msgspec.Struct, frozen=True, gc=False, tag="jump"):
+    """The wall clock jumps by `wall_ms`, the monotonic one by `monotonic_ms`; nobody has waited."""
+
+    wall_ms: int
+    monotonic_ms: int = 0
+
+
+class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
+    """The target is ended with SIGKILL here.
+
+    When the machine fails with it, what the store has not synced is `lost`, or only its end is
+    left (`reordered`); a process alone takes nothing with it (`kept`).
+    """
+
+    unsynced: Literal["kept", "lost", "reordered"] = "kept"
+
+
+Step: TypeAlias = Answer | Send | Wait | Close | Raise | Effect | Jump | Kill
+Plan: TypeAlias = tuple[Step, ...]
+
+Outcome = Literal["ok", "error", "timeout", "cancelled"]
+
+ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
+
+
+DATA: Callable[[Send], bytes] = attrgetter("data")
+"""The bytes of a send; for the many plans of many sends, `map` is quicker than a loop."""
+
+_SEND: frozenset[type[Step]] = frozenset({Send})
+
+
+def only_sends(plan: Plan) -> TypeGuard[tuple[Send, ...]]:
+    """Whether the plan sends bytes and does nothing else, as nearly every one does."""
+    return _SEND.issuperset(map(type, plan))
+
+
+def is_whole(plan: Plan) -> bool:
+    """Whether everything the plan has to say leaves the door."""
+    return ENDINGS.isdisjoint(map(type, plan))
+
+
+def is_consumed(scripted: Plan, bent: Plan, carried: Plan) -> bool:
+    """Whether the script's turn is over: what it says, as value faults bent it, leaves whole.
+
+    An error in place of the answer, or an end that the script did not ask for, leaves the turn
+    for the next call.
+    """
+    said = bent is scripted or _speaks(bent) == _speaks(scripted)
+    return said and (is_whole(scripted + carried) or _ends(carried) == _ends(scripted))
+
+
+def _speaks(plan: Plan) -> bool:
+    return any(isinstance(s, Answer) and not isinstance(s.value, ApiError) for s in plan)
+
+
+def _ends(plan: Plan) -> Plan:
+    return tuple(step for step in plan if type(step) in ENDINGS)
+
+
+def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
+    """The plan as a client lives through it that gives up after `timeout_ms` of silence."""
+    if timeout_ms is None or Wait not in map(type, plan):
+        return plan
+    lived: list[Step] = []
+    silent_ms = 0
+    for step in plan:
+        silent_ms = silent_ms + step.ms if isinstance(step, Wait) else 0
+        if isinstance(step, Wait) and silent_ms > timeout_ms:
+            lived += [Wait(step.ms - (silent_ms - timeout_ms)), Raise("timeout")]
+            return tuple(lived)
+        lived.append(step)
+    return tuple(lived)

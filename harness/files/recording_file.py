@@ -1,0 +1,50 @@
+"""A recording on disk, read with bounded memory.
+
+JSON Lines are handed to their reader a line at a time, however long the file is; any other format
+is read whole, up to a bound.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from harness.core.values.errors import InputError
+from harness.files.regular_file import HEAD_BYTES, MAX_BYTES, opened
+from harness.recordings import read
+from harness.recordings.lines import MAX_LINE_BYTES
+from harness.recordings.transcripts import Recording
+
+
+def read_recording(path: Path, kind: str = "auto") -> Recording:
+    """The recording in a file; `kind` is a format or `auto`.
+
+    Raises InputError, naming the file, for one that cannot be opened, is too large or is none.
+    """
+    with opened(path) as file:
+        return _read(file, path, kind)
+
+
+def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
+    head = file.read(HEAD_BYTES)
+    head += file.readline(MAX_LINE_BYTES) if not head.endswith(b"\n") else b""
+    file.seek(0)
+    try:
+        format = read.line_format(head, kind)
+    except InputError as error:
+        raise InputError(error.what, ": ".join(filter(None, (str(path), error.place)))) from None
+    if format:
+        return read.read_lines(_lines(file), str(path), format)
+    if os.fstat(file.fileno()).st_size > MAX_BYTES:
+        long = b"\n" not in head and len(head) > MAX_LINE_BYTES
+        what = "line 1 is longer than 64 MB" if long else "larger than 256 MB, and no JSON Lines"
+        raise InputError(what, str(path))
+    return read.read(file.read(MAX_BYTES), str(path), kind)
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines; a longer one than is read comes in pieces, the first of which is too long."""
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        yield line

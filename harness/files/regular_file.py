@@ -1,0 +1,49 @@
+"""Files of the user, read with bounded memory.
+
+Only regular files are read: a pipe or a device may never end, and to open one may take for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from harness.core.values.errors import InputError
+
+MAX_BYTES = 256 * 1024 * 1024
+"""The most bytes of a file that is read whole."""
+
+NO_FILE = "no regular file"
+HEAD_BYTES = 1 << 16
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A regular file, open for reading; raises InputError, naming it, when it cannot be read."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError(NO_FILE, str(path))
+            yield file
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
+
+
+def head_of(path: Path) -> bytes:
+    """The beginning of a file; raises InputError as `opened` does."""
+    with opened(path) as file:
+        return file.read(HEAD_BYTES)
+
+
+def whole(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
+    """The bytes of a file; raises InputError as `opened` does, and for more than `most_bytes`."""
+    with opened(path) as file:
+        is_small = os.fstat(file.fileno()).st_size <= most_bytes
+        data = file.read(most_bytes + 1) if is_small else b""
+    if not is_small or len(data) > most_bytes:
+        raise InputError(f"larger than {most_bytes} bytes", str(path))
+    return data

@@ -1,0 +1,213 @@
+"""A scenario file becomes scenarios: one for each variant, wire, and streamed or not.
+
+The file has short forms that a reader likes and a schema does not (`inbox: hello`, `stream: both`,
+a list of checks); they are made long here, then each variant is merged into the baseline (deep; a
+list replaces a list) and decoded strictly. Mistakes come back with file, line and key.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from harness.core.scenario.scenario import Scenario, ToolScript
+from harness.core.values.errors import InputError, nearest
+from harness.files.mistakes import explain
+from harness.files.names import mistakes_in
+from harness.files.regular_file import HEAD_BYTES, opened, whole
+from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
+
+_T = TypeVar("_T")
+_KNOBS = ("kind", "on", "when", "often", "then", "must_fire")
+_FILE_KEYS = (*(f.encode_name for f in msgspec.structs.fields(Scenario)), "variants")
+_OURS = ("variant", "folder", "overlaid")
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+
+
+def find_scenarios(paths: Sequence[Path]) -> list[Path]:
+    """The scenario files that `paths` name: files as they are, of a folder those with `script:`.
+
+    Raises InputError for a path that does not exist and a folder without a scenario.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise InputError("no such file or folder", str(path))
+        if path.is_dir():
+            inside = [p for p in sorted(path.rglob("*.yaml")) if has_script(p)]
+            if not inside:
+                raise InputError("no scenario in this folder (a *.yaml with `script:`)", str(path))
+            found += inside
+        else:
+            found.append(path)
+    return list(dict.fromkeys(found))
+
+
+def has_script(path: Path) -> bool:
+    """Whether a file is meant as a scenario; raises InputError when it cannot be read."""
+    if not path.is_file() and not path.is_symlink():
+        return False
+    with opened(path) as file:
+        lines = iter(partial(file.readline, HEAD_BYTES), b"")
+        return any(line.startswith((b"script:", b"\xef\xbb\xbfscript:")) for line in lines)
+
+
+def load_scenarios(path: Path | str) -> list[Scenario]:
+    """All runs of a scenario file.
+
+    Raises InputError `FILE:LINE: …` for whatever is wrong with it.
+    """
+    return list(read_source(Path(path)).scenarios())
+
+
+def read_source(path: Path) -> SourceFile:
+    """A YAML file, parsed; InputError `FILE:LINE: …` where it is none."""
+    text = _read(path)
+    try:
+        root, lines = parse(text)
+    except InputError as error:
+        raise InputError(error.what, f"{path}:{error.place.removeprefix('line ') or 1}") from None
+    return SourceFile(path, root, lines)
+
+
+def _read(path: Path) -> str:
+    data = whole(path, SIZE_MAX_BYTES)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
+
+
+class SourceFile:
+    """One scenario file on its way to scenarios."""
+
+    def __init__(self, path: Path, root: Any, lines: Lines) -> None:
+        self.path, self.root, self.lines = path, root, lines
+
+    def fail(self, what: str, root: Any, *at: str | int) -> InputError:
+        """An error at a key of the file."""
+        return InputError(what, f"{self.path}:{self.lines.find(root, list(at))}")
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """The baseline and the variants, each on every wire, streamed or not."""
+        if not isinstance(self.root, dict):
+            raise self.fail("a scenario is a mapping with `name`, `inbox` and `script`", None)
+        variants = self.root.get("variants", {})
+        if not isinstance(variants, dict):
+            raise self.fail("`variants` maps names to changes", self.root, "variants")
+        baseline = {k: v for k, v in self.root.items() if k != "variants"}
+        self.lines.put(baseline, self.lines.of(self.root))
+        yield from self._expand(baseline, "")
+        for name, changes in variants.items():
+            if name == "baseline" or not _KEBAB.match(name):
+                what = (
+                    f"variant `{name}`: a name in kebab case, not `baseline`, for it names a folder"
+                )
+                raise self.fail(what, self.root, "variants", name)
+            if not isinstance(changes, dict):
+                raise self.fail(f"variant `{name}` is not a mapping", self.root, "variants", name)
+            yield from self._expand(self._merge(baseline, changes), name)
+
+    def _merge(self, base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+        merged, lines = dict(base), dict(self.lines.of(base))
+        for key, value in over.items():
+            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+            merged[key] = self._merge(merged[key], value) if both else value
+            lines[key] = self.lines.of(over).get(key, 1)
+        self.lines.put(merged, lines)
+        return merged
+
+    def _expand(self, values: dict[str, Any], variant: str) -> Iterator[Scenario]:
+        self._check_top(values)
+        streams = (
+            (False, True) if values.get("stream") == "both" else (values.get("stream", False),)
+        )
+        if streams[0] not in (True, False):
+            raise self.fail("key `stream`: true, false or both", values, "stream")
+        wires = values.get("wire", "anthropic")
+        if isinstance(wires, list) and (not wires or len(wires) != len(set(map(str, wires)))):
+            raise self.fail("key `wire`: a list names at least one, and each once", values, "wire")
+        for wire in wires if isinstance(wires, list) else [wires]:
+            for stream in streams:
+                yield self._decode(values, variant, wire, stream)
+
+    def _check_top(self, values: dict[str, Any]) -> None:
+        for key in values:
+            if key not in _FILE_KEYS or key in _OURS:
+                hint = nearest(key, set(_FILE_KEYS) - set(_OURS))
+                raise self.fail(f"key `{key}`: unknown; {hint}", values, key)
+        for key in ("name", "script"):
+            if key not in values:
+                raise self.fail(f"key `{key}` is missing", values)
+        if values["name"] != self.path.stem:
+            raise self.fail(f"name {values['name']!r} is not the file's name", values, "name")
+        if not _KEBAB.match(values["name"]):
+            raise self.fail("key `name`: in kebab case, for it names a folder", values, "name")
+
+    def _decode(self, values: dict[str, Any], variant: str, wire: Any, stream: Any) -> Scenario:
+        long = {**values, **self._long_forms(values), "wire": wire, "stream": stream}
+        long |= {"variant": variant, "folder": os.fspath(self.path.parent)}
+        self.lines.put(long, self.lines.of(values))
+        self._check_tools(long)
+        scenario = self.convert(long, Scenario, long, [])
+        for mistake in mistakes_in(scenario):
+            raise self.fail(mistake.what, long, *mistake.path)
+        return scenario
+
+    def convert(self, value: Any, kind: type[_T], root: Any, prefix: list[str | int]) -> _T:
+        """A part of the file as a value; an error names the line of what does not fit."""
+        try:
+            return msgspec.convert(value, type=kind)
+        except msgspec.ValidationError as error:
+            what, path = explain(str(error), kind)
+            raise self.fail(what, root, *prefix, *path) from None
+
+    def _check_tools(self, values: dict[str, Any]) -> None:
+        """Tools one by one: an error inside a mapping would not say which tool."""
+        tools = values.get("tools", {})
+        for name, tool in tools.items() if isinstance(tools, dict) else ():
+            self.convert(tool, ToolScript, values, ["tools", name])
+
+    def _long_forms(self, values: dict[str, Any]) -> dict[str, Any]:
+        forms: dict[str, Any] = {}
+        if isinstance(values.get("inbox"), str):
+            forms["inbox"] = [{"text": values["inbox"]}]
+        if isinstance(values.get("checks"), list):
+            forms["checks"] = self._checks(values)
+        if isinstance(values.get("faults"), list):
+            forms["faults"] = self.long_faults(values)
+        return forms
+
+    def long_faults(self, values: dict[str, Any]) -> list[Any]:
+        """The faults of a mapping in their long form."""
+        long = [self._fault(fault, values, place) for place, fault in enumerate(values["faults"])]
+        self.lines.put(long, self.lines.of(values["faults"]))
+        return long
+
+    def _checks(self, values: dict[str, Any]) -> dict[str, Any]:
+        checks: dict[str, Any] = {}
+        for index, item in enumerate(values["checks"]):
+            if isinstance(item, str):
+                checks.setdefault(item, {})
+            elif isinstance(item, dict):
+                checks |= item
+            else:
+                what = "a check is a name, or a name with settings"
+                raise self.fail(what, values, "checks", index)
+        return checks
+
+    def _fault(self, fault: Any, values: dict[str, Any], index: int) -> Any:
+        """The knobs apart from the fault's own settings."""
+        if not isinstance(fault, dict):
+            raise self.fail("a fault is a mapping with `kind`", values, "faults", index)
+        settings = {k: v for k, v in fault.items() if k not in _KNOBS}
+        long = {k: v for k, v in fault.items() if k in _KNOBS} | {"settings": settings}
+        for part in (long, settings):
+            self.lines.put(part, self.lines.of(fault))
+        return long

@@ -1,0 +1,94 @@
+"""The other way round: the keys of a scenario file as YAML that a person likes to read.
+
+Text of several lines stands as lines; equal turns are written once and named after that. What the
+reader of scenario files takes for a number or a truth value although it is a text is quoted, for
+its rules (YAML 1.2) and those of the writer (1.1) differ. What was written and is read again says
+the same: nothing of a recording is lost on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import yaml
+
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.messages import Json, canonical, printable
+from harness.files.yaml_text import is_no_text
+
+_OF_THE_FILE = ("variant", "folder", "overlaid")
+"""What the reader of a file makes up."""
+
+_SHARED = ("script",)
+"""The lists whose equal items are written once."""
+
+_WIDTH = 96
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Writer(_Dumper):  # type: ignore[misc]
+    """A writer of plain values with our style of text."""
+
+
+def _text(writer: Any, text: str) -> Any:
+    style = "|" if "\n" in text.strip("\n") else "'" if is_no_text(text) else None
+    return writer.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Writer.add_representer(str, _text)
+
+
+def scenario_text(document: dict[str, Json], head: Sequence[str] = ()) -> str:
+    """The file's text; `head` are lines of comment before it.
+
+    Half of a surrogate pair, which fits into no file, becomes its escape.
+    """
+    shared = {
+        key: _once(value) if key in _SHARED and isinstance(value, list) else value
+        for key, value in document.items()
+    }
+    try:
+        body = _dumped(shared)
+    except UnicodeEncodeError:
+        body = _dumped(printable(shared))
+    return "".join(f"# {_one_line(line)}\n" for line in head) + body
+
+
+def _dumped(document: Json) -> str:
+    text: str = yaml.dump(
+        document, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=_WIDTH
+    )
+    return text
+
+
+def scenario_yaml(scenario: Scenario, head: Sequence[str] = ()) -> str:
+    """The file of a scenario: read again, it is the same scenario, its folder and variant apart.
+
+    The name of the file is the scenario's, `NAME.yaml`.
+    """
+    values: dict[str, Json] = msgspec.to_builtins(scenario)
+    document = {key: value for key, value in values.items() if key not in _OF_THE_FILE}
+    if scenario.faults:
+        document["faults"] = [_fault(fault) for fault in values["faults"]]
+    last = {"script": values.get("script", [])}
+    return scenario_text({k: v for k, v in document.items() if k != "script"} | last, head)
+
+
+def _fault(fault: dict[str, Json]) -> dict[str, Json]:
+    """A fault with its settings beside its knobs, as a file has it."""
+    if isinstance(when := fault.get("when"), dict):
+        fault = fault | {"when": {k: v for k, v in when.items() if v is not None}}
+    settings: dict[str, Json] = fault.get("settings", {})
+    return {k: v for k, v in fault.items() if k != "settings"} | settings
+
+
+def _once(items: list[Json]) -> list[Json]:
+    """Equal items as one value; the writer gives it a name when it comes again."""
+    seen: dict[str, Json] = {}
+    return [seen.setdefault(canonical(item), item) for item in items]
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -1,0 +1,139 @@
+"""A campaign: chunk after chunk until its time is over, each finding made small and written down.
+
+It is a fold over results in the order of the tasks, whoever did them and when. So one seed is one
+campaign, however many workers it has, and its journal is all of its state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from random import Random
+from typing import TypeGuard
+
+from harness.engines import Engine
+from harness.fuzz import chunks, findings, journal
+from harness.fuzz.chunks import Chunk, Result, Task, Tried
+from harness.fuzz.corpus import GENERATION, Corpus
+from harness.fuzz.examples import Found
+from harness.fuzz.findings import Findings
+from harness.fuzz.journal import Journal, Plan
+from harness.fuzz.reduced import Reduced, Reduction
+
+_PARENTS = 12
+"""Parents that a chunk is handed."""
+
+
+class Campaign:
+    """The state of a campaign. `checks` are the names of all checks."""
+
+    def __init__(self, plan: Plan, checks: Iterable[str]) -> None:
+        self.plan = plan
+        self.corpus = Corpus(checks)
+        self.findings = Findings()
+        self.doubts: dict[str, int] = {}
+        self.examples = self.model_calls = 0
+        self._taken = self._handed_out = self._reserved = 0
+        self._shrinking: set[tuple[str, int]] = set()
+
+    def task(self, most: int | None) -> Task | None:
+        """The next thing to do: a finding to make small, else a chunk, of at most `most` examples
+        in the campaign; None when there is nothing to do now."""
+        for found in self.findings.waiting:
+            if (found.code, found.example) not in self._shrinking:
+                return self._reduction(found)
+        left = chunks.SIZE if most is None else min(chunks.SIZE, most - self._reserved)
+        return self._chunk(left) if left > 0 else None
+
+    def _reduction(self, found: Found) -> Reduction:
+        self._shrinking.add((found.code, found.example))
+        return Reduction.of(found, self.plan.target, self.plan.wire)
+
+    def _chunk(self, count: int) -> Chunk:
+        number, first = self._handed_out, self._reserved + 1
+        self._handed_out += 1
+        self._reserved += count
+        random = Random(f"{self.plan.seed} parents {number}")
+        return Chunk(
+            number=number,
+            first=first,
+            count=count,
+            seed=self.plan.seed,
+            target=self.plan.target,
+            wire=self.plan.wire,
+            parents=self.corpus.parents(number, random, _PARENTS),
+        )
+
+    def take(self, result: Result) -> Result:
+        """Take a result into the state; it comes back as it is to be written down."""
+        if isinstance(result, Reduced):
+            self.findings.reduced(result)
+            return result
+        self._taken = result.number + 1
+        self._handed_out = max(self._handed_out, self._taken)
+        self.examples += result.examples
+        self._reserved = max(self._reserved, self.examples)
+        self.model_calls += result.model_calls
+        for doubt in result.doubts:
+            self.doubts[doubt] = self.doubts.get(doubt, 0) + 1
+        kept = (self.corpus.take(result.number, entry) for entry in result.entries)
+        entries = tuple(entry for entry in kept if entry is not None)
+        found = tuple(found for found in result.found if self.findings.found(found))
+        return Tried(
+            number=result.number,
+            examples=result.examples,
+            entries=entries,
+            found=found,
+            doubts=result.doubts,
+            model_calls=result.model_calls,
+        )
+
+    def is_new(self, line: Result) -> TypeGuard[Reduced]:
+        """Whether a result that was taken is a finding that none before it was."""
+        return any(kept is line for kept in self.findings.kept.values())
+
+
+def begin(folder: Path, plan: Plan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
+    """A new campaign in a folder. The journal's first line is written."""
+    written = Journal(folder)
+    written.write(plan)
+    return Campaign(plan, checks), written
+
+
+def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
+    """The campaign of a folder as its journal left it, with the files of all its findings.
+
+    Raises InputError for a folder without a journal that can be read.
+    """
+    record = journal.read(folder)
+    campaign = Campaign(record.plan, checks)
+    for line in record.lines:
+        campaign.take(line)
+    for reduced in campaign.findings.kept.values():
+        findings.write(folder, reduced, record.plan.target)
+    return campaign, Journal(folder, record.whole_bytes)
+
+
+def run(
+    campaign: Campaign,
+    engine: Engine,
+    written: Journal,
+    folder: Path,
+    *,
+    examples: int | None = None,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Iterator[Result]:
+    """Go on with a campaign: yield each result once it is written down.
+
+    It ends with so many examples in all, or when `is_over`, once every finding is made small.
+    """
+
+    def source() -> Task | None:
+        return campaign.task(campaign.examples if is_over() else examples)
+
+    for result in engine.each(chunks.work, source, window=GENERATION, lost=chunks.lost):
+        line = campaign.take(result)
+        if campaign.is_new(line):
+            findings.write(folder, line, campaign.plan.target)
+        written.write(line)
+        yield line

@@ -1,0 +1,156 @@
+"""Content blocks: the wire's JSON objects and the core's values, both ways.
+
+What the core has a name for becomes that value; every other block, and a known one with a field
+missing or of the wrong type, is kept whole as `Opaque`, so that it says the same when written
+again. `cache_control` is left out everywhere. Unknown fields of text and tool_use go to `extra`;
+those of a tool_result are dropped, because the core has no place for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+
+
+class Malformed(ValueError):
+    """A message that is none: `path` below the message, and whether the field is missing."""
+
+    def __init__(self, path: str, missing: bool, wanted: str = "") -> None:
+        super().__init__(path)
+        self.path, self.missing, self.wanted = path, missing, wanted
+
+
+def message_from(value: Json) -> Message:
+    """A message of the wire as a value; raises Malformed when role or content is not one."""
+    if not isinstance(value, dict):
+        raise Malformed("", missing=False, wanted="a valid dictionary")
+    for name in ("role", "content"):
+        if name not in value:
+            raise Malformed(f".{name}", missing=True)
+    if not isinstance(value["role"], str):
+        raise Malformed(".role", missing=False, wanted="a valid string")
+    return Message(value["role"], _content(value["content"]))
+
+
+def _content(content: Json) -> tuple[Block, ...]:
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if not isinstance(content, list):
+        raise Malformed(".content", missing=False, wanted="a valid list")
+    for m, block in enumerate(content):
+        if not isinstance(block, dict):
+            raise Malformed(f".content.{m}", missing=False, wanted="a valid dictionary")
+    return tuple(map(block_from, content))
+
+
+def message_to(message: Message) -> dict[str, Json]:
+    """A message as the wire writes it: its content is always a list."""
+    return {"role": message.role, "content": [block_to(block) for block in message.blocks]}
+
+
+def block_from(value: dict[str, Json]) -> Block:
+    """A block of the wire as a value; what we do not know is `Opaque`."""
+    if "cache_control" in value:
+        value = {name: part for name, part in value.items() if name != "cache_control"}
+    kind = value.get("type")
+    read = _READ.get(kind) if isinstance(kind, str) else None
+    block = read(value) if read else None
+    return block if block is not None else Opaque(kind if isinstance(kind, str) else "", value)
+
+
+def _text(value: dict[str, Json]) -> Block | None:
+    text = value.get("text")
+    return Text(text, _rest(value, _TEXT_FIELDS)) if isinstance(text, str) else None
+
+
+def _thinking(value: dict[str, Json]) -> Block | None:
+    text, signature = value.get("thinking"), value.get("signature", "")
+    if not (isinstance(text, str) and isinstance(signature, str)):
+        return None
+    return None if _rest(value, _THINKING_FIELDS) else Thinking(text, signature)
+
+
+def _redacted_thinking(value: dict[str, Json]) -> Block | None:
+    data = value.get("data")
+    if not (isinstance(data, str) and data):
+        return None
+    return None if _rest(value, _REDACTED_FIELDS) else Thinking(redacted=data)
+
+
+def _tool_use(value: dict[str, Json]) -> Block | None:
+    id_, name = value.get("id"), value.get("name")
+    if not (isinstance(id_, str) and isinstance(name, str)):
+        return None
+    return ToolUse(id_, name, value.get("input"), _rest(value, _TOOL_USE_FIELDS))
+
+
+def _tool_result(value: dict[str, Json]) -> Block | None:
+    id_, content = value.get("tool_use_id"), value.get("content")
+    if not isinstance(id_, str):
+        return None
+    is_error = value.get("is_error") is True
+    if content is None or isinstance(content, str):
+        return ToolResult(id_, content or "", is_error)
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return None
+    return ToolResult(id_, tuple(_part(part) for part in content), is_error)
+
+
+def _part(value: dict[str, Json]) -> Text | Opaque:
+    block = block_from(value)
+    return block if isinstance(block, (Text, Opaque)) else Opaque(value["type"], value)
+
+
+def _rest(value: dict[str, Json], known: frozenset[str]) -> dict[str, Json]:
+    if value.keys() <= known:
+        return {}
+    return {name: part for name, part in value.items() if name not in known}
+
+
+_TEXT_FIELDS = frozenset({"type", "text"})
+_THINKING_FIELDS = frozenset({"type", "thinking", "signature"})
+_REDACTED_FIELDS = frozenset({"type", "data"})
+_TOOL_USE_FIELDS = frozenset({"type", "id", "name", "input"})
+
+_READ: dict[str, Callable[[dict[str, Json]], Block | None]] = {
+    "text": _text,
+    "thinking": _thinking,
+    "redacted_thinking": _redacted_thinking,
+    "tool_use": _tool_use,
+    "tool_result": _tool_result,
+}
+
+
+def block_to(block: Block) -> dict[str, Json]:
+    """A block as the wire writes it."""
+    match block:
+        case Text():
+            return {"type": "text", "text": block.text, **block.extra}
+        case Thinking(redacted=data) if data:
+            return {"type": "redacted_thinking", "data": data}
+        case Thinking(text, signature):
+            return {"type": "thinking", "thinking": text, "signature": signature}
+        case ToolUse(id_, name, input_, extra):
+            return {"type": "tool_use", "id": id_, "name": name, "input": input_, **extra}
+        case ToolResult():
+            return _result_to(block)
+        case Opaque(value=value):
+            return value
+
+
+def _result_to(block: ToolResult) -> dict[str, Json]:
+    content: Json = block.content
+    if not isinstance(content, str):
+        content = [block_to(part) for part in content]
+    value = {"type": "tool_result", "tool_use_id": block.id, "content": content}
+    return {**value, "is_error": True} if block.is_error else value

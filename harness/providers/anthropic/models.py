@@ -1,0 +1,147 @@
+"""What is known of the provider's models by their names, as far as the rules need it.
+
+A name says a line and a version. What a version can do follows the provider's documentation: manual
+thinking until 4.6, adaptive thinking since 4.6, thinking that is bound to its conversation since
+5.1, no forced tools and no thinking switched off in the newest fable and mythos. A name that we do
+not know says nothing, and no rule that needs a model bites.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import msgspec
+
+from harness.core.values.messages import Json
+
+_LINE = "haiku|sonnet|opus|fable|mythos"
+_NAME = re.compile(
+    rf"claude-(?:({_LINE})-(\d)(?:[-.](\d{{1,2}})(?!\d))?|(\d)(?:[-.](\d))?-({_LINE}))(?!\w)"
+)
+
+MAX_TOKENS = 128_000
+"""The cap of a reply for a model that we do not know."""
+
+_CAPS: tuple[tuple[tuple[int, int], int], ...] = (
+    ((4, 6), 128_000),
+    ((4, 5), 64_000),
+    ((4, 0), 32_000),
+    ((3, 7), 64_000),
+    ((3, 5), 8_192),
+    ((3, 0), 4_096),
+)
+
+
+class Model(msgspec.Struct, frozen=True):
+    """A model by its name; `version` is (0, 0) when the name does not tell."""
+
+    id: str
+    line: str = ""
+    version: tuple[int, int] = (0, 0)
+
+    @property
+    def known(self) -> bool:
+        """Whether the name tells what the model is."""
+        return self.version > (0, 0)
+
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens of a reply."""
+        if self.line == "sonnet" and (4, 0) <= self.version < (4, 5):
+            return 64_000
+        return next(
+            (cap for since, cap in _CAPS if self.known and self.version >= since), MAX_TOKENS
+        )
+
+    @property
+    def binds_thinking(self) -> bool:
+        """Whether a thinking block is refused after what came before it has changed."""
+        return self.version >= (5, 1)
+
+    @property
+    def always_thinks(self) -> bool:
+        """Whether thinking cannot be switched off, nor a tool be forced."""
+        return self.line in ("fable", "mythos") and self.version >= (5, 1)
+
+    def thinks(self, kind: str) -> bool:
+        """Whether the model takes a request with `thinking.type` set to `kind`."""
+        if not self.known:
+            return True
+        if kind == "enabled":
+            return (3, 7) <= self.version < (4, 7)
+        if kind == "disabled":
+            return not self.always_thinks
+        return kind != "adaptive" or self.version >= (4, 6)
+
+
+@cache
+def model(name: str) -> Model:
+    """The model of that name."""
+    found = _NAME.search(name)
+    if found is None:
+        return Model(name)
+    new, major, minor, old_major, old_minor, old = found.groups()
+    version = (int(major or old_major), int(minor or old_minor or 0))
+    return Model(name, new or old, version)
+
+
+OFFERED = (
+    "claude-fable-5-2",
+    "claude-opus-5-5",
+    "claude-sonnet-5-5",
+    "claude-haiku-5-5",
+    "claude-sonnet-5",
+    "claude-opus-5",
+    "claude-opus-4-8",
+    "claude-sonnet-4-6",
+    "claude-haiku-4-5",
+)
+"""The models that a list names; any other name is answered as well, for the fake plays them all."""
+
+
+def info(name: str, window_tokens: int | None) -> dict[str, Json]:
+    """A model as the API describes it; its window is the scenario's."""
+    it = model(name)
+    return {
+        "type": "model",
+        "id": name,
+        "display_name": name.replace("-", " ").title(),
+        "created_at": "1970-01-01T00:00:00Z",
+        "lifecycle": "active",
+        "line": it.line or None,
+        "deprecated_at": None,
+        "retires_at": None,
+        "max_input_tokens": window_tokens,
+        "max_tokens": it.max_tokens,
+        "capabilities": _capabilities(it),
+    }
+
+
+def _capabilities(it: Model) -> dict[str, Json]:
+    kinds = ("adaptive", "between_tools", "disabled", "enabled")
+    types = {kind: _supported(it.thinks(kind)) for kind in kinds}
+    efforts = {name: _supported(True) for name in ("low", "medium", "high", "xhigh", "max")}
+    edits = ("clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112")
+    server = {name: _supported(False) for name in ("code_execution", "web_search")}
+    plain = {name: _supported(True) for name in ("citations", "image_input", "pdf_input")}
+    return {
+        **plain,
+        "batch": _supported(False),
+        "code_execution": _supported(False),
+        "structured_outputs": _supported(True),
+        "context_management": {**_supported(True), **{e: _supported(True) for e in edits}},
+        "effort": {**_supported(True), **efforts},
+        "server_tools": {**_supported(False), **server},
+        "thinking": {**_supported(True), "types": types},
+    }
+
+
+def _supported(yes: bool) -> dict[str, Json]:
+    return {"supported": yes}
+
+
+def listed(window_tokens: int | None) -> dict[str, Json]:
+    """The list of models, as one page."""
+    data = [info(name, window_tokens) for name in OFFERED]
+    return {"data": data, "has_more": False, "first_id": OFFERED[0], "last_id": OFFERED[-1]}

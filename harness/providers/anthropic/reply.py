@@ -1,0 +1,87 @@
+"""Answers: a value to the bytes of a response, plain or streamed.
+
+A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
+goes with the first. An error is an HTTP status and an error envelope even where a stream was asked
+for: an error inside a stream is a fault's work. The ids of a request and of its message come from
+one draw, so that a reader of a log sees that they belong together.
+"""
+
+from __future__ import annotations
+
+from harness.core.transition.ports import Reading
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Json
+from harness.core.values.plans import ApiError, Facts, Head, Recorded, Reply, Send
+from harness.providers.anthropic.blocks import block_to
+from harness.providers.anthropic.headers import json_head, stream_head
+from harness.providers.anthropic.reading import AnthropicReading
+from harness.providers.anthropic.stream import events
+from harness.providers.codec import encode
+from harness.providers.tokens import tokens
+
+
+def write(
+    value: Reply | ApiError | Recorded, reading: Reading, key: str, draws: Draws
+) -> tuple[Send, ...]:
+    """A value as the bytes of the answer to the request `reading` of the call `key`."""
+    if isinstance(value, Recorded):
+        return (Send(value.body, Head(value.status, value.headers)),)
+    name = draws.identifier("", key)
+    id_ = f"req_{name}"
+    if isinstance(value, ApiError):
+        return _refused(value, id_)
+    content = list(map(block_to, value.blocks))
+    message = _message(value, content, reading, f"msg_{name}")
+    if isinstance(reading, AnthropicReading) and reading.turn is not None:
+        reading.turn.keep(f"msg_{name}", content)
+    if not reading.stream:
+        return (Send(encode(message), json_head(200, id_)),)
+    first, *others = events(message)
+    return (Send(first, stream_head(id_)), *map(Send, others))
+
+
+def write_facts(value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:
+    """The answer to a question for facts (a count, a model) as bytes."""
+    id_ = draws.identifier("req_", key)
+    if isinstance(value, ApiError):
+        return _refused(value, id_)
+    return (Send(encode(value.body), json_head(200, id_)),)
+
+
+def _refused(error: ApiError, id_: str) -> tuple[Send, ...]:
+    head = json_head(error.status, id_, error.headers)
+    return (Send(encode(error_envelope(error, id_)), head),)
+
+
+def error_envelope(error: ApiError, id_: str) -> dict[str, Json]:
+    """The body of an error."""
+    said: dict[str, Json] = {"type": error.type, "message": error.message}
+    if error.code:
+        said["details"] = {"error_code": error.code}
+    return {"type": "error", "error": said, "request_id": id_}
+
+
+def _message(
+    reply: Reply, content: list[dict[str, Json]], reading: Reading, id_: str
+) -> dict[str, Json]:
+    message: dict[str, Json] = {
+        "id": id_,
+        "type": "message",
+        "role": "assistant",
+        "model": reading.model,
+        "content": content,
+        "stop_reason": reply.stop,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": reading.tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": tokens(len(encode(content))),
+            **reply.usage,
+        },
+    }
+    if reply.stop == "refusal":
+        message["stop_details"] = {"type": "refusal", "category": None, "explanation": None}
+    if isinstance(reading, AnthropicReading) and (changed := reading.transformations()):
+        message["input_transformations"] = changed
+    return message | reply.extra

@@ -1,0 +1,217 @@
+"""What a list of messages breaks, as a fold: one small step for each message.
+
+The state after each message is an immutable value, so a request that extends the last one costs
+only its new messages, and one that shares a part goes back to the state at that part. Neighbours
+of one role count as one turn, as in the API. A turn's calls stay open until the user turn after
+it has ended, hence V4 comes when the next assistant message arrives, or at the end of the list
+(`ending`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+
+import msgspec
+
+from harness.core.transition.ports import Violation
+from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
+from harness.providers.anthropic.notes import Notes
+from harness.providers.anthropic.rules import violation
+from harness.providers.anthropic.tally import NOTHING, Tally, tallied
+from harness.providers.tokens import size_bytes
+
+
+class State(msgspec.Struct, frozen=True, gc=False):
+    """What the messages so far leave open.
+
+    `role` is that of the current turn; `calls` are the (id, message index) of the last assistant
+    turn, `answered` those with a result; `late`: the user turn holds something beside results;
+    `hollow` is the index of an assistant message without content, -1 when the last one had some;
+    `ids` are the call ids of this message; `size_bytes` is cumulative, and so are `violations` and
+    the `tally`.
+    """
+
+    role: str = ""
+    calls: tuple[tuple[str, int], ...] = ()
+    answered: frozenset[str] = frozenset()
+    late: bool = False
+    hollow: int = -1
+    ids: tuple[str, ...] = ()
+    size_bytes: int = 0
+    violations: tuple[Violation, ...] = ()
+    tally: Tally = NOTHING
+
+
+def step(
+    state: State,
+    index: int,
+    message: Message,
+    seen: Collection[str],
+    active: frozenset[str],
+    noted: Notes | None = None,
+) -> State:
+    """The state after one more message; `seen` holds the call ids of all messages before it."""
+    size = state.size_bytes + size_bytes(message)
+    if noted is None and _is_ordinary(state, message):
+        late = message.role == "user"
+        calls = state.calls if late else ()
+        return State(
+            message.role, calls, late=late, size_bytes=size, violations=state.violations,
+            tally=state.tally,
+        )  # fmt: skip
+    found = [*_role(state, index, message), *_content(state, index, message, noted)]
+    tally, more = tallied(state.tally, index, message, noted, first=not index)
+    found += more
+    ids = tuple([b.id for b in message.blocks if isinstance(b, ToolUse)])
+    turn = _enter(state, message.role)
+    calls, answered, late = turn.calls, turn.answered, turn.late
+    if message.role == "user":
+        answered, late, wrong = _answers(turn, index, message)
+        found += wrong
+    elif ids and message.role == "assistant":
+        found += _calls(index, message, seen)
+        calls += tuple([(id_, index) for id_ in ids])
+    new = tuple([v for v in found if v.rule in active])
+    return State(
+        turn.role,
+        calls,
+        answered,
+        late,
+        hollow=index if message.role == "assistant" and not message.blocks else -1,
+        ids=ids,
+        size_bytes=size,
+        violations=state.violations + new if new else state.violations,
+        tally=tally,
+    )
+
+
+def _is_ordinary(state: State, message: Message) -> bool:
+    """Whether the message is plain text in its turn, as most are: it can break no rule."""
+    if message.role == "user":
+        in_turn = state.role != "user"
+    else:
+        in_turn = message.role == "assistant" and state.role == "user" and not state.calls
+    if not in_turn or state.hollow >= 0 or not message.blocks:
+        return False
+    for block in message.blocks:
+        if not isinstance(block, Text) or not block.text or block.text.isspace():
+            return False
+    return True
+
+
+def _role(state: State, index: int, message: Message) -> Iterator[Violation]:
+    role = message.role
+    if role not in ("user", "assistant", "system"):
+        yield violation("V2b", n=index)
+    elif role == "system":
+        yield violation("V2", n=index)
+        if state.role != "user":
+            yield violation("V2a", n=index)
+    elif role == state.role:
+        yield violation("V1", role=role)
+    elif role == "assistant" and not state.role and not _is_compaction(message):
+        yield violation("V33")
+    if role == "assistant" and state.role == "user":
+        yield from unanswered(state)
+
+
+def _is_compaction(message: Message) -> bool:
+    """A signed summary comes first in the list, as the server gave it."""
+    first = message.blocks[0] if message.blocks else None
+    return isinstance(first, Opaque) and first.kind == "compaction"
+
+
+def _content(
+    state: State, index: int, message: Message, noted: Notes | None
+) -> Iterator[Violation]:
+    if state.hollow >= 0:
+        yield violation("V11", n=state.hollow)
+    if not message.blocks and message.role != "assistant":
+        yield violation("V11", n=index)
+    blank = [b.text for b in message.blocks if isinstance(b, Text) and not b.text.strip()]
+    if blank.count("") > (len(noted.hollow) if noted else 0):
+        yield violation("V9")
+    if any(blank):
+        yield violation("V10")
+    for m, block in enumerate(message.blocks):
+        if isinstance(block, ToolUse) and message.role != "assistant":
+            yield violation("V34", n=index, kind="tool_use", role="assistant")
+        elif isinstance(block, ToolResult) and message.role != "user":
+            yield violation("V34", n=index, kind="tool_result", role="user")
+        elif isinstance(block, Opaque) and block.kind in _NEEDED:
+            yield violation("V32", path=f"messages.{index}.content.{m}.{_missing(block)}")
+
+
+_NEEDED = {
+    "": ("type",),
+    "text": ("text",),
+    "tool_use": ("id", "name"),
+    "tool_result": ("tool_use_id",),
+}
+"""Fields without which a block of a known kind cannot be read and is kept as `Opaque`."""
+
+
+def _missing(block: Opaque) -> str:
+    names = _NEEDED[block.kind]
+    name = next((n for n in names if not isinstance(block.value.get(n), str)), "content")
+    return f"{block.kind}.{name}" if block.kind else name
+
+
+def _calls(index: int, message: Message, seen: Collection[str]) -> Iterator[Violation]:
+    own: set[str] = set()
+    for m, block in enumerate(message.blocks):
+        if not isinstance(block, ToolUse):
+            continue
+        if block.id in seen or block.id in own:
+            yield violation("V6", n=index, m=m)
+        own.add(block.id)
+        if not isinstance(block.input, dict):
+            yield violation("V31", n=index, m=m)
+
+
+def _enter(state: State, role: str) -> State:
+    """The state as a message of `role` finds it: in the same turn, or at the start of one."""
+    if role == state.role or role not in ("user", "assistant"):
+        return state
+    if role == "assistant":
+        return State(role)
+    return State(role, calls=state.calls)
+
+
+def _answers(
+    state: State, index: int, message: Message
+) -> tuple[frozenset[str], bool, list[Violation]]:
+    """Results against the calls of the turn before (V5, V7), and before all else (V8)."""
+    if ToolResult not in map(type, message.blocks):
+        return state.answered, state.late or bool(message.blocks), []
+    calls, answered, late = dict(state.calls), set(state.answered), state.late
+    found: list[Violation] = []
+    after: list[tuple[str, int]] = []
+    for m, block in enumerate(message.blocks):
+        if not isinstance(block, ToolResult):
+            late = True
+        elif block.id not in calls:
+            found.append(violation("V5", n=index, m=m, ids=block.id))
+        elif block.id in answered:
+            found.append(violation("V7", n=index, m=m, ids=block.id))
+        else:
+            answered.add(block.id)
+            if late:
+                after.append((block.id, calls[block.id]))
+    found += _grouped("V8", after)
+    return frozenset(answered), late, found
+
+
+def unanswered(state: State) -> list[Violation]:
+    """The calls that have no result (V4)."""
+    if not state.calls:
+        return []
+    missing = {call: n for call, n in state.calls if call not in state.answered}
+    return _grouped("V4", list(missing.items()))
+
+
+def _grouped(rule: str, calls: list[tuple[str, int]]) -> list[Violation]:
+    """One violation for each message that holds such calls, as the API words it."""
+    groups = groupby(calls, key=lambda call: call[1])
+    return [violation(rule, n=n, ids=", ".join(id_ for id_, _ in group)) for n, group in groups]

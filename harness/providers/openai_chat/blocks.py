@@ -1,0 +1,170 @@
+"""Messages: the rows of the wire and the core's values, both ways.
+
+A row of role `tool` is a message with one result, and so is one of the legacy role `function`,
+which names its call by the function. `reasoning_content`, a field of many gateways, is `Thinking`.
+Parts that are not text, and fields of a row that the core has no name for (`name`, `refusal`,
+`audio`), are `Opaque`; such a field's value holds nothing but itself, by which it is told from a
+part. A field that is null says nothing. `cache_control` is left out everywhere. A result's
+`is_error`, and the signature of a thought, have no place on this wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from harness.providers.openai_chat.calls import LEGACY, call_to, calls_from, function_to, is_call
+
+RESULT_ROLES = {"tool": "tool_call_id", "function": "name"}
+"""The roles of results, and the field that names the call."""
+
+_SAID = frozenset({"role", "content", "tool_calls", LEGACY})
+
+
+class Malformed(ValueError):
+    """A message that is none: `path` below the message, and what stands there."""
+
+    def __init__(self, path: str, value: Json, wanted: str, *, missing: bool = False) -> None:
+        super().__init__(path)
+        self.path, self.value, self.wanted, self.missing = path, value, wanted, missing
+
+
+def message_from(value: Json) -> Message:
+    """A row as a message; raises Malformed when it is no object or has no role."""
+    if not isinstance(value, dict):
+        raise Malformed("", value, "an object")
+    role = value.get("role")
+    if not isinstance(role, str):
+        raise Malformed(".role", role, "a string", missing="role" not in value)
+    if role in RESULT_ROLES:
+        return Message(role, tuple(_result(value, RESULT_ROLES[role])))
+    return Message(role, tuple(said(value)))
+
+
+def said(value: dict[str, Json]) -> Iterator[Block]:
+    """The blocks of a row that is no result."""
+    thought = value.get("reasoning_content")
+    if isinstance(thought, str):
+        yield Thinking(thought)
+    yield from _content(value.get("content"))
+    known = _SAID | {"reasoning_content"} if isinstance(thought, str) else _SAID
+    yield from _fields(value, known)
+    yield from calls_from(value)
+
+
+def _content(content: Json) -> Iterator[Block]:
+    if isinstance(content, str):
+        yield Text(content)
+    elif parts := _parts(content):
+        yield from parts
+    elif content is not None:
+        yield Opaque("content", {"content": content})
+
+
+def _parts(content: Json) -> tuple[Text | Opaque, ...]:
+    """The parts of a content; none for what is no list of objects."""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return ()
+    return tuple(map(_part, content))
+
+
+def _part(value: dict[str, Json]) -> Text | Opaque:
+    value = {name: part for name, part in value.items() if name != "cache_control"}
+    kind, text = value.get("type"), value.get("text")
+    if kind == "text" and isinstance(text, str):
+        return Text(text, {k: v for k, v in value.items() if k not in ("type", "text")})
+    named = isinstance(kind, str) and value.keys() != {kind}
+    return Opaque(str(kind) if named else "", value)
+
+
+def _fields(value: dict[str, Json], known: frozenset[str]) -> Iterator[Block]:
+    for name, field in value.items():
+        empty = field is None or (name == "annotations" and field == [])
+        if name not in known and not empty:
+            yield Opaque(name, {name: field})
+
+
+def _result(value: dict[str, Json], names_call: str) -> Iterator[Block]:
+    id_, content = value.get(names_call), value.get("content")
+    if not isinstance(id_, str):
+        yield from _content(content)
+        yield from _fields(value, frozenset({"role", "content"}))
+        return
+    if isinstance(content, str):
+        yield ToolResult(id_, content)
+    elif parts := _parts(content):
+        yield ToolResult(id_, parts)
+    else:
+        yield ToolResult(id_)
+        yield Opaque("content", {"content": content})
+    yield from _fields(value, frozenset({"role", "content", names_call}))
+
+
+def rows(message: Message) -> tuple[Message, ...]:
+    """The message as this wire has it: results that stand in a user message are rows before it."""
+    if message.role in RESULT_ROLES or ToolResult not in map(type, message.blocks):
+        return (message,)
+    results = tuple(Message("tool", (block,)) for block in message.tool_results)
+    rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
+    return (*results, Message(message.role, rest)) if rest else results
+
+
+def message_to(message: Message) -> dict[str, Json]:
+    """A row as the wire writes it; a message with several results is `rows` first."""
+    blocks = message.blocks
+    row: dict[str, Json] = {"role": message.role}
+    if message.role in RESULT_ROLES and message.tool_results:
+        result = message.tool_results[0]
+        row |= {RESULT_ROLES[message.role]: result.id, "content": _result_content(result)}
+    else:
+        row["content"] = _content_to(blocks)
+    thoughts = [block.text for block in blocks if isinstance(block, Thinking)]
+    if thoughts:
+        row["reasoning_content"] = "\n".join(thoughts)
+    for block in blocks:
+        if isinstance(block, Opaque) and is_field(block):
+            row |= block.value
+    calls = [call_to(block) for block in blocks if is_call(block)]
+    row |= {"tool_calls": calls} if calls else {}
+    legacy = [b for b in blocks if isinstance(b, ToolUse) and not is_call(b)]
+    return row | ({LEGACY: function_to(legacy[0])} if legacy else {})
+
+
+def is_field(block: Opaque) -> bool:
+    """Whether a block is a field of its row, not a part of its content."""
+    return block.value.keys() == {block.kind}
+
+
+def _content_to(blocks: tuple[Block, ...]) -> Json:
+    parts = [b for b in blocks if isinstance(b, Text) or (isinstance(b, Opaque) and _is_part(b))]
+    if not parts:
+        return None
+    only = parts[0]
+    if len(parts) == 1 and isinstance(only, Text) and not only.extra:
+        return only.text
+    return [_part_to(part) for part in parts]
+
+
+def _is_part(block: Opaque) -> bool:
+    return not is_field(block) and not is_call(block)
+
+
+def _part_to(part: Text | Opaque) -> dict[str, Json]:
+    return (
+        {"type": "text", "text": part.text, **part.extra} if isinstance(part, Text) else part.value
+    )
+
+
+def _result_content(result: ToolResult) -> Json:
+    if isinstance(result.content, str):
+        return result.content
+    return [_part_to(part) for part in result.content]

@@ -1,0 +1,78 @@
+"""Errors in the API's envelope, and in the words that it has for them.
+
+An error has four fields: `message`, a `type` that is coarse, a `code` that programs look at, and
+the `param` that it is about. What the scenario calls by a neutral type (`overloaded_error`) is said
+here as this provider says it.
+"""
+
+from __future__ import annotations
+
+from harness.core.values.messages import Json
+from harness.core.values.plans import ApiError
+
+
+class ChatError(ApiError, frozen=True, gc=False, omit_defaults=True):
+    """An error with the parameter that it is about, "" for none."""
+
+    param: str = ""
+
+
+INVALID = "invalid_request_error"
+
+_OWN_WORDS = {
+    "authentication_error": (INVALID, "invalid_api_key"),
+    "billing_error": ("insufficient_quota", "insufficient_quota"),
+    "permission_error": (INVALID, ""),
+    "not_found_error": (INVALID, "model_not_found"),
+    "conflict_error": (INVALID, ""),
+    "request_too_large": (INVALID, ""),
+    "rate_limit_error": ("requests", "rate_limit_exceeded"),
+    "api_error": ("server_error", ""),
+    "timeout_error": ("server_error", ""),
+    "overloaded_error": ("server_error", ""),
+}
+"""Type and code for what a scenario calls by its neutral type."""
+
+_STATUS = {
+    "invalid_api_key": 401,
+    "model_not_found": 404,
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "requests": 429,
+    "tokens": 429,
+    INVALID: 400,
+    "server_error": 500,
+}
+"""The status that goes with a code or, without one, with a type."""
+
+_WINDOW = "maximum context length"
+
+
+def envelope(error: ApiError) -> dict[str, Json]:
+    """The body of an error."""
+    kind, code = _OWN_WORDS.get(error.type, (error.type, ""))
+    param = error.param if isinstance(error, ChatError) else ""
+    code = error.code or code
+    if not code and _WINDOW in error.message:
+        code, param = "context_length_exceeded", "messages"
+    said = {"message": error.message, "type": kind, "param": param or None, "code": code or None}
+    return {"error": said}
+
+
+def error_of(value: dict[str, Json], status: int | None) -> ChatError | None:
+    """The error of a body, None when it holds none; `status` None takes the usual one.
+
+    Some servers leave out the envelope, and say `"object": "error"`.
+    """
+    error = value if value.get("object") == "error" else value.get("error")
+    if not error:
+        return None
+    error = error if isinstance(error, dict) else {"message": error}
+    kind, code, param = (_text(error.get(name)) for name in ("type", "code", "param"))
+    if status is None:
+        status = _STATUS.get(code) or _STATUS.get(kind, 0)
+    return ChatError(status, kind, _text(error.get("message")), code=code, param=param)
+
+
+def _text(value: Json) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,83 @@
+"""Answers: a value to the bytes of a response, plain or streamed.
+
+A stream is one send for each chunk, so that a fault can cut, delay or bend exactly one; the head
+goes with the first. An error is an HTTP status and an envelope even where a stream was asked for:
+an error inside a stream is a fault's work. The ids of a request and of its completion come from one
+draw. The time of creation is a fixed one, for an answer follows from its request and its seed.
+"""
+
+from __future__ import annotations
+
+from harness.core.transition.ports import Reading
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Block, Json, Message, Opaque, Text
+from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
+from harness.providers.codec import encode
+from harness.providers.openai_chat.blocks import is_field, message_to
+from harness.providers.openai_chat.calls import is_call
+from harness.providers.openai_chat.errors import envelope
+from harness.providers.openai_chat.headers import json_head, stream_head
+from harness.providers.openai_chat.stops import finish_reason
+from harness.providers.openai_chat.stream import chunks
+from harness.providers.openai_chat.usage import usage_to
+from harness.providers.tokens import tokens
+
+CREATED_S = 1_767_225_600
+
+
+def write(
+    value: Reply | ApiError | Recorded, reading: Reading, key: str, draws: Draws
+) -> tuple[Send, ...]:
+    """A value as the bytes of the answer to the request `reading` of the call `key`."""
+    if isinstance(value, Recorded):
+        return (Send(value.body, Head(value.status, value.headers)),)
+    name = draws.identifier("", key)
+    id_ = f"req_{name}"
+    if isinstance(value, ApiError):
+        head = json_head(value.status, id_, reading.tokens, value.headers)
+        return (Send(encode(envelope(value)), head),)
+    completion = _completion(value, reading, f"chatcmpl-{name}")
+    if not reading.stream:
+        return (Send(encode(completion), json_head(200, id_, reading.tokens)),)
+    first, *others = chunks(completion, with_usage=_with_usage(reading))
+    return (Send(first, stream_head(id_, reading.tokens)), *map(Send, others))
+
+
+def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
+    said = message_to(sayable(reply.blocks))
+    message = {"refusal": None, "annotations": [], **said, **reply.extra}
+    return {
+        "id": id_,
+        "object": "chat.completion",
+        "created": CREATED_S,
+        "model": reading.model,
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "logprobs": None,
+                "finish_reason": finish_reason(reply.stop),
+            }
+        ],
+        "usage": usage_to(reading.tokens, tokens(len(encode(message))), reply.usage),
+        "service_tier": "default",
+        "system_fingerprint": None,
+    }
+
+
+def sayable(blocks: tuple[Block, ...]) -> Message:
+    """The answer as this wire can say it: its texts are one, and parts that are no text are left
+    out, for the content of an answer is a string."""
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    others = [b for b in blocks if not isinstance(b, (Text, Opaque)) or _has_place(b)]
+    said: list[Block] = [Text("\n".join(texts))] if texts else []
+    return Message("assistant", (*said, *others))
+
+
+def _has_place(block: Block) -> bool:
+    return isinstance(block, Opaque) and (is_field(block) or is_call(block))
+
+
+def _with_usage(reading: Reading) -> bool:
+    options = reading.settings.get("stream_options")
+    return isinstance(options, dict) and options.get("include_usage") is True

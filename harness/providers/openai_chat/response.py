@@ -1,0 +1,91 @@
+"""Answers read back: a body (JSON, or a whole stream) to what it says.
+
+A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
+missing, and `complete` says so. A stream is complete once it said why the model stopped, or that it
+is done; many servers say only one of the two.
+"""
+
+from __future__ import annotations
+
+from harness.core.transition.ports import Parsed
+from harness.core.values.messages import Json, Message, Text
+from harness.providers import sse
+from harness.providers.codec import decode
+from harness.providers.openai_chat.arguments import arguments_to
+from harness.providers.openai_chat.assembly import Assembly
+from harness.providers.openai_chat.blocks import said
+from harness.providers.openai_chat.errors import error_of
+from harness.providers.openai_chat.stops import stop_from
+from harness.providers.openai_chat.usage import usage_from
+
+_FIELDS = ("data:", "event:", "id:", ":")
+"""How a stream of events begins, whatever its content type says."""
+
+
+def parse(body: bytes, content_type: str) -> Parsed:
+    """An answer's body as values.
+
+    The status of an error is the usual one of its code or type (0 when unknown); that of an error
+    in a stream is 200, for the stream had begun well.
+    """
+    text = body.decode("utf-8", "replace")
+    if "event-stream" in content_type or text.lstrip("\ufeff\r\n").startswith(_FIELDS):
+        return _parse_stream(text)
+    value = _value(text)
+    if not isinstance(value, dict):
+        return Parsed(None, complete=value is not None)
+    if (error := error_of(value, None)) is not None:
+        return Parsed(None, error=error)
+    choices = value.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        return Parsed(None)
+    stop = stop_from(choice.get("finish_reason"))
+    return Parsed(_message(choice["message"]), stop, usage_from(value.get("usage")))
+
+
+def _parse_stream(text: str) -> Parsed:
+    assembly, error, done = Assembly(), None, False
+    for event in sse.events(text):
+        done = event.data.startswith("[DONE]")
+        value = None if done or not event.data else _value(event.data)
+        if isinstance(value, dict):
+            error = error_of(value, 200)
+        elif event.name == "error":
+            error = error_of({"error": event.data or event.name}, 200)
+        if done or error or (value is None and event.data):
+            break
+        if isinstance(value, dict):
+            assembly.take(value)
+    said_so_far = assembly.message()
+    message = _message(said_so_far) if said_so_far is not None else None
+    complete = (assembly.ended or done) and error is None
+    return Parsed(message, assembly.stop, assembly.usage, complete, error)
+
+
+def _message(value: dict[str, Json]) -> Message:
+    """The message of an answer; a content that is empty says nothing."""
+    calls = value.get("tool_calls")
+    if isinstance(calls, list):
+        whole = [_whole(call) if isinstance(call, dict) else call for call in calls]
+        value = {**value, "tool_calls": whole or None}
+    return Message("assistant", tuple(block for block in said(value) if block != Text("")))
+
+
+def _whole(call: dict[str, Json]) -> dict[str, Json]:
+    """A call with what gateways leave out of it; some send the arguments as the object itself."""
+    if not isinstance(call.get("function"), dict):
+        return call
+    usual = {"name": "", "arguments": ""}
+    function = usual | {k: v for k, v in call["function"].items() if v is not None}
+    if not isinstance(function["arguments"], str):
+        function["arguments"] = arguments_to(function["arguments"])
+    said_of_it = {k: v for k, v in call.items() if v is not None}
+    return {"id": "", "type": "function", **said_of_it, "function": function}
+
+
+def _value(text: str) -> Json:
+    try:
+        return decode(text)
+    except (ValueError, RecursionError):
+        return None

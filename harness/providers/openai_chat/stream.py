@@ -1,0 +1,83 @@
+"""A completion as the chunks of a stream.
+
+No chunk has an event name. The first delta has the role; then come the pieces of the text, then the
+calls: each begins with its index, id and name, and goes on with pieces of its arguments that have
+the index alone. A chunk with an empty delta says why the model stopped; one without choices counts
+the tokens, if the request asked for it; `[DONE]` is the end. Pieces are cut between characters,
+never inside one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core.values.messages import Json
+from harness.providers.codec import encode
+
+PIECE_CHARACTERS = 64
+PIECES_MAX = 2000
+"""A longer text comes in longer pieces: clients spend their time on events, not on characters."""
+
+DONE = b"data: [DONE]\n\n"
+_CHOICE = b',"choices":[{"index":0,"delta":'
+_REASON = b',"logprobs":null,"finish_reason":'
+_USAGE = b'%b,"choices":[],"usage":%b}\n\n'
+_PIECES = ("reasoning_content", "content", "refusal")
+_LATER = ("tool_calls", "function_call")
+_ARGUMENTS = {"function": "arguments", "custom": "input"}
+
+
+def chunks(completion: dict[str, Json], *, with_usage: bool) -> list[bytes]:
+    """The frames of a whole completion, one for each chunk."""
+    around = {name: completion[name] for name in ("id", "created", "model", "service_tier")}
+    around |= {"object": "chat.completion.chunk", "system_fingerprint": None}
+    head = b"data: " + encode(around)[:-1]
+    end = b'}],"usage":null}\n\n' if with_usage else b"}]}\n\n"
+    choice = completion["choices"][0]
+    start, going_on = head + _CHOICE, _REASON + b"null" + end
+    frames = [b"".join((start, encode(d), going_on)) for d in _deltas(choice["message"])]
+    frames.append(start + b"{}" + _REASON + encode(choice["finish_reason"]) + end)
+    if with_usage:
+        frames.append(_USAGE % (head, encode(completion["usage"])))
+    return [*frames, DONE]
+
+
+def _deltas(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    yield _begun(message)
+    for name in _PIECES:
+        for piece in _cut(message.get(name)):
+            yield {name: piece}
+    for index, call in enumerate(message.get("tool_calls", ())):
+        for fragment in _fragments(call):
+            yield {"tool_calls": [{"index": index, **fragment}]}
+    legacy = message.get("function_call")
+    if isinstance(legacy, dict):
+        yield {"function_call": {**legacy, "arguments": ""}}
+        for piece in _cut(legacy.get("arguments")):
+            yield {"function_call": {"arguments": piece}}
+
+
+def _begun(message: dict[str, Json]) -> dict[str, Json]:
+    """The first delta: the role, an empty text if there will be one, and what has no pieces."""
+    begun = {k: v for k, v in message.items() if k not in _LATER and v != []}
+    return begun | {name: "" for name in _PIECES if isinstance(message.get(name), str)}
+
+
+def _fragments(call: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    """A call as it begins, and the pieces of its arguments."""
+    kind = "custom" if call.get("type") == "custom" else "function"
+    said, name = call.get(kind), _ARGUMENTS[kind]
+    text = said.get(name) if isinstance(said, dict) else None
+    if not isinstance(said, dict) or not isinstance(text, str):
+        yield call
+        return
+    yield {**call, kind: {**said, name: ""}}
+    for piece in _cut(text):
+        yield {kind: {name: piece}}
+
+
+def _cut(text: Json) -> list[str]:
+    if not isinstance(text, str):
+        return []
+    size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
+    return [text[at : at + size] for at in range(0, len(text), size)]

@@ -1,0 +1,64 @@
+"""Errors: the envelope of this API, written and read without trust.
+
+`{"error": {"message", "type", "param", "code"}}`. The core's error has no param; that of our
+own refusals is in `ResponsesError`. An error that a script or a fault asks for takes the code that
+goes with its type. In a stream there are two shapes: flat, with the fields in the event
+itself, and nested, with the envelope in it.
+"""
+
+from __future__ import annotations
+
+from harness.core.values.messages import Json
+from harness.core.values.plans import ApiError
+
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "insufficient_quota": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "requests": 429,
+    "tokens": 429,
+    "server_error": 500,
+    "api_error": 500,
+    "service_unavailable_error": 503,
+}
+"""The status that goes with an error's type."""
+
+_CODES = {
+    "authentication_error": "invalid_api_key",
+    "insufficient_quota": "insufficient_quota",
+    "rate_limit_error": "rate_limit_exceeded",
+    "requests": "rate_limit_exceeded",
+    "server_error": "server_error",
+    "tokens": "rate_limit_exceeded",
+}
+"""The code that goes with an error's type, where one does."""
+
+
+class ResponsesError(ApiError, frozen=True, gc=False, omit_defaults=True):
+    """An error that also says which parameter is wrong."""
+
+    param: str | None = None
+
+
+def envelope(error: ApiError) -> dict[str, Json]:
+    """The body of an error."""
+    param = error.param if isinstance(error, ResponsesError) else None
+    code = error.code or (None if isinstance(error, ResponsesError) else _CODES.get(error.type))
+    return {"error": {"message": error.message, "type": error.type, "param": param, "code": code}}
+
+
+def error_of(value: Json, status: int | None = None) -> ApiError:
+    """The error in an envelope or a response; `status` None takes the usual one of its type."""
+    error = value if isinstance(value, dict) else {"message": value}
+    code, message = (str(error.get(name) or "") for name in ("code", "message"))
+    kind = str(error.get("type") or code)
+    return ApiError(_STATUS.get(kind, 0) if status is None else status, kind, message, code=code)
+
+
+def flat_error(event: dict[str, Json]) -> ApiError:
+    """The error of a flat event, whose type is only that of the event: its code says more."""
+    return error_of({name: event.get(name) for name in ("code", "message")}, 200)

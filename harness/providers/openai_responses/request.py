@@ -1,0 +1,121 @@
+"""Requests: bytes to a `Reading`, at the cost of what is new in them.
+
+A reader serves one session. It remembers the last request, the path of items that it stands for,
+and what the server keeps. What it answers depends on what is kept, never on the last
+request, except for `keep`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.transition.ports import Violation
+from harness.providers.last_request import Found, LastRequest
+from harness.providers.layout import NotAnObject
+from harness.providers.openai_responses.fields import Fields
+from harness.providers.openai_responses.kept import Kept, Place, PlacedReading
+from harness.providers.openai_responses.path import Node, Path
+from harness.providers.openai_responses.rules import rules_of, violation
+from harness.providers.openai_responses.shape import wrong_type
+from harness.providers.openai_responses.validator import finish, step
+from harness.providers.tokens import tokens
+from harness.providers.unreadable import reason
+
+_decode = msgspec.json.Decoder().decode
+
+
+class ResponsesReader:
+    """Reads the requests of one session, in order."""
+
+    def __init__(self, dialect: str, window_tokens: int | None) -> None:
+        self._window_tokens = window_tokens
+        self._active = rules_of(dialect)
+        self._kept, self._path, self._fields = Kept(), Path(), Fields()
+        self._last = LastRequest("input", text=_message)
+        self._base: Node | None = None
+
+    def read(self, body: bytes) -> PlacedReading:
+        """A request's bytes as values. What is no request at all comes back as a violation."""
+        self._path.begin()
+        try:
+            found = self._last.find(body)
+            if found.fields is not None:
+                self._fields.take(found.fields)
+            self._take(found)
+            return self._reading(*self._fields.said.violations, *self._missing(found))
+        except NotAnObject as error:
+            broken = wrong_type("body", "an object", error.value)
+        except (ValueError, RecursionError):
+            broken = violation("R18", reason=reason(body))
+        self._forget()
+        return msgspec.structs.replace(self._reading(), violations=(broken,))
+
+    def _forget(self) -> None:
+        """The next request is read as the first one; what the server keeps is kept."""
+        self._last.forget()
+        self._base = None
+        self._fields.take({})
+        self._path.go(None)
+
+    def _missing(self, found: Found) -> list[Violation]:
+        """What is wrong with the input as a whole, if there is none."""
+        said = self._fields.said
+        if found.bad not in (b"", b"null"):
+            wanted = "one of a string or an array of objects"
+            return [wrong_type("input", wanted, _decode(found.bad))]
+        elsewhere = said.previous or said.conversation or said.has_prompt
+        return [] if elsewhere or found.raws is not None else [violation("R22")]
+
+    def _take(self, found: Found) -> None:
+        """Go to where the new items begin, and take them in; raises ValueError for bad JSON."""
+        base, keep, items = self._said_before(), found.keep, list(found.values)
+        if found.raws is None:
+            self._last.forget()
+        if base is self._base:
+            self._path.cut((base.depth if base else 0) + keep)
+        else:
+            keep, items = 0, [*map(_decode, self._last.raws[:keep]), *items]
+            self._path.go(base)
+        self._base = base
+        known = self._kept.known(stores=self._fields.said.stores)
+        path = self._path
+        for n, item in enumerate(items, start=keep):
+            state = step(path.state, n, item, path.ids, known, self._active)
+            path.push(Node(path.tip, item, state))
+
+    def _said_before(self) -> Node | None:
+        """The end of what the request goes on from."""
+        said = self._fields.said
+        if said.previous and not self._kept.has(said.previous):
+            return None
+        return self._kept.end_of(said.previous, said.conversation)
+
+    def _reading(self, *found: Violation) -> PlacedReading:
+        said, state = self._fields.said, self._path.state
+        keep, messages = self._path.kept()
+        size = tokens(state.size_bytes + said.size_bytes)
+        if said.previous and not self._kept.has(said.previous):
+            found += (violation("R15", id=said.previous),)
+        found += finish(state, self._active)
+        if self._window_tokens is not None and size > self._window_tokens and not said.truncates:
+            found += (violation("V23"),)
+        return PlacedReading(
+            model=said.model,
+            messages=messages,
+            keep=keep,
+            added=tuple(messages[keep:]),
+            system=said.system,
+            tools=said.tools,
+            tools_offered=said.tools_offered,
+            max_tokens=said.max_tokens,
+            stream=said.stream,
+            tokens=size,
+            violations=tuple(v for v in found if v.rule in self._active),
+            settings=said.settings,
+            place=Place(self._kept, self._path.tip, said.conversation, said.stores),
+        )
+
+
+def _message(text: bytes) -> bytes:
+    """The message that an input is which is a text."""
+    return b'{"role":"user","content":%b}' % text

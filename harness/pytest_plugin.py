@@ -1,0 +1,244 @@
+"""The pytest plugin: the fixtures `play` and `cassette`, and three options.
+
+`play` runs scenarios in the simulated world and fails the test with the block of the report when
+the verdict is not pass. `cassette` gives a test a model that answers as it was recorded, or records
+it. Everything but pytest is imported when a test first plays.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.core.scenario.scenario import Scenario
+    from harness.core.values.brief import Brief
+    from harness.core.values.verdict import Finding
+    from harness.runner import Run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--harness-seed`, `--harness-out` and `--harness-record`."""
+    group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
+    group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
+    group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
+    group.addoption(
+        "--harness-record",
+        choices=("none", "once", "all"),
+        default="none",
+        help="Which cassettes to record from the real model: none, those that are not there, all.",
+    )
+
+
+@pytest.fixture
+def play(request: pytest.FixtureRequest) -> Play:
+    """Play scenarios against an agent: see `Play`."""
+    config = request.config
+    seed: int | None = config.getoption("--harness-seed")
+    out: str | None = config.getoption("--harness-out")
+    folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
+    return Play(folders, seed, Path(out) if out else None)
+
+
+@pytest.fixture
+def cassette(request: pytest.FixtureRequest) -> Cassettes:
+    """A model that plays a cassette or records it: see `Cassettes`."""
+    mode: str = request.config.getoption("--harness-record")
+    return Cassettes(request.path.parent, request.node.name, request.node.nodeid, mode)
+
+
+class Runs(Sequence["Run"]):
+    """The runs of one `play`, in the order of the scenario file."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = tuple(runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Run]: ...
+
+    def __getitem__(self, index: int | slice) -> Run | Sequence[Run]:
+        """A run by its index."""
+        return self._runs[index]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __repr__(self) -> str:
+        """All runs as a snapshot keeps them: `assert runs == snapshot` with syrupy."""
+        return "\n\n".join(map(repr, self._runs))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of all runs."""
+        return tuple(finding for run in self._runs for finding in run.verdict.findings)
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes that were found."""
+        return frozenset(finding.code for finding in self.findings)
+
+
+class Play:
+    """What the fixture `play` gives: call it with a scenario and an agent."""
+
+    def __init__(self, folders: Sequence[Path], seed: int | None, out: Path | None) -> None:
+        self._folders, self._seed, self._out = folders, seed, out
+
+    def __call__(
+        self,
+        scenario: str | Path | Scenario,
+        agent: str | Callable[[Brief], Any] | Callable[[Any], Any],
+        *,
+        variant: str | None = None,
+        expect: str | Sequence[str] = (),
+        check: bool = True,
+        seed: int | None = None,
+        store: str = "",
+        **options: Any,
+    ) -> Runs:
+        """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
+
+        A path is looked up in the test's folder, then in the root of the tests. `agent` is a
+        function of its brief or a target's specification. `variant` plays only the runs of that
+        variant ("" is the baseline). The test fails unless every run passes; with `expect` (a code
+        or several) it fails unless each is found in every run, and nothing else is; `check=False`
+        leaves the verdict to the test. Other keywords reach the agent as `brief.options`.
+        """
+        __tracebackhide__ = True
+        from harness.core.values.errors import InputError
+
+        try:
+            chosen = list(self._scenarios(scenario, variant))
+            runs = [self._run(s, agent, seed, store, options) for s in chosen]
+        except InputError as error:
+            pytest.fail(f"error: {error}", pytrace=False)
+        wanted = frozenset([expect] if isinstance(expect, str) else expect)
+        wrong = [run for run in runs if not _as_expected(run, wanted)] if check else []
+        if wrong:
+            pytest.fail(_report(wrong, scenario, wanted), pytrace=False)
+        return Runs(runs)
+
+    def _run(
+        self,
+        scenario: Scenario,
+        agent: str | Callable[..., Any],
+        seed: int | None,
+        store: str,
+        options: dict[str, Any],
+    ) -> Run:
+        from harness.runner import run
+        from harness.targets.spec import resolve
+
+        return run(
+            scenario,
+            resolve(agent) if isinstance(agent, str) else agent,
+            seed=self._seed if seed is None else seed,
+            out=self._out,
+            store=store,
+            options=options,
+        )
+
+    def _scenarios(
+        self, scenario: str | Path | Scenario, variant: str | None
+    ) -> Iterator[Scenario]:
+        from harness.core.values.errors import InputError, nearest
+        from harness.files import load_scenarios
+
+        if not isinstance(scenario, (str, Path)):
+            yield scenario
+            return
+        path = next((f / scenario for f in self._folders if (f / scenario).exists()), None)
+        if path is None:
+            folders = ", ".join(dict.fromkeys(map(str, self._folders)))
+            raise InputError(f"no such scenario file; looked in {folders}", str(scenario))
+        found = load_scenarios(path)
+        if variant is not None and variant not in (names := {s.variant for s in found}):
+            raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(path))
+        yield from (s for s in found if variant in (None, s.variant))
+
+
+def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
+    if not wanted:
+        return run.verdict.verdict in ("pass", "not_applicable")
+    return {finding.code for finding in run.verdict.findings} == wanted
+
+
+def _report(runs: Sequence[Run], scenario: str | Path | Scenario, wanted: frozenset[str]) -> str:
+    from harness.report.command import Invocation
+    from harness.report.summary import summarize
+    from harness.report.text import block, totals
+
+    path = str(scenario) if isinstance(scenario, (str, Path)) else ""
+    summaries = [
+        summarize(run, Invocation(path=path, target=run.target) if path else None) for run in runs
+    ]
+    blocks = [block(summary, 100) for summary in summaries]
+    if wanted:
+        blocks.append(f"expected exactly: {', '.join(sorted(wanted))}")
+    return "\n\n".join([*blocks, totals(summaries)])
+
+
+class Cassettes:
+    """What the fixture `cassette` gives: call it for a model that plays or records a cassette."""
+
+    def __init__(self, folder: Path, test: str, nodeid: str, mode: str) -> None:
+        self._folder, self._test, self._nodeid, self._mode = folder, test, nodeid, mode
+
+    def __call__(
+        self, name: str | Path = "", *, upstream: str = "", allow: Sequence[str] = ()
+    ) -> AbstractContextManager[str]:
+        """In the block, the URL of a model: `with cassette("refund") as url`.
+
+        A name is a file below `cassettes` beside the test, `.yaml` if it has no suffix; without
+        one it is the test's. In the block the environment names the URL, so `Anthropic()` and
+        `OpenAI()` find it by themselves. The test fails when something else is asked than was
+        recorded, when less is, and when there is no cassette and --harness-record does not ask for
+        one. `upstream` is the model's API for recording, `allow` digests of what is no secret.
+        """
+        given = Path(name or "".join(c if c.isalnum() or c in "-_." else "-" for c in self._test))
+        named = given if given.suffix else given.with_name(f"{given.name}.yaml")
+        path = self._folder / "cassettes" / named
+        records = self._mode == "all" or (self._mode == "once" and not path.exists())
+        if not records and not path.exists():
+            pytest.fail(f"no cassette {path}; record it: {self._command('once')}", pytrace=False)
+        return self._model(path, records, upstream, allow)
+
+    @contextmanager
+    def _model(
+        self, path: Path, records: bool, upstream: str, allow: Sequence[str]
+    ) -> Iterator[str]:
+        from harness.cassettes.scan import secrets_of
+        from harness.core.values.errors import InputError
+        from harness.runner.cassette_model import NotAsRecorded, environment, playing, recording_to
+        from harness.transports.upstream import providers
+
+        real: Mapping[str, str] = os.environ
+        try:
+            opened = (
+                recording_to(
+                    path, providers(real, upstream), secrets=secrets_of(real), allowed=allow
+                )
+                if records
+                else playing(path)
+            )
+            with opened as url, pytest.MonkeyPatch.context() as patch:
+                for variable, value in environment(url).items():
+                    patch.setenv(variable, value)
+                yield url
+        except NotAsRecorded as error:
+            again = f"record it anew: {self._command('all')}"
+            pytest.fail(f"{path} is not what was asked\n{error}\n{again}", pytrace=False)
+        except InputError as error:
+            pytest.fail(f"error: {error}", pytrace=False)
+
+    def _command(self, mode: str) -> str:
+        return f"pytest {shlex.quote(self._nodeid)} --harness-record={mode}"

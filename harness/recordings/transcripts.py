@@ -1,0 +1,152 @@
+"""Transcripts: what every reader gives, whatever it read.
+
+A transcript is one list of messages: a whole session of a log, or one recorded exchange (the
+request's messages and the answer's). Nothing is repaired on the way: a recording may be invalid,
+and saying so is what it is read for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import msgspec
+
+from harness.core.history.history import History
+from harness.core.values.messages import Message, Opaque, ToolSpec, side, user
+from harness.core.values.plans import ApiError
+
+SERVER_CALLS = frozenset(
+    {
+        "server_tool_use",
+        "mcp_tool_use",
+        "web_search_call",
+        "file_search_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "mcp_call",
+        "tool_search_call",
+        "executable_code",
+    }
+)
+"""The kinds of blocks with which a provider says that it ran a tool itself."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A recorded request to a model.
+
+    `stateful`: the provider holds earlier messages, so a result may come without its call.
+    """
+
+    messages: tuple[Message, ...]
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    model: str = ""
+    max_tokens: int | None = None
+    stream: bool = False
+    stateful: bool = False
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """One list of messages, with what the recording says around it.
+
+    `stops` gives the stop reason of the assistant messages that have one, by their index.
+    `restarts` gives the messages with which the context began anew, and for each the first message
+    before it that was kept, which is itself when none was. `roles`: who spoke is recorded; a list
+    of tool spans only says what was called.
+    `exchange`: the messages are one request, followed by its answer when `answered`; else they are
+    a log, in which every assistant message was an answer. `complete` and `error` are those of the
+    last answer; `name` is unique in a recording. `task`: what the user asked for, where a recording
+    keeps it beside its steps; it is no message of the list, and stands before all of them.
+    """
+
+    name: str
+    messages: tuple[Message, ...]
+    wire: str = ""
+    model: str = ""
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    stops: dict[int, str] = {}
+    restarts: dict[int, int] = {}
+    roles: bool = True
+    exchange: bool = False
+    answered: bool = False
+    complete: bool = True
+    status: int | None = None
+    error: ApiError | None = None
+    stateful: bool = False
+    stream: bool = False
+    max_tokens: int | None = None
+    task: str = ""
+
+    @property
+    def said(self) -> tuple[Message, ...]:
+        """The messages without those of system and developer."""
+        return tuple(m for m in self.messages if side(m) != "system")
+
+    @property
+    def spoken(self) -> Transcript:
+        """The transcript with its task as the first message."""
+        if not self.task:
+            return self
+        return msgspec.structs.replace(
+            self,
+            messages=(*encodable((user(self.task),)), *self.messages),
+            stops={index + 1: stop for index, stop in self.stops.items()},
+            restarts={index + 1: kept + 1 for index, kept in self.restarts.items()},
+            task="",
+        )
+
+    @property
+    def context(self) -> tuple[Message, ...]:
+        """The messages that the model would be shown next: those since the last new beginning."""
+        if not self.restarts:
+            return self.messages
+        begin = max(self.restarts)
+        kept = self.messages[self.restarts[begin] : begin]
+        return (self.messages[begin], *kept, *self.messages[begin + 1 :])
+
+    @property
+    def server_tool_calls(self) -> int:
+        """How many tools the provider ran itself."""
+        blocks = (block for message in self.messages for block in message.blocks)
+        return sum(isinstance(b, Opaque) and b.kind in SERVER_CALLS for b in blocks)
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """What could not be read, and why; `reason` has no changing part, so that it can be counted."""
+
+    place: str
+    reason: str
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """A file, read. A refused answer leaves its request's messages as a transcript.
+
+    A file of ours is no list of messages: it holds the `history` of a run, and no transcripts.
+    """
+
+    format: str
+    transcripts: tuple[Transcript, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+    history: History | None = None
+
+    @property
+    def refused(self) -> Counter[str]:
+        """How often each reason for a refusal was met."""
+        return Counter(refusal.reason for refusal in self.refusals)
+
+
+def encodable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages as values that JSON can say: half a character becomes `?`."""
+    return tuple(_encodable(message) for message in messages)
+
+
+def _encodable(message: Message) -> Message:
+    try:
+        msgspec.json.encode(message)
+    except UnicodeEncodeError:
+        text = json.dumps(msgspec.to_builtins(message), ensure_ascii=False)
+        return msgspec.json.decode(text.encode("utf-8", "replace"), type=Message)
+    return message

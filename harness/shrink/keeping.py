@@ -1,0 +1,127 @@
+"""Whether a finding is still there: the question that shrinking asks of every candidate.
+
+The target plays the candidate and must show a finding of the same shape. The reference agent plays
+it too, once the target has kept it, and may show nothing that it did not show in the beginning: so
+the finding stays one of the agent and does not become one of the scenario, as when the script has
+no turn left or a turn is owed that no agent would ask for; and an agent that does right passes what
+shrinking leaves. A run that cannot be made, or is in doubt where the first was not, keeps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from harness.agent import agent as reference
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import HarnessError, InputError, nearest
+from harness.core.values.verdict import Finding
+from harness.runner import run
+from harness.runner.run import Run, World
+from harness.shrink.shape import shape
+from harness.targets import TargetSpec
+from harness.targets.spec import of_callable
+
+REFERENCE = of_callable(reference)
+
+
+class Keeping:
+    """`keeps` for one finding of one target.
+
+    `finding` is the one that is kept, `shape` what makes another one the same, `world` where the
+    target runs.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        target: TargetSpec,
+        code: str = "",
+        *,
+        world: World | None = None,
+        store: str = "",
+    ) -> None:
+        """Play `scenario`, and keep the finding `code`, or of a check that is named so.
+
+        Without a code the first finding is kept that does not follow from others.
+        Raises NotShown for a scenario that does not give the finding.
+        """
+        self._target, self._world, self._store = target, world, store
+        played = self._play(scenario, target)
+        self.finding = chosen(played.verdict.findings, code, scenario.run_name)
+        self.shape = shape(self.finding, played.history)
+        self.world = played.world
+        self._in_doubt = bool(played.verdict.doubts)
+        self._allowed = self._codes(scenario)
+
+    def __call__(self, scenario: Scenario) -> bool:
+        """Whether the finding is still there, and is still one of the agent."""
+        try:
+            played = self._play(scenario, self._target)
+        except (HarnessError, InputError):
+            return False
+        if not self.is_shown(played):
+            return False
+        shown = self._codes(scenario)
+        return shown is None or self._allowed is None or shown <= self._allowed
+
+    def is_shown(self, played: Run) -> bool:
+        """Whether a run shows the finding."""
+        if played.verdict.doubts and not self._in_doubt:
+            return False
+        return any(
+            finding.code == self.finding.code and shape(finding, played.history) == self.shape
+            for finding in played.verdict.findings
+        )
+
+    def _play(self, scenario: Scenario, target: TargetSpec) -> Run:
+        return run(scenario, target, world=self._world, store=self._store)
+
+    def _codes(self, scenario: Scenario) -> frozenset[str] | None:
+        """What the reference agent shows; None if it cannot play the scenario."""
+        try:
+            verdict = run(scenario, _like(self._target)).verdict
+        except (HarnessError, InputError):
+            return None
+        if verdict.verdict == "not_applicable":
+            return None
+        return frozenset(finding.code for finding in verdict.findings)
+
+
+def _like(target: TargetSpec) -> TargetSpec:
+    """The reference agent with the options of a target that are its own too."""
+    options: dict[str, Any] = {k: v for k, v in target.options.items() if k == "store"}
+    return msgspec.structs.replace(REFERENCE, options=options)
+
+
+class NotShown(InputError):
+    """A run has no such finding; `given` are the codes of those that it has."""
+
+    def __init__(self, code: str, given: Sequence[str], place: str) -> None:
+        self.given = tuple(given)
+        super().__init__(_not_shown(code, given), place)
+
+
+def _not_shown(code: str, given: Sequence[str]) -> str:
+    if not given:
+        return "no finding, so there is nothing to keep"
+    close = nearest(code, given)
+    hint = f"; {close}" if close.startswith("did") else ""
+    return f"no finding {code!r}, but {', '.join(given)}{hint}"
+
+
+BESIDE = frozenset({"run", "script", "limit", "cassette", "expect"})
+"""Checks whose findings mostly follow from another one: a turn is not reached, a limit is hit."""
+
+
+def chosen(findings: Sequence[Finding], code: str, name: str) -> Finding:
+    """The finding of a code or a check; without one the first that does not follow from others.
+
+    Raises NotShown when there is none.
+    """
+    fitting = [f for f in findings if code in ("", f.code, f.check)]
+    if not fitting:
+        raise NotShown(code, list(dict.fromkeys(f.code for f in findings)), name)
+    return next((f for f in fitting if f.check not in BESIDE), fitting[0])

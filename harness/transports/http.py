@@ -1,0 +1,250 @@
+"""HTTP framing on a socket: requests by h11, answers by our own hand.
+
+h11 reads what clients send, for that needs care; only what is plain (`request_head`) goes past it.
+Answers are put together here, since a harness must be able to send what no HTTP library lets
+through: half a body, a head alone, nothing. One h11 connection object reads one request; what came
+after it is handed on to the next.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import struct
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from http import HTTPStatus
+
+import h11
+import msgspec
+
+from harness.core.values.plans import Head
+from harness.transports.request_head import HEAD_MOST_BYTES, PlainHeads
+
+BODY_MOST_BYTES = 64 << 20
+_READ_BYTES = 1 << 16
+_DRAIN_MOST_BYTES = 1 << 20
+_DRAIN_S = 0.5
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_BODILESS = frozenset({204, 304})
+
+
+class Hangup(Exception):
+    """The connection ends here, in order or by a reset."""
+
+    def __init__(self, *, reset: bool = False) -> None:
+        super().__init__("reset" if reset else "closed")
+        self.reset = reset
+
+
+class Refused(Exception):
+    """A request that is no HTTP, or too large; `status` and text say what to answer."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A request; header names are in lower case, and the length of the body is none of them.
+
+    `reusable`: the client takes another answer.
+    """
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    reusable: bool
+    chunks: bool
+    query: str = ""
+
+
+class Connection:
+    """One client's connection. `closing` becomes readable when the server shuts down."""
+
+    def __init__(self, sock: socket.socket, closing: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket, self._closing = sock, closing
+        self._rest = b""
+        self._heads = PlainHeads()
+
+    def requests(self) -> Iterator[Request]:
+        """The requests as they come, until the client leaves. Raises Refused and Hangup."""
+        while (request := self._request()) is not None:
+            yield request
+
+    def _request(self) -> Request | None:
+        data = self._rest or self._read()
+        if not data:
+            return None
+        head = self._heads.read(data)
+        if head is None or head.length > BODY_MOST_BYTES:
+            self._rest = data
+            return self._odd_request()
+        body = self._body(data, head.end, head.end + head.length)
+        return Request(
+            head.method, head.path, head.headers, body, reusable=True, chunks=True, query=head.query
+        )
+
+    def _body(self, data: bytes, start: int, end: int) -> bytes:
+        """The bytes from `start` to `end` of `data` and of what comes after; the rest is kept."""
+        if len(data) < end:
+            parts, left = [data[start:]], end - len(data)
+            while left > 0:
+                parts.append(self._read())
+                left -= len(parts[-1])
+                if not parts[-1]:
+                    raise Refused(400, "the connection ended in the middle of a request's body")
+            data, start, end = b"".join(parts), 0, end - start
+        self._rest = data[end:]
+        return data[start:end]
+
+    def _odd_request(self) -> Request | None:
+        reader = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_MOST_BYTES)
+        reader.receive_data(self._rest) if self._rest else None
+        head: h11.Request | None = None
+        headers: dict[str, str] = {}
+        body: list[bytes] = []
+        left = BODY_MOST_BYTES
+        while True:
+            event = self._event(reader)
+            if isinstance(event, h11.Data):
+                left -= len(event.data)
+                body.append(bytes(event.data))
+                _check_size(left)
+            elif isinstance(event, h11.Request):
+                head, headers = event, _headers(event)
+                _check_size(left - int(headers.pop("content-length", 0)))
+                if reader.they_are_waiting_for_100_continue:
+                    self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            elif isinstance(event, h11.EndOfMessage) and head is not None:
+                self._rest = bytes(reader.trailing_data[0])
+                return _read(head, headers, b"".join(body))
+            else:
+                return None
+
+    def _event(self, reader: h11.Connection) -> object:
+        try:
+            while (event := reader.next_event()) is h11.NEED_DATA:
+                reader.receive_data(self._read())
+        except h11.RemoteProtocolError as error:
+            raise Refused(error.error_status_hint, f"{error}") from None
+        return event
+
+    def _read(self) -> bytes:
+        try:
+            return self._socket.recv(_READ_BYTES)
+        except OSError:
+            raise Hangup from None
+
+    def write(self, data: bytes) -> None:
+        """Send bytes at once. Raises Hangup when the client has gone."""
+        try:
+            self._socket.sendall(data)
+        except OSError:
+            raise Hangup from None
+
+    def pause(self, seconds: float | None) -> None:
+        """Wait, for ever with None. Raises Hangup when the client goes or the server closes."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            selector.register(self._closing, selectors.EVENT_READ)
+            ready = [key.fileobj for key, _ in selector.select(seconds)]
+            if self._closing in ready or (ready and self._has_gone()):
+                raise Hangup
+            if not ready:
+                return
+            selector.unregister(self._socket)  # the next request is here already: let it wait
+            if selector.select(seconds):
+                raise Hangup
+
+    def _has_gone(self) -> bool:
+        try:
+            return not self._socket.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
+
+    def close(self, *, reset: bool = False) -> None:
+        """End the connection: by FIN, after reading what is still on its way, or by RST."""
+        try:
+            if reset:
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            else:
+                self._socket.shutdown(socket.SHUT_WR)
+                self._drain()
+        except OSError:
+            pass
+        self._socket.close()
+
+    def _drain(self) -> None:
+        """Read on for a while: to close with unread bytes is to reset, and loses our answer."""
+        self._socket.settimeout(_DRAIN_S)
+        left = _DRAIN_MOST_BYTES
+        while left > 0 and (data := self._socket.recv(_READ_BYTES)):
+            left -= len(data)
+
+
+def _headers(head: h11.Request) -> dict[str, str]:
+    return {
+        name.decode("latin-1").lower(): value.decode("latin-1")
+        for name, value in head.headers.raw_items()
+    }
+
+
+def _check_size(left: int) -> None:
+    if left < 0:
+        raise Refused(413, f"a request body has at most {BODY_MOST_BYTES} bytes here")
+
+
+def _read(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
+    modern = head.http_version >= b"1.1"
+    path, _, query = head.target.decode("latin-1").partition("?")
+    return Request(
+        method=head.method.decode("ascii"),
+        path=path,
+        headers=headers,
+        body=body,
+        reusable=modern and "close" not in headers.get("connection", "").lower(),
+        chunks=modern,
+        query=query,
+    )
+
+
+def head_bytes(head: Head, **framing: str) -> bytes:
+    """Status line and headers; `framing` (underscores for hyphens) comes last."""
+    last = [f"{name.replace('_', '-')}: {value}\r\n".encode() for name, value in framing.items()]
+    return b"".join((*_lines(head), *last, b"\r\n"))
+
+
+def _lines(head: Head) -> tuple[bytes, ...]:
+    """Status line and headers, but for those that frame the body."""
+    return (_status_line(head.status), *map(_line, head.headers.items()))
+
+
+@lru_cache(maxsize=256)
+def _line(header: tuple[str, str]) -> bytes:
+    """A header on the wire; nearly the same ones stand in every answer."""
+    return b"%b: %b\r\n" % (header[0].encode(), header[1].encode())
+
+
+@cache
+def _status_line(status: int) -> bytes:
+    return f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}\r\n".encode()
+
+
+def whole_answer(head: Head, body: bytes, *, reusable: bool) -> bytes:
+    """An answer whose body is known, in one piece."""
+    length = b"" if head.status in _BODILESS else b"content-length: %d\r\n" % len(body)
+    close = b"" if reusable else b"connection: close\r\n"
+    return b"".join((*_lines(head), length, close, b"\r\n", body))
+
+
+def chunk(data: bytes) -> bytes:
+    """A chunk of a body of unknown length; nothing for no bytes, for that would end it."""
+    return b"%x\r\n%b\r\n" % (len(data), data) if data else b""
+
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}

@@ -1,0 +1,91 @@
+"""Tools over MCP on standard input and output: `python -m harness.transports.mcp_stdio`.
+
+For agents that start their tool servers themselves. The program is a client of the run that is
+named by `HARNESS_TOOLS_URL`, and tells the agent what that run's tools say. Standard output is the
+protocol's; whatever goes wrong before it starts is a line on standard error, exit status 2.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import sys
+import urllib.error
+import urllib.request
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from harness.core.scenario.scenario import ToolScript
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.core.values.plans import ToolAnswer
+from harness.transports.mcp_server import tool_server
+
+URL = "HARNESS_TOOLS_URL"
+
+
+def main() -> int:
+    """Serve until standard input ends."""
+    url = os.environ.get(URL, "")
+    try:
+        if not url.startswith("http://"):
+            raise InputError("names no run; start this from an agent under test", URL)
+        server = tool_server(_offered(url), _Calls(url))
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    asyncio.run(_serve(server))
+    return 0
+
+
+async def _serve(server: Any) -> None:
+    from mcp.server.stdio import stdio_server
+
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _offered(url: str) -> dict[str, ToolScript]:
+    """The tools of the run."""
+    try:
+        with urllib.request.urlopen(url) as answer:
+            rows = msgspec.json.decode(answer.read())
+    except OSError as error:
+        raise InputError(f"no run answers at {url}: {error}", URL) from None
+    return {
+        row["name"]: ToolScript(description=row["description"], input_schema=row["input_schema"])
+        for row in rows
+    }
+
+
+class _Calls:
+    """Calls tools of the run, each in a thread of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._numbers = url, itertools.count(1)
+
+    async def __call__(self, name: str, input: Json, stated: str) -> ToolAnswer:
+        body = {"id": stated or f"mcp_{next(self._numbers)}", "input": input}
+        return await asyncio.to_thread(self._post, name, body)
+
+    def _post(self, name: str, body: dict[str, Json]) -> ToolAnswer:
+        """The tool's answer; an error of any kind is the text of one."""
+        request = urllib.request.Request(
+            f"{self._url}/{quote(name, safe='')}",
+            data=msgspec.json.encode(body),
+            headers={"content-type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return msgspec.json.decode(answer.read(), type=ToolAnswer)
+        except urllib.error.HTTPError as error:
+            return ToolAnswer(error.read().decode(errors="replace"), is_error=True)
+        except (OSError, ValueError, msgspec.DecodeError) as error:
+            return ToolAnswer(f"the tool {name} gave no answer: {error}", is_error=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

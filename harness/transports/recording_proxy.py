@@ -1,0 +1,223 @@
+"""The recording proxy: the real model behind a loopback URL, every exchange recorded as it passes.
+
+An agent in any language is given this URL in place of the provider's. What comes from upstream
+goes on to the agent piece by piece, at once, so that it sees a stream as it is; the pieces and
+their times are recorded with it. A body that breaks off is recorded as cut, and breaks off for the
+agent too. What never became an answer (nobody there, no HTTP) cannot stand in a cassette: the agent
+gets a 502 that says so, and `failures` says it to whoever records.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from harness.cassettes.kept import Asked, Heard
+from harness.cassettes.recorder import Recorder
+from harness.cassettes.timing import Piece, Timing
+from harness.clock import Clock, RealClock
+from harness.core.values.plans import Head, Send
+from harness.transports.door import split_session
+from harness.transports.endpoints import error_answer
+from harness.transports.http import (
+    LAST_CHUNK,
+    Connection,
+    Hangup,
+    Refused,
+    Request,
+    chunk,
+    head_bytes,
+    whole_answer,
+)
+from harness.transports.server import Server
+from harness.transports.upstream import Answer, Unreachable, Upstream
+
+_BODILESS = frozenset({204, 304})
+LEFT = "the client left"
+_JOIN_S = 3.0
+"""Who still waits for upstream when the recording is over is not waited for."""
+
+
+class RecordingProxy:
+    """Serves one recording between `start` and `close`; a context manager does both.
+
+    After `calls_max` requests it asks upstream no more: a loop costs money here.
+    """
+
+    url: str
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        upstream: Upstream,
+        *,
+        calls_max: int | None = None,
+        clock: Clock | None = None,
+        port: int = 0,
+    ) -> None:
+        self.failures: list[str] = []
+        self._recorder, self._upstream = recorder, upstream
+        self._calls_max, self._calls = calls_max, 0
+        self._clock = clock or RealClock()
+        self._lock = threading.Lock()
+        self._server = Server(self._serve, port, join_s=_JOIN_S)
+
+    def start(self) -> str:
+        """Bind, listen and serve from now on; the base URL. InputError when the port is taken."""
+        self.url = self._server.start()
+        return self.url
+
+    def close(self) -> None:
+        """Stop listening, end every connection and wait for its thread."""
+        self._server.close()
+        self._upstream.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _serve(self, connection: Connection) -> None:
+        reset = False
+        try:
+            for request in connection.requests():
+                self._forward(request, connection)
+                if not request.reusable:
+                    break
+        except Refused as error:
+            self._say(connection, error.status, str(error))
+        except Hangup as hangup:
+            reset = hangup.reset
+        connection.close(reset=reset)
+
+    def _forward(self, request: Request, connection: Connection) -> None:
+        """Pass a request on, its answer back, and record both. Raises Hangup at a cut."""
+        path = split_session(request.path)[1]
+        with self._lock:
+            self._calls += 1
+            spent = self._calls_max is not None and self._calls > self._calls_max
+        if spent:
+            text = f"limits.model_calls = {self._calls_max}: no more calls are recorded"
+            self._fail(connection, 400, text)
+            raise Hangup
+        place, at_ms = self._recorder.place(), self._clock.now_ms()
+        try:
+            with self._upstream.ask(request, path) as answer:
+                asked = Asked(request.method, answer.url, request.headers, request.body)
+                take = partial(self._recorder.take, place, asked)
+                passing = _Passing(answer, request, connection, self._clock, at_ms, take)
+                passing.run()
+        except Unreachable as error:
+            self._fail(connection, 502, str(error))
+            raise Hangup from None
+        if passing.cut:
+            raise Hangup
+
+    def _fail(self, connection: Connection, status: int, text: str) -> None:
+        with self._lock:
+            if text not in self.failures:
+                self.failures.append(text)
+        self._say(connection, status, text)
+
+    def _say(self, connection: Connection, status: int, text: str) -> None:
+        (answer,) = error_answer(status, text)
+        assert isinstance(answer, Send)
+        assert answer.head is not None
+        head = Head(status, {**answer.head.headers, "x-should-retry": "false"})
+        connection.write(whole_answer(head, answer.data, reusable=False))
+
+
+class _Passing:
+    """One answer on its way to the client.
+
+    It is taken before its last byte goes out: whoever has heard it all may end the recording.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        request: Request,
+        connection: Connection,
+        clock: Clock,
+        at_ms: int,
+        take: Callable[[Heard], None],
+    ) -> None:
+        self.cut = ""
+        self._take = take
+        self._answer, self._request, self._connection = answer, request, connection
+        self._clock, self._at_ms = clock, at_ms
+        self._bodiless = answer.status in _BODILESS or request.method == "HEAD"
+        self._chunked = answer.size_bytes is None and request.chunks and not self._bodiless
+        self._came: list[tuple[bytes, int]] = []
+        self._came_bytes = 0
+        self._left = self._taken = False
+
+    def run(self) -> None:
+        """Pass the answer on to its end, or to where it is cut."""
+        if self._bodiless or self._answer.size_bytes == 0:
+            self._end()
+        self._write(head_bytes(Head(self._answer.status, self._answer.headers), **self._framing()))
+        try:
+            for data in self._pieces():
+                if self._came_bytes == self._answer.size_bytes:
+                    self._end()
+                self._write(chunk(data) if self._chunked else data)
+        except EOFError as error:
+            self.cut = str(error)
+        self._end()
+        if self._chunked and not self.cut:
+            self._write(LAST_CHUNK)
+
+    def _end(self) -> None:
+        """Have the answer taken, as far as it came."""
+        if self._left and not self.cut:
+            self.cut = LEFT
+        if not self._taken:
+            self._take(self._heard())
+        self._taken = True
+
+    def _framing(self) -> dict[str, str]:
+        framing = {"transfer_encoding": "chunked"} if self._chunked else {}
+        if self._answer.size_bytes is not None:
+            framing["content_length"] = str(self._answer.size_bytes)
+        framed = bool(framing) or self._bodiless
+        return framing if framed and self._request.reusable else {**framing, "connection": "close"}
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The pieces as they come, each noted with the time since the one before."""
+        before = self._at_ms
+        for data in self._answer.pieces():
+            now = self._clock.now_ms()
+            self._came.append((data, now - before))
+            self._came_bytes += len(data)
+            before = now
+            if self._left:
+                return
+            yield data
+
+    def _write(self, data: bytes) -> None:
+        """Send bytes, unless the client has left: what it heard till then is recorded."""
+        try:
+            if data and not self._left:
+                self._connection.write(data)
+        except Hangup:
+            self._left = True
+
+    def _heard(self) -> Heard:
+        """The answer as it is recorded; only a stream's pieces mean something one by one."""
+        answer, body = self._answer, b"".join(data for data, _ in self._came)
+        pieces = tuple(Piece(len(data), wait_ms) for data, wait_ms in self._came)
+        if "event-stream" not in answer.headers.get("content-type", "") and pieces:
+            pieces = (Piece(len(body), sum(piece.wait_ms for piece in pieces)),)
+        timing = Timing(self._at_ms, pieces, self.cut)
+        return Heard(answer.status, answer.reason, answer.headers, body, timing)

@@ -1,0 +1,188 @@
+"""The way out: a provider's real API, for a recording.
+
+The one place from which a request leaves this machine. It asks for answers without compression,
+so that what is heard are the pieces in which the provider sent them; one that compresses all the
+same is decoded. The client is httpx2's, with the transport as it was before anything patched it:
+what is recorded here is not to be heard a second time by a recorder of this process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+import msgspec
+
+from harness.core.values.errors import HarnessError, InputError
+from harness.transports.clients import API_KEY, without_certificates
+from harness.transports.http import Request
+
+PROVIDERS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
+"""The providers whose APIs there are wires for, and where they are."""
+
+DUMMY_KEYS = frozenset({API_KEY, "sk-dummy"})
+"""The keys that agents under test are given: they stand for the real one."""
+
+CONNECT_S, READ_S = 30.0, 600.0
+
+_A_CONNECTION_EACH = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+"""A provider may close a connection that it has answered on at the moment of the next request,
+which is then lost, and which nobody but the agent may send again (RFC 9110, 9.2.2)."""
+
+_HOP = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+"""Headers of one connection, and those that are written anew for the next one."""
+
+_FRAME = _HOP | {"content-encoding"}
+
+
+class Unreachable(HarnessError):
+    """No answer came from upstream that could be passed on; the text says why."""
+
+
+class Provider(msgspec.Struct, frozen=True):
+    """Where a provider's API is, and the key for it, "" where the agent brings its own."""
+
+    url: str
+    key: str = ""
+
+
+def providers(environment: Mapping[str, str], upstream: str = "") -> dict[str, Provider]:
+    """The providers that an environment names by the variables of their SDKs; `upstream` stands
+    for all of them. Raises InputError for what is no URL."""
+    found = {}
+    for name, home in PROVIDERS.items():
+        variable = f"{name.upper()}_BASE_URL"
+        url = upstream or environment.get(variable) or home
+        if not re.match(r"https?://[^/\s]+", url):
+            what = f"no URL of an API: {url!r}; as in {home}"
+            raise InputError(what, "--upstream" if upstream else variable)
+        found[name] = Provider(url, environment.get(f"{name.upper()}_API_KEY", ""))
+    return found
+
+
+class Answer:
+    """An answer whose head is here: its body comes in pieces, as they arrive."""
+
+    def __init__(self, url: str, response: httpx2.Response) -> None:
+        self.url, self._response = url, response
+        self.status, self.reason = response.status_code, response.reason_phrase
+        self.headers = {
+            name: value for name, value in response.headers.items() if name not in _FRAME
+        }
+        encoded = response.headers.get("content-encoding", "identity") != "identity"
+        length = response.headers.get("content-length", "")
+        self.size_bytes = int(length) if length.isdecimal() and not encoded else None
+        """The length of the body where the head says it, else None."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body's pieces, decoded. Raises EOFError where it breaks off, saying how."""
+        try:
+            yield from filter(None, self._response.iter_bytes())
+        except httpx2.HTTPError as error:
+            raise EOFError(f"{type(error).__name__}: {error}") from None
+
+
+class Upstream:
+    """The providers of a recording; close it when it is over."""
+
+    def __init__(self, providers: Mapping[str, Provider]) -> None:
+        self._providers = dict(providers)
+        self._clients = {name: _client(p.url) for name, p in self._providers.items()}
+
+    @contextmanager
+    def ask(self, request: Request, path: str) -> Iterator[Answer]:
+        """The answer to a request, whose `path` is that of the provider's API.
+
+        Raises Unreachable when none comes, or one that cannot be read.
+        """
+        name = provider_of(path, request.headers)
+        provider, client = self._providers[name], self._clients[name]
+        url = _joined(provider.url, path, request.query)
+        headers = _outgoing(request.headers, provider.key)
+        sent = client.build_request(request.method, url, headers=headers, content=request.body)
+        try:
+            response = client.send(sent, stream=True)
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            raise Unreachable(f"no answer from {url}: {error or type(error).__name__}") from None
+        try:
+            encoding = response.headers.get("content-encoding", "identity").lower()
+            if encoding not in _decodable():
+                raise Unreachable(f"{url} answers in {encoding}, which was not asked for")
+            yield Answer(url, response)
+        finally:
+            response.close()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        for client in self._clients.values():
+            client.close()
+
+
+class _Direct(httpx2.HTTPTransport):
+    """The transport as it was when this module was loaded."""
+
+    handle_request = httpx2.HTTPTransport.handle_request
+
+
+def _client(url: str) -> httpx2.Client:
+    """A client that adds nothing of its own, by the proxy that the environment names."""
+    parts = urlsplit(url)
+    bypassed = not parts.hostname or bool(proxy_bypass(parts.hostname))
+    proxy = None if bypassed else getproxies().get(parts.scheme)
+    timeout = httpx2.Timeout(READ_S, connect=CONNECT_S)
+    is_plain = parts.scheme == "http" and proxy is None
+    way = {"verify": without_certificates()} if is_plain else {"proxy": proxy}
+    transport = _Direct(limits=_A_CONNECTION_EACH, **way)
+    client = httpx2.Client(transport=transport, timeout=timeout, trust_env=False)
+    client.headers = httpx2.Headers()
+    return client
+
+
+@cache
+def _decodable() -> frozenset[str]:
+    """The encodings that are decoded here: what the library would ask for by itself."""
+    known = httpx2.Client().headers["accept-encoding"]
+    return frozenset({"identity", *(name.strip() for name in known.split(","))})
+
+
+def provider_of(path: str, headers: Mapping[str, str]) -> str:
+    """Whose API a request is for; both have paths in common, such as that of the models."""
+    spoken_to = "anthropic-version" in headers or "x-api-key" in headers
+    return "anthropic" if spoken_to or path.startswith("/v1/messages") else "openai"
+
+
+def _joined(base: str, path: str, query: str) -> str:
+    """The URL of a path of the API; a base may end with the version that the path begins with."""
+    whole = base.rstrip("/").removesuffix("/v1") + path
+    return f"{whole}?{query}" if query else whole
+
+
+def _outgoing(headers: Mapping[str, str], key: str) -> dict[str, str]:
+    """The client's own headers, with the real key where it sends the one that stands for it."""
+    kept = {name: value for name, value in headers.items() if name not in _HOP}
+    if key and kept.get("x-api-key") in DUMMY_KEYS:
+        kept["x-api-key"] = key
+    if key and kept.get("authorization", "").removeprefix("Bearer ") in DUMMY_KEYS:
+        kept["authorization"] = f"Bearer {key}"
+    return {**kept, "accept-encoding": "identity"}

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.core.scenario.scenario import Scenario
+from harness.files.mistakes import explain
+
+
+@pytest.mark.parametrize(
+    ("value", "what", "path"),
+    [
+        (
+            {"script": [{"tims": 2}]},
+            "key `tims`: unknown; did you mean 'times'?",
+            ["script", 0, "tims"],
+        ),
+        (
+            {"script": [{"say": 3}]},
+            "key `say`: expected `str | null`, got `int`",
+            ["script", 0, "say"],
+        ),
+        (
+            {"limits": {"real": 1}},
+            "key `real`: unknown; did you mean 'real_s'?",
+            ["limits", "real"],
+        ),
+        (
+            {"expect": {"calls": {"model": {"mx": 1}}}},
+            "key `mx`: unknown; did you mean 'max'?",
+            ["expect", "calls", "model", "mx"],
+        ),
+        ({"titel": "x"}, "key `titel`: unknown; did you mean 'title'?", ["titel"]),
+        (
+            {"faults": [{"kind": "x", "then": "no"}]},
+            "key `then`: invalid enum value 'no'",
+            ["faults", 0, "then"],
+        ),
+    ],
+)
+def test_the_decoders_words_become_the_writers(
+    value: dict[str, Any], what: str, path: list[str | int]
+) -> None:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.convert({"name": "x", **value}, Scenario)
+    assert explain(str(caught.value), Scenario) == (what, path)
+
+
+def test_a_mistake_without_a_path_stays_as_it_is() -> None:
+    assert explain("Expected `object`, got `int`", Scenario) == ("expected `object`, got `int`", [])

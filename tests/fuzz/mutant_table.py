@@ -1,0 +1,166 @@
+"""`python -m tests.fuzz.mutant_table [NAME ...]`: how soon a campaign finds each wrong agent.
+
+No scenario is given, only the agent, on the wire that its defect is about. A mutant is found with
+the first chunk of examples that has the finding that was made for it, or any other that the
+reference agent does not show on the same scenario; of a chunk that has both the first counts. The
+quick client comes first; it reads no streams, so who hides from it meets the SDK as well, and whose
+defect is about streams meets that alone. Printed are: mutant, examples to find, shrunk size (turns,
+faults), seconds, code, and `own` for the finding that was made for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import msgspec
+
+from harness.checks.judge import names
+from harness.engines import Engine
+from harness.engines.here import Here
+from harness.engines.local import Local
+from harness.fuzz import chunks
+from harness.fuzz.campaign import Campaign
+from harness.fuzz.chunks import Tried
+from harness.fuzz.journal import Plan
+from harness.fuzz.reduced import Reduced
+from tests import mutants
+
+EXAMPLES = 5_000
+QUICK = 1_500
+"""How many of them ask the model without the SDK."""
+
+SEED = 7
+
+_SPECIFIED = "what a container was asked for is right or wrong by a scenario's `inputs` alone"
+
+OUT_OF_REACH: dict[str, str] = {
+    "bridge_forgets_extra_args": _SPECIFIED,
+    "extra_args_become_text": _SPECIFIED,
+    "file_tool_has_its_own_settings": _SPECIFIED,
+    "two_containers_at_once": "how many containers there may be, a scenario's `calls` alone say",
+    "silent_when_taken": "`persistence.second_agent` needs a scenario's word, so it is not drawn",
+    "writes_for_ever": "a store that refuses a write eleven times running is not drawn",
+}
+"""Mutants that no generated scenario shows, and why: a campaign does not try."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What a campaign against one mutant came to; `examples` is 0 if it found nothing."""
+
+    name: str
+    examples: int
+    turns: int
+    faults: int
+    seconds: float
+    code: str
+    own: bool = False
+
+    def __str__(self) -> str:
+        if self.name in OUT_OF_REACH:
+            return (
+                f"{self.name:36} {'-':>6} {'':11} {'':9}  out of reach: {OUT_OF_REACH[self.name]}"
+            )
+        if not self.examples:
+            return f"{self.name:36} {'-':>6} {'':11} {self.seconds:7.1f} s  not found"
+        size = f"{self.turns} t, {self.faults} f"
+        found = f"{self.name:36} {self.examples:6} {size:11} {self.seconds:7.1f} s  {self.code}"
+        return f"{found}  own" if self.own else found
+
+
+def row(name: str, examples: int = EXAMPLES, seed: int = SEED) -> Row:
+    """Look for one mutant, until the first finding."""
+    if name in OUT_OF_REACH:
+        return _lost(name)
+    began_s = time.monotonic()
+    mutant: mutants.Mutant = importlib.import_module(f"tests.mutants.{name}").MUTANT
+    own, played = partial(_is_own, mutant), 0
+    for plan, count in plans(name, mutant, examples, seed):
+        found = _first(Campaign(plan, names()), count, own)
+        if found is not None:
+            seconds, size = time.monotonic() - began_s, (found.turns, found.faults)
+            return Row(name, played + found.example, *size, seconds, found.code, own(found.code))
+        played += count
+    return Row(name, 0, 0, 0, time.monotonic() - began_s, "")
+
+
+def plans(
+    name: str, mutant: mutants.Mutant, examples: int, seed: int
+) -> Iterator[tuple[Plan, int]]:
+    """The campaigns against a mutant, one after the other, and how many examples each may play."""
+    target = f"tests.mutants.{name}:agent"
+    played, _, world = mutant.scenario.partition("+")
+    wire = played.partition("@")[2] or "anthropic"
+    quick = min(QUICK, examples) if (wire, world) == ("anthropic", "") else 0
+    if quick:
+        yield Plan(target=f"{target}?client=plain", seed=seed, wire=wire), quick
+    if examples > quick:
+        yield Plan(target=target, seed=seed, wire=wire), examples - quick
+
+
+def _is_own(mutant: mutants.Mutant, code: str) -> bool:
+    """Whether a finding is the one that was made for a mutant, which may name a whole check."""
+    return code == mutant.killed_by or code.partition(".")[0] == mutant.killed_by
+
+
+def _first(campaign: Campaign, examples: int, own: Callable[[str], bool]) -> Reduced | None:
+    while (task := campaign.task(examples)) is not None:
+        result = chunks.work(task)
+        if isinstance(result, Tried):
+            result = msgspec.structs.replace(result, doubts=())
+        campaign.take(result)
+        campaign.findings.waiting.sort(key=lambda found: not own(found.code))
+        if isinstance(result, Reduced) and campaign.is_new(result):
+            return result
+    return None
+
+
+def rows(chosen: Sequence[str], examples: int, workers: int = 1) -> Iterator[Row]:
+    """The rows of these mutants, of all without any, in the order of their names."""
+    known = [name for name, _, _ in mutants.every() if not chosen or name in chosen]
+    left = iter(known)
+    engine: Engine = Local(workers) if workers > 1 else Here()
+    work = partial(row, examples=examples)
+    yield from engine.each(work, lambda: next(left, None), window=len(known), lost=_lost)
+
+
+def _lost(name: str) -> Row:
+    return Row(name, 0, 0, 0, 0.0, "")
+
+
+def summary(table: Sequence[Row]) -> str:
+    """How many were found of those in reach, and how small they are in the middle."""
+    table = [r for r in table if r.name not in OUT_OF_REACH]
+    found = [r for r in table if r.examples]
+    if not found:
+        return f"0 of {len(table)} found"
+    middle = [
+        statistics.median(sizes) for sizes in ([r.turns for r in found], [r.faults for r in found])
+    ]
+    own = sum(r.own for r in found)
+    size = f"median {middle[0]:g} turns, {middle[1]:g} faults"
+    return f"{len(found)} of {len(table)} found, {own} by their own code; {size}"
+
+
+def main() -> int:
+    """Print the table as it grows."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.mutant_table")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--examples", type=int, default=EXAMPLES)
+    parser.add_argument("--workers", type=int, default=1)
+    asked = parser.parse_args()
+    table = []
+    for line in rows(asked.names, asked.examples, asked.workers):
+        print(line, flush=True)
+        table.append(line)
+    print(summary(table))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Campaigns: one seed is one campaign, and nothing is lost wherever one is broken off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.checks.judge import names
+from harness.core.values.errors import InputError
+from harness.engines import Engine
+from harness.engines.here import Here
+from harness.engines.local import Local
+from harness.files import load_scenarios
+from harness.fuzz import journal
+from harness.fuzz.campaign import Campaign, begin, resume, run
+from harness.fuzz.chunks import SIZE, Tried
+from harness.fuzz.findings import FOLDER
+from harness.fuzz.journal import FILE, Plan
+from harness.runner import run as play
+from harness.targets.spec import resolve
+
+TARGET = "tests.mutants.delivers_twice:agent?client=plain"
+EXAMPLES = SIZE + 8
+PLAN = Plan(target=TARGET, seed=11)
+
+
+def whole(folder: Path, plan: Plan = PLAN, engine: Engine | None = None) -> Campaign:
+    campaign, written = begin(folder, plan, names())
+    for _ in run(campaign, engine or Here(), written, folder, examples=EXAMPLES):
+        pass
+    written.close()
+    return campaign
+
+
+def result(folder: Path) -> tuple[list[bytes], dict[str, bytes]]:
+    """What a campaign has come to: the lines of its journal, in any order, and its files."""
+    lines = sorted((folder / FILE).read_bytes().splitlines())
+    return lines, {p.name: p.read_bytes() for p in (folder / FOLDER).iterdir()}
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign that nothing has happened to."""
+    folder = tmp_path_factory.mktemp("reference")
+    campaign = whole(folder)
+    assert campaign.examples == EXAMPLES
+    return folder
+
+
+@pytest.mark.real
+def test_every_finding_is_a_file_that_fails(reference: Path) -> None:
+    files = sorted((reference / FOLDER).glob("*.yaml"))
+    assert files
+    for file in files:
+        (scenario,) = load_scenarios(file)
+        assert scenario.name == file.stem
+        codes = {f.code for f in play(scenario, resolve(TARGET)).verdict.findings}
+        assert scenario.title.removeprefix("Found by fuzzing: ") in codes
+
+
+@pytest.mark.real
+def test_the_defect_of_the_mutant_is_found_in_a_turn_without_a_fault(reference: Path) -> None:
+    record = journal.read(reference)
+    found = [x for x in record.lines if isinstance(x, journal.Reduced) and not x.failure]
+    assert {x.code for x in found} >= {"outbound_once.twice"}
+    smallest = min((x.turns, x.faults) for x in found if x.code == "outbound_once.twice")
+    assert smallest <= (1, 0)
+
+
+@pytest.mark.real
+def test_one_seed_is_one_campaign_and_another_one_is_another(
+    reference: Path, tmp_path: Path
+) -> None:
+    whole(tmp_path / "same")
+    whole(tmp_path / "other", Plan(target=TARGET, seed=12))
+    assert result(tmp_path / "same") == result(reference)
+    assert result(tmp_path / "other") != result(reference)
+
+
+@pytest.mark.real
+def test_the_number_of_workers_changes_nothing(reference: Path, tmp_path: Path) -> None:
+    whole(tmp_path / "two", engine=Local(2))
+    assert result(tmp_path / "two") == result(reference)
+
+
+def _ends_of_lines(data: bytes) -> Iterator[int]:
+    at = 0
+    while at < len(data):
+        at = data.index(b"\n", at) + 1
+        yield at
+
+
+def _gone_on_with(folder: Path, data: bytes) -> tuple[list[bytes], dict[str, bytes]]:
+    """What a campaign comes to whose journal had come so far."""
+    folder.mkdir()
+    (folder / FILE).write_bytes(data)
+    campaign, written = resume(folder, names())
+    for _ in run(campaign, Here(), written, folder, examples=EXAMPLES):
+        pass
+    written.close()
+    return result(folder)
+
+
+@pytest.mark.real
+def test_a_campaign_goes_on_from_a_torn_line(reference: Path, tmp_path: Path) -> None:
+    data = (reference / FILE).read_bytes()
+    last = [*_ends_of_lines(data)][-2]
+    torn = data[: (last + len(data)) // 2]
+    assert _gone_on_with(tmp_path / "torn", torn) == result(reference)
+
+
+@pytest.mark.real
+def test_a_campaign_goes_on_from_wherever_its_journal_ends(reference: Path, tmp_path: Path) -> None:
+    data = (reference / FILE).read_bytes()
+    for cut in [*_ends_of_lines(data)][::3]:
+        gone_on = _gone_on_with(tmp_path / str(cut), data[: cut + 20])
+        assert gone_on == result(reference), f"broken off after {cut} bytes"
+
+
+@pytest.mark.real
+def test_a_campaign_that_is_over_can_be_gone_on_with(reference: Path, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes((reference / FILE).read_bytes())
+    campaign, written = resume(tmp_path, names())
+    lines = list(run(campaign, Here(), written, tmp_path, examples=EXAMPLES + 3))
+    written.close()
+    assert [x.examples for x in lines if isinstance(x, Tried)] == [3]
+    assert campaign.examples == EXAMPLES + 3
+
+
+@pytest.mark.real
+def test_time_that_is_over_ends_a_campaign_once_its_findings_are_small(tmp_path: Path) -> None:
+    campaign, written = begin(tmp_path, PLAN, names())
+    results = run(campaign, Here(), written, tmp_path, is_over=lambda: campaign.examples > 0)
+    lines = list(results)
+    written.close()
+    assert campaign.examples == SIZE
+    assert not campaign.findings.waiting
+    assert len(lines) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "does not begin with a campaign"),
+        (b'{"type":"campaign","target":"reference","seed":1,"v":99}\n', "version 99"),
+        (b"nonsense\n", "no line of a campaign"),
+    ],
+)
+def test_a_journal_that_is_none_is_refused(tmp_path: Path, text: bytes, said: str) -> None:
+    (tmp_path / FILE).write_bytes(text)
+    with pytest.raises(InputError, match=said):
+        resume(tmp_path, names())
+
+
+def test_a_folder_without_a_journal_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no campaign\.jsonl"):
+        resume(tmp_path, names())

@@ -1,0 +1,127 @@
+"""Findings: alike ones are shrunk once, equal ones are one, and what is written is whole."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
+from harness.fuzz.calm import COMPLETED
+from harness.fuzz.examples import Found
+from harness.fuzz.findings import FOLDER, Findings, write
+from harness.fuzz.reduced import Reduced, expected, name_of, shape, turns
+
+
+def found(example: int, code: str = "a.b", *fired: str) -> Found:
+    return Found(code, "it does wrong", example, (1, 2), fired)
+
+
+def reduced(example: int, kind: str = "x", failure: str = "") -> Reduced:
+    return Reduced(code="a.b", example=example, shape=kind, name=f"a-b-{kind}", failure=failure)
+
+
+def test_raw_findings_that_are_alike_are_shrunk_once_and_only_some_of_a_code() -> None:
+    findings = Findings()
+    assert findings.found(found(1))
+    assert not findings.found(found(2))
+    assert findings.found(found(2, "a.b", "http.status"))
+    assert findings.found(found(2, "c.d"))
+    taken = [findings.found(found(n, "a.b", f"fault-{n}")) for n in range(3, 30)]
+    assert 0 < sum(taken) < 10
+
+
+def test_findings_of_one_code_and_shape_are_one_and_the_first_stays() -> None:
+    findings = Findings()
+    for example in (1, 2, 3, 4):
+        findings.found(found(example, "a.b", f"fault-{example}"))
+    first = reduced(1)
+    further = (reduced(2), reduced(3, "y"))
+    assert [findings.reduced(r) for r in (first, *further)] == [True, False, True]
+    assert findings.kept[("a.b", "x")] is first
+    assert not findings.reduced(reduced(4, failure="it does not repeat"))
+    assert [r.example for r in findings.unrepeated] == [4]
+    assert findings.waiting == []
+
+
+def test_a_finding_is_a_scenario_file_and_a_test_that_plays_it(tmp_path: Path) -> None:
+    made = Reduced(
+        code="a.b",
+        example=1,
+        name="a-b-123456",
+        text="name: a-b-123456\n",
+        message='says """ and \\ and\nmore' + " words" * 40,
+    )
+    path = write(tmp_path, made, "pkg.mod:agent")
+    assert path == tmp_path / FOLDER / "a-b-123456.yaml"
+    assert path.read_text() == made.text
+    test = (path.parent / "test_a_b_123456.py").read_text()
+    ast.parse(test)
+    assert max(map(len, test.splitlines())) <= 100
+    assert "play(\"a-b-123456.yaml\", 'pkg.mod:agent')" in test
+    assert {p.name for p in path.parent.iterdir()} == {"a-b-123456.yaml", "test_a_b_123456.py"}
+
+
+SCENARIO = Scenario(
+    name="generated",
+    session=Session(messages=(SeedMessage(role="assistant", content="Hi"),)),
+    tools={"ping": ToolScript(script=(ToolTurn(error="no"),))},
+    inbox=(InboxItem(id="m1", text="a"), InboxItem(id="m1", text="a")),
+    script=(Turn(use="ping", times=3), Turn(say="Done.", times="forever", optional=True)),
+    faults=(FaultSpec(kind="http.status", when=4),),
+)
+
+
+def test_a_shape_is_what_is_there_and_not_what_it_says() -> None:
+    kind = shape(SCENARIO)
+    for word in ("assistant text", "inbox message again", "model use", "error", "http.status"):
+        assert word in kind
+    assert "ping" not in kind
+    assert "Done" not in kind
+    assert turns(SCENARIO) == 2
+
+
+@pytest.mark.parametrize("code", ["valid_request.V4", "target.crashed", "limit.model_calls"])
+def test_a_name_is_one_that_a_scenario_file_may_have(code: str) -> None:
+    name = name_of(code, "x")
+    assert name == name_of(code, "x") != name_of(code, "y")
+    assert name.replace("-", "").isalnum()
+    assert name.islower()
+
+
+def test_what_is_left_of_a_broken_expectation_is_a_scenario_that_may_expect_it() -> None:
+    talk = tuple(
+        SeedMessage(role=role, content=({"type": "text", "text": "hello"},))
+        for _ in range(3)
+        for role in ("user", "assistant")
+    )
+    calm = Scenario(
+        name="calm",
+        inbox=(InboxItem(text="go"),),
+        script=(Turn(say="Done."),),
+        faults=(FaultSpec(kind="http.too_large", often="once"),),
+        session=Session(messages=talk),
+        expect=COMPLETED,
+    )
+    cut = msgspec.structs.replace(calm, session=Session(messages=talk[:2]))
+    beside = InboxItem(text="go", session="side")  # has nothing that could be left out
+    aside = msgspec.structs.replace(calm, inbox=(*calm.inbox, beside))
+    outcomes = [expected(always, "expect.outcome")(s) for s in (calm, cut, aside)]
+    assert outcomes == [True, False, False]
+    assert all(expected(always, "a.b")(s) for s in (calm, cut, aside))
+
+
+def always(scenario: Scenario) -> bool:
+    """The finding is there."""
+    return bool(scenario.name)

@@ -1,0 +1,28 @@
+"""What campaigns have found on the reference agent, mended since: each file is one finding.
+
+Some were the agent's, others a check's: what a fault did to the files, or a kill to what was under
+way, is not the agent's doing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.files.scenario_file import load_scenarios
+from harness.runner import run
+from harness.targets.spec import resolve
+
+FOUND = sorted((Path(__file__).parent / "found").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "target", [pytest.param("reference", marks=pytest.mark.real), "reference?client=plain"]
+)
+def test_nothing_is_found_any_more(path: Path, target: str) -> None:
+    """The reference agent passes, with the SDK and without."""
+    for scenario in load_scenarios(path):
+        played = run(scenario, resolve(target))
+        assert played.verdict.findings == (), played.verdict.findings

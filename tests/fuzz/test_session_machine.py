@@ -1,0 +1,154 @@
+"""The reference agent passes the session machine; wrong agents break the promise made for them.
+
+The seed is fixed, so that a search takes the same way every time, and what is found is small enough
+to read: one or two steps.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from examples.naive_agent import agent as naive_agent
+from harness.agent import agent
+from harness.core.values.brief import Brief
+from harness.fuzz import session_machine
+from harness.fuzz.machines.promises import Broken
+from tests import mutants
+from tests.fuzz import plain_wire
+from tests.fuzz.long import Opener
+
+MUTANTS = {name: module.agent for name, _, module in mutants.every()}
+
+WIRE = frozenset({"alternation", "pairing", "valid_request"})
+STORE = frozenset({"stored_once", "role_alternation.store", "reload_equivalence.lost_reply"})
+REPLY = frozenset({"replied_once"})
+SUMMARY = frozenset({"compaction_preserves.last_message", "compaction_preserves.open_call"})
+
+FOUND: dict[str, frozenset[str]] = {
+    "answers_redelivery": STORE,
+    "as_stored_blank": WIRE,
+    "as_stored_id": WIRE,
+    "as_stored_open_call": WIRE,
+    "as_stored_orphan": WIRE,
+    "compacts_open_calls": SUMMARY,
+    "compacts_the_question": SUMMARY,
+    "delivered_not_stored": STORE,
+    "delivers_twice": REPLY,
+    "failed_write_repeats": STORE,
+    "loses_a_row": STORE | WIRE | {"no_silent_loss.lost", "prefix_stable"},
+    "no_projection": WIRE,
+    "persists_blank": STORE,
+    "positional_cursor": STORE | WIRE,
+    "sends_orphan_results": WIRE,
+    "stores_late": WIRE,
+    "stores_the_merge": STORE,
+    "two_assistants_in_a_row": WIRE,
+}
+"""A mutant, and the promises of which it breaks one: on the wire one defect has several names."""
+
+FAST = ("stores_the_merge",)
+"""Those that the fast tier plays."""
+
+STEPS_MOST = 3
+"""The steps of the smallest example, of whatever mutant; most have one."""
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Agents that fail say so in the log, hundreds of times here."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def _play(target: Callable[..., Any], examples: int, steps: int, **parts: Any) -> None:
+    play = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(seed(1)(session_machine(target, **parts)), settings=play)
+
+
+def test_the_reference_agent_keeps_its_promises() -> None:
+    _play(agent, examples=12, steps=20)
+
+
+def test_it_does_on_the_plain_wire() -> None:
+    _play(plain_wire.agent, examples=15, steps=30, opener=Opener())
+
+
+def test_it_does_with_a_store_of_lines() -> None:
+    _play(plain_wire.agent, examples=3, steps=15, options={"store": "jsonl"})
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in FAST else [pytest.mark.real]) for name in FOUND]
+)
+def test_a_wrong_agent_breaks_its_promise(name: str) -> None:
+    with pytest.raises(Broken) as caught:
+        _play(MUTANTS[name], examples=150, steps=8)
+    assert caught.value.code in FOUND[name]
+    assert _steps(caught.value) <= STEPS_MOST
+
+
+def _steps(error: BaseException) -> int:
+    """How many rules the smallest example has, its beginning apart."""
+    lines = "\n".join(getattr(error, "__notes__", ())).splitlines()
+    left_out = ("state.keeps_", "state.teardown", "state.begin")
+    return sum(line.startswith("state.") and not line.startswith(left_out) for line in lines)
+
+
+def test_the_naive_agent_breaks_some_promise() -> None:
+    with pytest.raises(Broken):
+        _play(naive_agent, examples=50, steps=8)
+
+
+async def patient(brief: Brief) -> None:
+    """An asynchronous agent without a model: it says what it was told."""
+    for inbound in brief.inbox():
+        if inbound.kind == "message" and not brief.cancelled(inbound.session):
+            brief.send(inbound.text, session=inbound.session, in_reply_to=inbound.id)
+
+
+@pytest.mark.real
+def test_an_asynchronous_agent_is_driven_step_by_step() -> None:
+    with pytest.raises(Broken, match="answered twice"):
+        _play(patient, examples=50, steps=6)
+
+
+def leaves_early(brief: Brief) -> None:
+    """An agent that takes one message and goes."""
+    for inbound in brief.inbox():
+        brief.send("Bye.", session=inbound.session, in_reply_to=inbound.id)
+        return
+
+
+def test_an_agent_that_leaves_its_inbox_is_told_apart() -> None:
+    with pytest.raises(Broken, match=r"target\.crashed: it returned before its inbox ended"):
+        _play(leaves_early, examples=50, steps=6)
+
+
+def crashes(brief: Brief) -> None:
+    """An agent that cannot take a message."""
+    for inbound in brief.inbox():
+        raise ValueError(inbound.text)
+
+
+def test_a_crash_is_told_in_the_agents_words() -> None:
+    with pytest.raises(Broken, match=r"target\.crashed: ValueError: hello"):
+        _play(crashes, examples=50, steps=6)
+
+
+SessionTest = session_machine(plain_wire.agent).TestCase
+"""As a user writes it; the profile says how hard it tries."""
+SessionTest.settings = settings(max_examples=5, stateful_step_count=10, deadline=None)

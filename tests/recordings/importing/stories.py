@@ -1,0 +1,57 @@
+"""Transcripts to import, and what becomes of them, in few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
+from harness.recordings.importing.fidelity import Account
+from harness.recordings.importing.scenario import Imported, imported
+from harness.recordings.importing.told import chain, story
+from harness.recordings.transcripts import Transcript
+
+
+def log(*messages: Message, **fields: Any) -> Transcript:
+    """A session log."""
+    return Transcript(name="s", wire="anthropic", messages=messages, **fields)
+
+
+def call(name: str, id_: str, **input: Any) -> Message:
+    """The model asks for a tool."""
+    return assistant(ToolUse(id_, name, input))
+
+
+def result(id_: str, text: str, is_error: bool = False) -> Message:
+    """A tool has answered."""
+    return results(ToolResult(id_, text, is_error))
+
+
+def loop(times: int) -> tuple[Message, ...]:
+    """The same failing call again and again."""
+    rounds = range(times)
+    return tuple(
+        m for n in rounds for m in (call("find", f"t{n}", q="x"), result(f"t{n}", "busy", True))
+    )
+
+
+def told(
+    transcript: Transcript, *others: Transcript, at: int | None = None, fired: tuple[str, ...] = ()
+) -> Imported:
+    """The scenario of a transcript of a recording."""
+    account = Account()
+    links = chain((*others, transcript), transcript)
+    made = story(transcript, links, account)
+    return imported(
+        made, name="it", title="An incident", source=["x"], fired=fired, at=at, account=account
+    )
+
+
+__all__ = ["Message", "Text", "assistant", "call", "log", "loop", "result", "told", "user"]

@@ -1,0 +1,73 @@
+"""A recording of each format becomes a scenario that a correct agent plays to its end."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.agent import agent as reference
+from harness.cassettes.read import parse
+from harness.cli.importing import Asked, Made, import_file
+from harness.core.scenario.scenario import CassetteScript
+from harness.files import load_scenarios
+from harness.recordings import compact_codec
+from harness.recordings.read import FORMATS
+from harness.runner import run
+from tests.cli.test_import import CASSETTE, LOG
+from tests.record_incidents import path_of
+from tests.recordings import test_codex as codex
+from tests.recordings import test_otel as otel
+from tests.recordings import test_pi as pi
+from tests.recordings.documents import SAMPLES
+from tests.stores import hermes_database as hermes
+
+RECORDINGS: dict[str, tuple[str, bytes]] = {
+    **SAMPLES,
+    "claude code": ("claude_code", "\n".join(json.dumps(line) for line in LOG).encode()),
+    "codex": ("codex", codex.log(*codex.TURN)),
+    "pi": ("pi", pi.log(*pi.TURN)),
+    "spans": ("otel", otel.DUMPS["spans"]),
+    "vcr": ("vcr", yaml.safe_dump(CASSETTE).encode()),
+    "compact": (
+        "compact",
+        b"".join(compact_codec.lines(parse(yaml.safe_dump({**CASSETTE, "version": 1}).encode()))),
+    ),
+    "history": ("history", path_of("empty-inputs").read_bytes()),
+}
+"""A recording of each format, but for the database, which is made on the spot."""
+
+
+def _import(file: Path, format: str) -> Made:
+    made = import_file(Asked(file=file, name="it", out=file.parent / "made"))
+    assert made.format == format
+    return made
+
+
+def _passes(made: Made) -> None:
+    (scenario,) = load_scenarios(made.scenario)
+    assert scenario.inbox
+    assert not isinstance(scenario.script, CassetteScript)
+    assert scenario.script
+    verdict = run(scenario, reference).verdict
+    assert (verdict.verdict, verdict.findings) == ("pass", ())
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_recording_becomes_a_scenario(name: str, tmp_path: Path) -> None:
+    format, data = RECORDINGS[name]
+    (tmp_path / "recording").write_bytes(data)
+    _passes(_import(tmp_path / "recording", format))
+
+
+def test_a_database_becomes_a_scenario(tmp_path: Path) -> None:
+    with closing(hermes.create(tmp_path / "state.db")) as db:
+        hermes.add_turn(db)
+        _passes(_import(tmp_path / "state.db", "hermes"))
+
+
+def test_every_format_has_a_recording_here() -> None:
+    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == FORMATS.keys()

@@ -1,0 +1,140 @@
+"""Chats: lists of messages and what holds them, in the shape of the API they were sent to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import ToolResult, ToolUse
+from harness.recordings import chat_json
+from harness.recordings.counts import counts
+from tests.recordings.documents import anthropic_messages, openai_messages
+
+GEMINI = [
+    {"role": "user", "parts": [{"text": "hi"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "ls", "args": {}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "ls", "response": {"a": 1}}}]},
+]
+CONVERSE = [
+    {"role": "user", "content": [{"text": "hi"}]},
+    {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "ls", "input": {}}}]},
+    {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "a"}]}}]},
+]
+RESPONSES = [
+    {"role": "user", "content": "hi"},
+    {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c1", "output": "a"},
+]
+
+
+def _read(value: Any) -> Any:
+    data = json.dumps(value).encode()
+    assert chat_json.looks_like(data)
+    return chat_json.read(data).transcripts
+
+
+@pytest.mark.parametrize(
+    ("messages", "wire"),
+    [
+        (openai_messages(), "openai-chat"),
+        (anthropic_messages(), "anthropic"),
+        (GEMINI, "gemini"),
+        (CONVERSE, "bedrock-converse"),
+        (RESPONSES, "openai-responses"),
+    ],
+)
+@pytest.mark.parametrize("name", ["", *chat_json.LISTS])
+def test_a_list_is_told_by_its_blocks_wherever_it_is_held(
+    messages: list[Any], wire: str, name: str
+) -> None:
+    (found,) = _read({name: messages} if name else messages)
+    assert found.wire == wire
+    counted = counts(found)
+    assert (counted["tool_calls"], counted["tool_results"]) == (1, 1)
+    assert counted["orphan_results"] == counted["late_results"] == counted["alternation"] == 0
+
+
+def test_an_object_says_what_is_around_its_messages() -> None:
+    schema = {"type": "object", "required": ["path"]}
+    tools = [{"name": "ls", "input_schema": schema}]
+    value = {"model": "m", "system": "s", "messages": anthropic_messages(), "tools": tools}
+    (found,) = _read(value)
+    assert (found.model, found.system, found.exchange) == ("m", "s", False)
+    assert counts(found)["empty_input_required"] == 1
+
+
+@pytest.mark.parametrize(
+    ("messages", "response", "stop"),
+    [
+        (
+            openai_messages()[:2],
+            {"choices": [{"message": {"content": "two"}, "finish_reason": "stop"}], "model": "m"},
+            "stop",
+        ),
+        (
+            anthropic_messages()[:3],
+            {"role": "assistant", "content": [{"type": "text", "text": "two"}], "type": "message",
+             "model": "m", "stop_reason": "end_turn"},
+            "end_turn",
+        ),
+        (
+            RESPONSES,
+            {"output": [{"type": "message", "role": "assistant",
+                         "content": [{"type": "output_text", "text": "two"}]}],
+             "model": "m", "status": "completed"},
+            "completed",
+        ),
+    ],
+)  # fmt: skip
+def test_a_response_beside_the_messages_is_the_answer(
+    messages: list[Any], response: Any, stop: str
+) -> None:
+    (found,) = _read({"messages": messages, "response": response})
+    assert len(found.messages) == len(messages) + 1
+    assert (found.messages[-1].role, found.messages[-1].text) == ("assistant", "two")
+    assert found.stops == {len(messages): stop}
+    assert (found.exchange, found.answered, found.model) == (True, True, "m")
+
+
+@pytest.mark.parametrize("response", [None, {}, "two", {"choices": []}, {"error": "busy"}])
+def test_a_response_that_says_nothing_is_none(response: Any) -> None:
+    (found,) = _read({"messages": openai_messages(), "response": response})
+    assert len(found.messages) == len(openai_messages())
+    assert not found.exchange
+
+
+def test_each_object_of_a_list_is_a_transcript() -> None:
+    rows = [{"traj": openai_messages()}, {"traj": []}, {"traj": anthropic_messages()}, 3]
+    data = json.dumps(rows).encode()
+    recording = chat_json.read(data)
+    assert [t.name for t in recording.transcripts] == ["item 1", "item 3"]
+    assert [t.wire for t in recording.transcripts] == ["openai-chat", "anthropic"]
+    assert [r.place for r in recording.refusals] == ["item 2", "item 4"]
+    assert recording.refused == {"holds no list of messages": 2}
+
+
+def test_a_failing_tool_may_say_so_in_another_field() -> None:
+    failed = {"role": "tool", "tool_call_id": "c1", "content": "", "error": "no such folder"}
+    messages = [*openai_messages()[:3], failed]
+    (found,) = _read(messages)
+    assert found.messages[-1].tool_results == (ToolResult("c1", "no such folder", True),)
+
+
+def test_arguments_that_are_no_json_stay_the_text_that_came() -> None:
+    messages = openai_messages()[:3]
+    messages[2]["tool_calls"][0]["function"]["arguments"] = '{"path": "a'
+    (found,) = _read(messages)
+    assert found.messages[2].tool_uses == (ToolUse("c1", "ls", '{"path": "a'),)
+
+
+@pytest.mark.parametrize(
+    "value", [{}, [], 3, "role", [[]], [{"role": "user"}], {"messages": [{"content": "x"}]}]
+)
+def test_what_holds_no_messages_is_refused(value: Any) -> None:
+    data = json.dumps(value).encode()
+    assert not chat_json.looks_like(data)
+    with pytest.raises(InputError, match="no list of messages, nor an object with messages, traj"):
+        chat_json.read(data)

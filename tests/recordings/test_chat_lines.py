@@ -1,0 +1,45 @@
+"""Chats on lines: each is a transcript, and what is wrong with one costs only itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.core.values.errors import InputError
+from harness.recordings import chat_lines
+from harness.recordings.read import format_of
+from tests.recordings.documents import anthropic_messages, openai_messages
+
+LINE = json.dumps({"messages": openai_messages()})
+
+
+def test_each_line_is_a_transcript_in_its_own_shape() -> None:
+    other = json.dumps({"model": "m", "messages": anthropic_messages()})
+    found = chat_lines.read(f"{LINE}\n\n{other}\n".encode()).transcripts
+    assert [(t.name, t.wire) for t in found] == [("line 1", "openai-chat"), ("line 3", "anthropic")]
+
+
+def test_what_is_wrong_with_a_line_costs_only_itself() -> None:
+    data = f'{LINE}\n{{}}\n[3]\n{LINE}\n{{"mess'.encode()
+    recording = chat_lines.read(data)
+    assert [t.name for t in recording.transcripts] == ["line 1", "line 4"]
+    assert [(r.place, r.reason) for r in recording.refusals] == [
+        ("line 2", "holds no list of messages")
+    ]
+    assert recording.notes == (
+        "line 3: no JSON object, passed over",
+        "line 5: the last line is torn, passed over",
+    )
+
+
+def test_one_line_alone_is_a_document() -> None:
+    assert format_of(LINE.encode()) == "chat_json"
+    assert format_of(f"{LINE}\n{LINE}".encode()) == "chat_lines"
+
+
+@pytest.mark.parametrize("data", [b"", b'{"a": 1}\n{"a": 1}', b"[]\n[]"])
+def test_lines_without_messages_are_refused(data: bytes) -> None:
+    assert not chat_lines.looks_like(data)
+    with pytest.raises(InputError, match="no list of messages"):
+        chat_lines.read(data)

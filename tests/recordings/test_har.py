@@ -1,0 +1,104 @@
+"""Archives: bodies as text, base64 or its chunks; what is no LLM traffic says so."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from harness.core.values.errors import InputError
+from harness.recordings import har
+from tests.recordings import documents
+from tests.recordings.documents import har_answer, har_entry
+
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _packed(parts: int) -> dict[str, Any]:
+    """The answer, gzipped and in so many chunks of base64."""
+    data = gzip.compress(har_answer()["text"].encode())
+    size = -(-len(data) // parts)
+    chunks = [_base64(data[at : at + size]) for at in range(0, len(data), size)]
+    return {"mimeType": "application/json", "encoding": "base64", "text": json.dumps(chunks)}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        har_answer(),
+        {**har_answer(), "encoding": "utf8"},
+        {**har_answer(), "encoding": "base64", "text": _base64(har_answer()["text"].encode())},
+        _packed(1),
+        _packed(3),
+    ],
+)
+def test_an_exchange_is_the_request_and_its_answer(content: dict[str, Any]) -> None:
+    recording = har.read(documents.har([har_entry(ASKED, content)]))
+    assert recording.refusals == ()
+    (found,) = recording.transcripts
+    assert [(m.role, m.text) for m in found.messages] == [("user", "hi"), ("assistant", "two")]
+    assert (found.wire, found.model, found.status) == ("anthropic", "m", 200)
+    assert (found.exchange, found.answered, found.name) == (True, True, "interaction 1")
+
+
+def test_a_stream_is_put_together() -> None:
+    events = [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
+    text = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    entry = har_entry({"input": "hi"}, {"mimeType": "text/event-stream", "text": text})
+    entry["request"]["url"] = "https://api.openai.com/v1/responses"
+    (found,) = har.read(documents.har([entry])).transcripts
+    assert (found.wire, found.answered) == ("openai-responses", True)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({}, "response: no body"),
+        ({"text": "<html>"}, "response: no answer of a model"),
+        ({"encoding": "base64", "text": "x"}, "response: base64 is torn"),
+        ({"encoding": "base64", "text": "[3]"}, "response: "),
+        ({"encoding": "base64", "text": '["/////w=="]'}, "response: body is no text"),
+        (
+            {"text": '{"status": "queued"}'},
+            "response: an answer in the background, which comes elsewhere",
+        ),
+    ],
+)
+def test_an_answer_that_cannot_be_read_leaves_the_request(
+    content: dict[str, Any], reason: str
+) -> None:
+    recording = har.read(documents.har([har_entry(ASKED, content)]))
+    assert [refusal.reason.startswith(reason) for refusal in recording.refusals] == [True]
+    assert len(recording.transcripts[0].messages) == 1
+
+
+def test_what_is_no_llm_traffic_says_so() -> None:
+    entries = [
+        har_entry({}, {}, url="https://api.openai.com/v1/embeddings"),
+        har_entry({}, {}, url="https://api.openai.com/v1/completions"),
+        har_entry({}, {}, url="http://h/x", method="GET"),
+    ]
+    recording = har.read(documents.har([*entries, 3]))
+    assert recording.transcripts == ()
+    assert [refusal.reason for refusal in recording.refusals] == [
+        "no LLM traffic: POST /v1/embeddings",
+        "a text completion, which has no messages: POST /v1/completions",
+        "no request",
+    ]
+    only = har.read(documents.har(entries[2:]))
+    assert only.refused == {"no LLM traffic: GET /x": 1}
+    assert har.read(documents.har([])).refused == {"no HTTP exchange is recorded": 1}
+
+
+@pytest.mark.parametrize("data", [b"{}", b"[]", b'{"log": {"entries": {}}}', b'{"log": []}'])
+def test_what_is_no_archive_is_refused(data: bytes) -> None:
+    assert not har.looks_like(data)
+    with pytest.raises(InputError, match=r"log\.entries"):
+        har.read(data)

@@ -1,0 +1,114 @@
+"""The face of the readers: the format is told by the content, errors are one line with a place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.history.history import encode
+from harness.core.values.errors import InputError
+from harness.core.values.messages import assistant, user
+from harness.recordings.as_history import as_history
+from harness.recordings.counts import counts
+from harness.recordings.read import FORMATS, format_of, read
+from harness.recordings.transcripts import Transcript
+from tests.recordings import documents
+from tests.recordings.cassettes import DIALECTS
+
+LOG = b"".join(
+    json.dumps(line).encode() + b"\n"
+    for line in (
+        {"type": "file-history-snapshot", "messageId": "1"},
+        {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "go"}},
+        {
+            "type": "assistant",
+            "sessionId": "s",
+            "message": {"role": "assistant", "id": "m", "content": [{"type": "text", "text": "b"}]},
+        },
+    )
+)
+OURS = encode(as_history(Transcript(name="t", messages=(user("a"), assistant("b")))).events)
+SAMPLES = [LOG, OURS, *DIALECTS.values(), *(data for _, data in documents.SAMPLES.values())]
+
+
+@pytest.mark.parametrize("name", list(DIALECTS))
+def test_every_dialect_of_vcr_is_told(name: str) -> None:
+    assert format_of(DIALECTS[name]) == "vcr"
+    assert read(DIALECTS[name]).format == "vcr"
+
+
+def test_logs_and_histories_are_told() -> None:
+    assert read(LOG).format == format_of(LOG) == "claude_code"
+    assert read(OURS).format == format_of(OURS) == "history"
+    history = read(OURS).history
+    assert history is not None
+    assert encode(history.events) == OURS
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "f.x: line 1: the file is empty"),
+        (b" \n\n", "f.x: line 1: the file is empty"),
+        (b"a\nb\0c", "f.x: line 2: binary data: byte 3 is zero"),
+        (
+            b"\x89PNG\r\n",
+            "f.x: line 1: format not recognised; tried "
+            + ", ".join(f"{name} ({kind.title})" for name, kind in FORMATS.items()),
+        ),
+        (b'{"interactions": [', "f.x: line 1: no JSON: Expecting value"),
+        (
+            b'{"type": "summary"}\n',
+            "f.x: line 1: no line holds a message of user or assistant",
+        ),
+        (
+            OURS + b'{"event": "called"',
+            "f.x: line 7: no event of loop-harness: Input data was truncated",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_with_a_place(data: bytes, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(data, "f.x")
+    assert str(caught.value) == says
+
+
+def test_a_format_can_be_asked_for_by_name() -> None:
+    assert read(LOG, format="claude_code").format == "claude_code"
+    with pytest.raises(InputError, match="a cassette"):
+        read(b"[1]", format="vcr")
+    with pytest.raises(InputError, match="did you mean 'claude_code'"):
+        read(LOG, format="claude-code")
+
+
+def _survives(data: bytes, format: str = "auto") -> None:
+    try:
+        recording = read(data, "f", format)
+    except InputError as error:
+        text = str(error)
+    else:
+        text = ""
+        for transcript in recording.transcripts:
+            assert counts(transcript)["messages"] >= 0
+            encode(as_history(transcript).events)
+    assert "\n" not in text
+
+
+@given(st.sampled_from(SAMPLES), st.data())
+def test_a_cut_file_is_read_or_refused(sample: bytes, data: st.DataObject) -> None:
+    _survives(sample[: data.draw(st.integers(0, len(sample)))])
+
+
+@given(st.sampled_from(SAMPLES), st.data())
+def test_a_damaged_file_is_read_or_refused(sample: bytes, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(sample)))
+    size = data.draw(st.integers(0, 20))
+    _survives(sample[:at] + data.draw(st.binary(max_size=20)) + sample[at + size :])
+
+
+@given(st.binary(), st.sampled_from(["auto", *FORMATS]))
+def test_any_bytes_are_read_or_refused(data: bytes, format: str) -> None:
+    _survives(data, format)

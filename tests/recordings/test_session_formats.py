@@ -1,0 +1,121 @@
+"""Session logs and traces of every kind: told apart, read in lines as in one piece, and never
+more than a recording or an error, however they are damaged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.history.history import encode
+from harness.core.values.errors import InputError
+from harness.recordings.as_history import as_history
+from harness.recordings.counts import counts
+from harness.recordings.hermes import MAGIC
+from harness.recordings.lines import split
+from harness.recordings.read import FORMATS, format_of, line_format, read, read_lines
+from harness.recordings.transcripts import Transcript
+from tests.recordings import test_codex, test_otel, test_pi
+from tests.recordings.test_read import LOG, OURS
+
+SAMPLES = {
+    "claude_code": [LOG],
+    "codex": [test_codex.log(*test_codex.TURN)],
+    "history": [OURS],
+    "otel": list(test_otel.DUMPS.values()),
+    "pi": [test_pi.log(*test_pi.TURN)],
+}
+EACH = [(name, sample) for name, samples in SAMPLES.items() for sample in samples]
+LINES = [(name, sample) for name, sample in EACH if FORMATS[name].read_lines]
+
+
+@pytest.mark.parametrize(("name", "sample"), EACH)
+def test_a_sample_is_of_one_format_alone(name: str, sample: bytes) -> None:
+    assert [found for found, kind in FORMATS.items() if kind.looks_like(sample)] == [name]
+    assert format_of(sample) == read(sample).format == name
+
+
+def test_a_database_is_of_one_format_alone() -> None:
+    database = MAGIC + bytes(100)
+    assert [found for found, kind in FORMATS.items() if kind.looks_like(database)] == ["hermes"]
+    with pytest.raises(InputError, match="binary data"):
+        read(database)
+
+
+@pytest.mark.parametrize(("name", "sample"), LINES)
+def test_lines_are_read_as_the_whole_is(name: str, sample: bytes) -> None:
+    first = sample.partition(b"\n")[0] + b"\n"
+    assert line_format(first) == line_format(sample) == name
+    assert read_lines(split(sample), "f", name) == read(sample)
+
+
+def test_only_formats_of_lines_are_read_in_lines() -> None:
+    assert line_format(test_otel.DUMPS["lines"]) == line_format(OURS) == ""
+    assert line_format(b"[1]", "codex") == "codex"
+    assert line_format(LOG, "vcr") == ""
+    with pytest.raises(InputError, match="no format is named"):
+        line_format(LOG, "codecs")
+    with pytest.raises(InputError, match="the file is empty"):
+        line_format(b"\n")
+
+
+def test_an_error_in_a_line_names_the_file_and_the_line() -> None:
+    with pytest.raises(InputError, match="f: line 1: no line holds an item"):
+        read_lines([b"{}\n"], "f", "codex")
+
+
+def _survives(data: bytes, name: str) -> None:
+    for format in ("auto", name):
+        transcripts, error = _read(data, format)
+        assert "\n" not in error
+        for transcript in transcripts:
+            assert counts(transcript)["tool_calls"] >= 0
+            encode(as_history(transcript).events)
+
+
+def _read(data: bytes, format: str) -> tuple[tuple[Transcript, ...], str]:
+    try:
+        return read(data, "f", format).transcripts, ""
+    except InputError as error:
+        return (), str(error)
+
+
+@given(st.sampled_from(EACH), st.data())
+def test_a_cut_file_is_read_or_refused(sample: tuple[str, bytes], data: st.DataObject) -> None:
+    name, whole = sample
+    _survives(whole[: data.draw(st.integers(0, len(whole)))], name)
+
+
+@given(st.sampled_from(EACH), st.data())
+def test_a_flipped_byte_is_read_or_refused(sample: tuple[str, bytes], data: st.DataObject) -> None:
+    name, whole = sample
+    at = data.draw(st.integers(0, len(whole) - 1))
+    _survives(whole[:at] + bytes([data.draw(st.integers(0, 255))]) + whole[at + 1 :], name)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(EACH), _JSON, st.data())
+def test_any_value_in_the_place_of_another_is_read_or_refused(
+    sample: tuple[str, bytes], value: object, data: st.DataObject
+) -> None:
+    name, whole = sample
+    lines = whole.splitlines(keepends=True)
+    at = data.draw(st.integers(0, len(lines) - 1))
+    held = json.loads(lines[at])
+    place = held
+    while isinstance(place, dict) and place:
+        key = data.draw(st.sampled_from(sorted(place)))
+        if not isinstance(place[key], dict) or data.draw(st.booleans()):
+            place[key] = value
+            break
+        place = place[key]
+    lines[at] = json.dumps(held).encode() + b"\n"
+    _survives(b"".join(lines), name)

@@ -1,0 +1,222 @@
+"""One server for many runs: each agent has its own history, and garbage hurts none of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import resource
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from harness.clock import RealClock
+from harness.core.scenario.scenario import Turn
+from harness.core.transition.transition import Transition
+from harness.core.values.errors import InputError
+from harness.transports.http import BODY_MOST_BYTES
+from harness.transports.loopback import Loopback, Loopbacks, Urls
+from tests.transports.world import REQUEST, loopback, transition
+
+CALLS = 3
+
+
+def run_named(name: str) -> Transition:
+    return transition(Turn(say=f"I am {name}.", times=CALLS), stream=True)
+
+
+def asked(number: int) -> dict[str, Any]:
+    """The request of an agent that keeps its history."""
+    messages = [*REQUEST["messages"]]
+    for turn in range(number):
+        messages += [
+            {"role": "assistant", "content": f"answer {turn}"},
+            {"role": "user", "content": f"question {turn}"},
+        ]
+    return {**REQUEST, "stream": True, "messages": messages}
+
+
+async def posted(reader: Any, writer: Any, path: str, body: bytes) -> bytes:
+    """One streamed exchange on an open connection: the body of the answer."""
+    head = f"POST {path} HTTP/1.1\r\nhost: h\r\ncontent-length: {len(body)}\r\n\r\n"
+    writer.write(head.encode() + body)
+    answer = await reader.readuntil(b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 "), answer
+    length = int(answer.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    return bytes(await reader.readexactly(length))
+
+
+async def conversation(name: str, urls: Urls, ready: asyncio.Barrier) -> None:
+    url = urlsplit(urls.model)
+    reader, writer = await asyncio.open_connection(url.hostname, url.port)
+    await ready.wait()
+    for number in range(CALLS):
+        body = json.dumps(asked(number)).encode()
+        answer = await posted(reader, writer, f"{url.path}/v1/messages", body)
+        assert f'"I am {name}."'.encode() in answer
+        assert b"event: message_stop" in answer
+    writer.close()
+
+
+def play(count: int) -> dict[str, Transition]:
+    runs = {f"agent-{n}": run_named(f"agent-{n}") for n in range(count)}
+
+    async def all_at_once(server: Loopbacks) -> None:
+        ready = asyncio.Barrier(count)
+        places = {name: server.add(name, run, RealClock()) for name, run in runs.items()}
+        await asyncio.gather(*(conversation(name, urls, ready) for name, urls in places.items()))
+
+    with Loopbacks() as server:
+        asyncio.run(asyncio.wait_for(all_at_once(server), 120))
+    return runs
+
+
+def test_every_agent_has_its_own_history() -> None:
+    for run in play(20).values():
+        assert run.history.past.calls == {"model": CALLS}
+        assert list(run.script.unplayed(run.history.past)) == []
+
+
+@pytest.mark.real
+def test_five_hundred_streamed_conversations_at_once() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, hard), hard))
+    try:
+        runs = play(500)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert {run.history.past.calls["model"] for run in runs.values()} == {CALLS}
+
+
+def test_a_run_that_is_not_there() -> None:
+    with Loopbacks() as server:
+        urls = server.add("one", run_named("one"), RealClock())
+        elsewhere = urls.model.replace("/r/one", "/r/two")
+        for url in (elsewhere, urls.model.removesuffix("/r/one")):
+            answer = httpx2.post(f"{url}/v1/messages", json=REQUEST)
+            assert answer.status_code == 404
+            assert "prefix /r/NAME" in answer.text
+        server.remove("one")
+        assert httpx2.post(f"{urls.model}/v1/messages", json=REQUEST).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "one"])
+def test_a_name_that_cannot_be_served(name: str) -> None:
+    with Loopbacks() as server:
+        server.add("one", run_named("one"), RealClock())
+        with pytest.raises(InputError, match="a name of its own"):
+            server.add(name, run_named("x"), RealClock())
+
+
+def raw(server: Loopback, data: bytes, *, end: Callable[[socket.socket], object]) -> bytes:
+    """Send bytes to the server, end the connection in some way, and read what comes back."""
+    url = urlsplit(server.urls.model)
+    assert url.hostname is not None
+    with socket.create_connection((url.hostname, url.port)) as sock:
+        sock.settimeout(20)
+        try:
+            sock.sendall(data)
+            end(sock)
+            return sock.recv(1 << 16)
+        except OSError:
+            return b""
+
+
+def half_close(sock: socket.socket) -> None:
+    sock.shutdown(socket.SHUT_WR)
+
+
+def reset(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+ENDS = (half_close, reset, lambda sock: sock.close())
+GARBAGE: tuple[Callable[[random.Random], bytes], ...] = (
+    lambda draw: draw.randbytes(draw.randrange(1, 200)),
+    lambda draw: b"\x16\x03\x01" + draw.randbytes(100),
+    lambda draw: b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * draw.randrange(2000),
+    lambda draw: b"POST /v1/messages HTTP/1.1\r\nhost: h\r\nx: " + b"a" * 70_000,
+    lambda draw: b"POST /v1/messages HTTP/1.1\r\nhost: h\r\ncontent-length: 99\r\n\r\n{",
+    lambda draw: b"POST /v1/messages HTTP/1.1\r\nhost: h\r\ncontent-length: -9\r\n\r\n{",
+    lambda draw: b"POST /v1/messages HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\nzz",
+    lambda draw: b"POST /harness/outbox HTTP/1.1\r\nhost: h\r\ncontent-length: 4\r\n\r\n\xff\xfe{{",
+    lambda draw: b"BREW /pot HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n",
+    lambda draw: b"GET /" + b"a" * 60_000,
+)
+
+
+def pelted(count: int) -> tuple[int, int]:
+    """Threads and resident kilobytes that are more after `count` pieces of garbage than before."""
+    draw = random.Random(7)
+    with loopback(transition()) as server:
+        sizes = []
+        for number in range(count):
+            make = GARBAGE[number % len(GARBAGE)]
+            raw(server, make(draw), end=ENDS[draw.randrange(len(ENDS))])
+            if number in (count // 5, count - 1):
+                sizes.append(resident_kb())
+        answer = httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST)
+        assert answer.status_code == 200
+        assert answer.json()["content"][0]["text"] == "hello"
+        assert server.door.transition.history.past.calls == {"model": 1}
+    return threading.active_count(), sizes[1] - sizes[0]
+
+
+def resident_kb() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() // 1024
+
+
+def test_garbage_is_answered_and_forgotten(capfd: pytest.CaptureFixture[str]) -> None:
+    before = threading.active_count()
+    after, _ = pelted(200)
+    assert after == before
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.real
+def test_ten_thousand_pieces_of_garbage_leave_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    before = threading.active_count()
+    after, grown_kb = pelted(10_000)
+    assert after == before
+    assert grown_kb < 4096
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_slow_client_holds_up_nobody() -> None:
+    with loopback(transition()) as server:
+        url = urlsplit(server.urls.model)
+        assert url.hostname is not None
+        slow = [socket.create_connection((url.hostname, url.port)) for _ in range(50)]
+        for sock in slow:
+            sock.sendall(b"POST /v1/messages HTTP/1.1\r\nhos")
+        answer = httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST)
+        assert answer.status_code == 200
+        for sock in slow:
+            sock.close()
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_over_the_limit_gets_413(chunked: bool) -> None:
+    framing = b"transfer-encoding: chunked" if chunked else b"content-length: %d" % (1 << 40)
+    head = b"POST /v1/messages HTTP/1.1\r\nhost: h\r\n" + framing + b"\r\n\r\n"
+    with loopback(transition()) as server:
+        url = urlsplit(server.urls.model)
+        assert url.hostname is not None
+        with socket.create_connection((url.hostname, url.port)) as sock:
+            sock.settimeout(20)
+            sock.sendall(head)
+            piece = b"%x\r\n" % (1 << 20) + b" " * (1 << 20) + b"\r\n"
+            for _ in range(BODY_MOST_BYTES // (1 << 20) + 1 if chunked else 0):
+                sock.sendall(piece)
+            answer = sock.recv(1 << 16)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert b"at most 67108864 bytes" in answer
+        assert server.door.transition.history.events == []
