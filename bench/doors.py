@@ -31,7 +31,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Head, Send
 from harness.faults import arm
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.runner.spool import Spool
 from harness.transports.door import Door
 from harness.transports.loopback import Loopback
@@ -54,7 +54,7 @@ def transition(*faults: FaultSpec) -> Transition:
     scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
     script = TurnScript((TURN,), Draws(0))
     armed = tuple(map(arm, faults))
-    return Transition(scenario, AnthropicWire(), script, History(log=Spool()), faults=armed)
+    return Transition(scenario, AnthropicProvider(), script, History(log=Spool()), faults=armed)
 
 
 def door(*faults: FaultSpec) -> Door:

@@ -14,21 +14,21 @@ from harness.core.values.errors import InputError, nearest
 
 
 def _anthropic() -> Provider:
-    from harness.providers.anthropic.wire import AnthropicWire
+    from harness.providers.anthropic.provider import AnthropicProvider
 
-    return AnthropicWire()
+    return AnthropicProvider()
 
 
 def _openai_chat() -> Provider:
-    from harness.providers.openai_chat.wire import OpenAIChatWire
+    from harness.providers.openai_chat.provider import OpenAIChatProvider
 
-    return OpenAIChatWire()
+    return OpenAIChatProvider()
 
 
 def _openai_responses() -> Provider:
-    from harness.providers.openai_responses.wire import OpenAIResponsesWire
+    from harness.providers.openai_responses.provider import OpenAIResponsesProvider
 
-    return OpenAIResponsesWire()
+    return OpenAIResponsesProvider()
 
 
 _WIRES: dict[str, Callable[[], Provider]] = {

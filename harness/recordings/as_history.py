@@ -18,7 +18,7 @@ from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, Seam, ToolRequest
 from harness.core.values.messages import Message, ToolResult, side
 from harness.core.values.plans import ToolAnswer
-from harness.providers.anthropic.fold import Fold
+from harness.providers.anthropic.validator import Fold
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.transcripts import Transcript
 

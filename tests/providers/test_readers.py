@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.core.transition.ports import Reading
 from harness.core.values.messages import Message, user
-from harness.providers.layout import Layout, split
+from harness.providers.shared.request_memory import Layout, split
 from tests.providers.requests import COMPACT, FORMATS, WIRES, WireRequests, bodies
 
 WINDOW = 60

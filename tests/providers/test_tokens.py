@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 
 from harness.core.values.messages import Message, user
-from harness.providers.anthropic.fold import Fold
 from harness.providers.anthropic.rules import DEFAULT_DIALECT
-from harness.providers.tokens import BYTES_PER_TOKEN, size_bytes, tokens
+from harness.providers.anthropic.validator import Fold
+from harness.providers.shared.codec import BYTES_PER_TOKEN, size_bytes, tokens
 from tests.providers.anthropic.strategies import histories
 
 

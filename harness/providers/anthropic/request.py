@@ -1,4 +1,11 @@
-"""Requests: bytes to a `Reading`, at the cost of what is new in them.
+"""A request of this API as a reading, with what its answer needs to know of it.
+
+An answer is made from a script's value, which knows neither signatures nor threads. What the
+provider adds of its own follows from the request: thinking and summaries are signed, a request for
+a summary is answered by one, and an answer on a thread is kept for the next turn. A reading is
+answered before its reader reads the next request.
+
+MERGED: Requests: bytes to a `Reading`, at the cost of what is new in them.
 
 A reader serves one session. It remembers the last request, and what the validator found in it, and
 nothing before. What it answers never depends on that memory, except for `keep`.
@@ -8,22 +15,69 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.transition.ports import Violation
-from harness.core.values.messages import Message
-from harness.providers.anthropic.bindings import Bindings
-from harness.providers.anthropic.blocks import Malformed, message_from
-from harness.providers.anthropic.ending import window
+from harness.core.transition.ports import Reading, Violation
+from harness.core.values.messages import Block, Json, Message, Text, Thinking, ToolResult, ToolUse
+from harness.core.values.plans import Reply
+from harness.providers.anthropic import compaction
+from harness.providers.anthropic.blocks import BlockNotes, Malformed, message_from, notes
 from harness.providers.anthropic.fields import Fields
-from harness.providers.anthropic.fold import Fold
-from harness.providers.anthropic.notes import Notes, notes
-from harness.providers.anthropic.reading import AnthropicReading
 from harness.providers.anthropic.rules import violation
-from harness.providers.anthropic.thinking import judged, unthinking
-from harness.providers.anthropic.threads import CREATE_ONLY, UNSUPPORTED, Continued, Threads, Turn
-from harness.providers.last_request import Found, LastRequest
-from harness.providers.layout import NotAnObject
-from harness.providers.tokens import tokens
-from harness.providers.unreadable import reason
+from harness.providers.anthropic.thinking import Bindings, dropped, judged, unthinking
+from harness.providers.anthropic.threads import (
+    CREATE_ONLY,
+    UNSUPPORTED,
+    Continued,
+    Threads,
+    ThreadTurn,
+)
+from harness.providers.anthropic.validator import Fold, window
+from harness.providers.shared.codec import reason, tokens
+from harness.providers.shared.request_memory import Found, LastRequest, NotAnObject
+
+_PLAIN: frozenset[type[Block]] = frozenset({Text, ToolUse, ToolResult})
+"""Blocks that a provider never adds to; nearly every reply has no others."""
+
+
+class AnthropicReading(Reading, frozen=True, gc=False):
+    """A reading with its reader's memory of thinking, and the thread that it is a turn of."""
+
+    bindings: Bindings | None = None
+    turn: ThreadTurn | None = None
+
+    def complete(self, reply: Reply) -> Reply:
+        """The reply as the provider gives it: with signatures, or as the summary asked for."""
+        if "compaction" not in self.settings and _PLAIN.issuperset(map(type, reply.blocks)):
+            return reply
+        if self.settings.get("compaction") is not None:
+            reply = compaction.summary_of(reply)
+        if all(map(_is_whole, reply.blocks)):
+            return reply
+        place, blocks = 0, list[Block]()
+        for block in reply.blocks:
+            if isinstance(block, Thinking):
+                blocks.append(self._signed(block, place))
+                place += 1
+            else:
+                blocks.append(compaction.signed(block))
+        return msgspec.structs.replace(reply, blocks=tuple(blocks))
+
+    def _signed(self, block: Thinking, place: int) -> Thinking:
+        if _is_whole(block) or self.bindings is None:
+            return block
+        return self.bindings.sign(block, place)
+
+    def transformations(self) -> list[Json]:
+        """What the provider left out of the request: thinking that was dropped."""
+        if self.bindings is None or not self.bindings.flaws:
+            return []
+        return dropped(self.bindings, self.settings, self.model)
+
+
+def _is_whole(block: Block) -> bool:
+    """Whether the provider has nothing to add to a block."""
+    if isinstance(block, Thinking):
+        return bool(block.signature or block.redacted)
+    return compaction.signed(block) is block
 
 
 class AnthropicReader:
@@ -70,7 +124,7 @@ class AnthropicReader:
         elif isinstance(thread, dict) and thread.get("type") == "create":
             self._threads = self._threads or Threads()
             kept = {name: fields[name] for name in CREATE_ONLY if name in fields}
-            turn = Turn(self._threads, self._last.raws, kept)
+            turn = ThreadTurn(self._threads, self._last.raws, kept)
             return msgspec.structs.replace(reading, turn=turn)
         else:
             id_ = thread.get("previous_message_id") if isinstance(thread, dict) else None
@@ -85,7 +139,7 @@ class AnthropicReader:
             return msgspec.structs.replace(self._read(body), violations=(whole,))
         assert self._threads is not None
         reading = self._read(whole.body)
-        turn = Turn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
+        turn = ThreadTurn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
         found = reading.violations
         if whole.bare:
             found = tuple(v for v in found if v.rule not in ("V13", "V14"))
@@ -138,12 +192,12 @@ class AnthropicReader:
         return msgspec.structs.replace(self._reading(0, ()), violations=found)
 
 
-def _messages(found: Found) -> tuple[tuple[Message, ...], list[Notes | None]]:
+def _messages(found: Found) -> tuple[tuple[Message, ...], list[BlockNotes | None]]:
     """The new messages; raises Malformed with the whole path of what is none."""
     if found.raws is None:
         raise Malformed("messages", not found.bad, "a valid list")
     read: list[Message] = []
-    noted: list[Notes | None] = []
+    noted: list[BlockNotes | None] = []
     try:
         for value in found.values:
             read.append(message_from(value))

@@ -9,7 +9,7 @@ call without arguments sends one empty piece. Pieces are cut between characters,
 from __future__ import annotations
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode, input_text
+from harness.providers.shared.codec import encode, input_text
 
 PIECE_CHARACTERS = 64
 PIECES_MAX = 2000

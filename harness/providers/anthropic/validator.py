@@ -5,24 +5,37 @@ only its new messages, and one that shares a part goes back to the state at that
 of one role count as one turn, as in the API. A turn's calls stay open until the user turn after
 it has ended, hence V4 comes when the next assistant message arrives, or at the end of the list
 (`ending`).
+
+MERGED: What a request breaks as a whole: by where its messages end, by sums, by its size.
+
+The fold (`validator`) has seen each message by itself; this looks at the last one, at the fields
+beside the messages, and at what was counted. It costs the same for any length.
+
+MERGED: The validator's memory: the states of one session's last request, one for each message.
+
+Call ids stand in one map for the whole request, not in every state; going back takes out the ids
+of the dropped messages, so the work follows what changed, never the length of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby, repeat
 
 import msgspec
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
-from harness.providers.anthropic.notes import Notes
-from harness.providers.anthropic.rules import violation
-from harness.providers.anthropic.tally import NOTHING, Tally, tallied
-from harness.providers.tokens import size_bytes
+from harness.providers.anthropic import totals as sums
+from harness.providers.anthropic.blocks import BlockNotes
+from harness.providers.anthropic.compaction import unanswerable
+from harness.providers.anthropic.fields import AnthropicFields
+from harness.providers.anthropic.rules import rules_of, violation
+from harness.providers.anthropic.totals import NO_TOTALS, RequestTotals, tallied
+from harness.providers.shared.codec import size_bytes
 
 
-class State(msgspec.Struct, frozen=True, gc=False):
+class TurnState(msgspec.Struct, frozen=True, gc=False):
     """What the messages so far leave open.
 
     `role` is that of the current turn; `calls` are the (id, message index) of the last assistant
@@ -40,23 +53,23 @@ class State(msgspec.Struct, frozen=True, gc=False):
     ids: tuple[str, ...] = ()
     size_bytes: int = 0
     violations: tuple[Violation, ...] = ()
-    tally: Tally = NOTHING
+    tally: RequestTotals = NO_TOTALS
 
 
 def step(
-    state: State,
+    state: TurnState,
     index: int,
     message: Message,
     seen: Collection[str],
     active: frozenset[str],
-    noted: Notes | None = None,
-) -> State:
+    noted: BlockNotes | None = None,
+) -> TurnState:
     """The state after one more message; `seen` holds the call ids of all messages before it."""
     size = state.size_bytes + size_bytes(message)
     if noted is None and _is_ordinary(state, message):
         late = message.role == "user"
         calls = state.calls if late else ()
-        return State(
+        return TurnState(
             message.role, calls, late=late, size_bytes=size, violations=state.violations,
             tally=state.tally,
         )  # fmt: skip
@@ -73,7 +86,7 @@ def step(
         found += _calls(index, message, seen)
         calls += tuple([(id_, index) for id_ in ids])
     new = tuple([v for v in found if v.rule in active])
-    return State(
+    return TurnState(
         turn.role,
         calls,
         answered,
@@ -86,7 +99,7 @@ def step(
     )
 
 
-def _is_ordinary(state: State, message: Message) -> bool:
+def _is_ordinary(state: TurnState, message: Message) -> bool:
     """Whether the message is plain text in its turn, as most are: it can break no rule."""
     if message.role == "user":
         in_turn = state.role != "user"
@@ -100,7 +113,7 @@ def _is_ordinary(state: State, message: Message) -> bool:
     return True
 
 
-def _role(state: State, index: int, message: Message) -> Iterator[Violation]:
+def _role(state: TurnState, index: int, message: Message) -> Iterator[Violation]:
     role = message.role
     if role not in ("user", "assistant", "system"):
         yield violation("V2b", n=index)
@@ -123,7 +136,7 @@ def _is_compaction(message: Message) -> bool:
 
 
 def _content(
-    state: State, index: int, message: Message, noted: Notes | None
+    state: TurnState, index: int, message: Message, noted: BlockNotes | None
 ) -> Iterator[Violation]:
     if state.hollow >= 0:
         yield violation("V11", n=state.hollow)
@@ -170,17 +183,17 @@ def _calls(index: int, message: Message, seen: Collection[str]) -> Iterator[Viol
             yield violation("V31", n=index, m=m)
 
 
-def _enter(state: State, role: str) -> State:
+def _enter(state: TurnState, role: str) -> TurnState:
     """The state as a message of `role` finds it: in the same turn, or at the start of one."""
     if role == state.role or role not in ("user", "assistant"):
         return state
     if role == "assistant":
-        return State(role)
-    return State(role, calls=state.calls)
+        return TurnState(role)
+    return TurnState(role, calls=state.calls)
 
 
 def _answers(
-    state: State, index: int, message: Message
+    state: TurnState, index: int, message: Message
 ) -> tuple[frozenset[str], bool, list[Violation]]:
     """Results against the calls of the turn before (V5, V7), and before all else (V8)."""
     if ToolResult not in map(type, message.blocks):
@@ -203,7 +216,7 @@ def _answers(
     return frozenset(answered), late, found
 
 
-def unanswered(state: State) -> list[Violation]:
+def unanswered(state: TurnState) -> list[Violation]:
     """The calls that have no result (V4)."""
     if not state.calls:
         return []
@@ -215,3 +228,112 @@ def _grouped(rule: str, calls: list[tuple[str, int]]) -> list[Violation]:
     """One violation for each message that holds such calls, as the API words it."""
     groups = groupby(calls, key=lambda call: call[1])
     return [violation(rule, n=n, ids=", ".join(id_ for id_, _ in group)) for n, group in groups]
+
+
+def finish(
+    state: TurnState,
+    last: Message | None,
+    active: frozenset[str],
+    count: int = 0,
+    said: AnthropicFields | None = None,
+) -> tuple[Violation, ...]:
+    """All violations of a list of `count` messages that ends here with the message `last`.
+
+    `said` are the fields beside it, None when only the list is known.
+    """
+    plain = said is None or not (said.marks or said.compacts)
+    answerable = last is not None and last.role == "user" and not state.calls
+    if answerable and plain and state.tally is sums.NO_TOTALS and count <= sums.MESSAGES_MAX:
+        return state.violations
+    found = _ending(state, last, compacts=said is not None and said.compacts)
+    found += sums.totals(state.tally, said.marks if said else 0, count)
+    return state.violations + tuple(v for v in found if v.rule in active)
+
+
+def _ending(state: TurnState, last: Message | None, *, compacts: bool) -> list[Violation]:
+    open_calls = unanswered(state)
+    if compacts:
+        unfinished = bool(open_calls) and last is not None and last.role == "assistant"
+        wrong = [*unanswerable(last, unfinished=unfinished)]
+        return wrong or open_calls
+    if last is None:
+        return [violation("V36")]
+    return [*open_calls, *_prefill(last)]
+
+
+def window(
+    tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
+) -> tuple[Violation, ...]:
+    """What breaks the window: the prompt alone (V23), or the prompt and the reply (V24)."""
+    if tokens > window_tokens:
+        return (violation("V23", tokens=tokens, window=window_tokens),)
+    if "V24" in active and max_tokens is not None and tokens + max_tokens > window_tokens:
+        return (violation("V24", tokens=tokens, max_tokens=max_tokens, window=window_tokens),)
+    return ()
+
+
+def _prefill(last: Message) -> Iterator[Violation]:
+    """A list that ends with the assistant; open calls are V4, a pause of the server is none."""
+    end = last.blocks[-1] if last.blocks else None
+    if last.role != "assistant" or last.tool_uses or isinstance(end, Opaque):
+        return
+    if isinstance(end, Text) and end.text != end.text.rstrip():
+        yield violation("V13")
+    yield violation("V14")
+
+
+_EMPTY = TurnState()
+_NOTHING = repeat(None)
+
+
+class Fold:
+    """The fold of the rules over a list of messages that grows at its end."""
+
+    def __init__(self, dialect: str) -> None:
+        self.active = rules_of(dialect)
+        self._states: list[TurnState] = []
+        self._state = _EMPTY
+        self._first: dict[str, int] = {}
+
+    def rewind(self, keep: int) -> None:
+        """Forget all but the first `keep` messages."""
+        while len(self._states) > keep:
+            state = self._states.pop()
+            for id_ in state.ids:
+                if self._first.get(id_) == len(self._states):
+                    del self._first[id_]
+        self._state = self._states[-1] if self._states else _EMPTY
+
+    def extend(
+        self, messages: Sequence[Message], noted: Iterable[BlockNotes | None] = _NOTHING
+    ) -> None:
+        """Take in the messages that follow, with what is noted of each, if that is known."""
+        states, state = self._states, self._state
+        for message, note in zip(messages, noted, strict=False):
+            index = len(states)
+            state = step(state, index, message, self._first, self.active, note)
+            states.append(state)
+            for id_ in state.ids:
+                self._first.setdefault(id_, index)
+        self._state = state
+
+    def finish(
+        self, last: Message | None, said: AnthropicFields | None = None
+    ) -> tuple[Violation, ...]:
+        """The violations of the list, if it ends here with the message `last`."""
+        return finish(self._state, last, self.active, len(self._states), said)
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all messages."""
+        return self._state.size_bytes
+
+
+def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
+    """What the dialect refuses in a request of these messages, first one first.
+
+    The list is a request: one that ends with the assistant is a prefill.
+    """
+    fold = Fold(dialect)
+    fold.extend(messages)
+    return fold.finish(messages[-1] if messages else None)

@@ -12,7 +12,7 @@ import json
 import msgspec
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 _decode = msgspec.json.Decoder().decode
 

@@ -1,4 +1,6 @@
-"""The fields of a request beside its messages: what they mean, and what they must be.
+"""The tools of a request: their specifications, and what is wrong with them.
+
+MERGED: The fields of a request beside its messages: what they mean, and what they must be.
 
 The tools are the same bytes in nearly every request of a run, so a field is decoded again only when
 its bytes differ from those of the last request. A field that is null counts as not given.
@@ -14,11 +16,66 @@ from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.openai_chat.json_types import type_name
 from harness.providers.openai_chat.rules import violation
-from harness.providers.openai_chat.tools import legacy_specs, specs, tool_violations
-from harness.providers.tokens import size_bytes
+from harness.providers.openai_chat.validator import name_violations
+from harness.providers.shared.codec import size_bytes
+
+_KINDS = ("function", "custom")
 
 
-class Said(msgspec.Struct, frozen=True, gc=False):
+def specs(tools: list[dict[str, Json]]) -> Iterator[ToolSpec]:
+    """The tools that can be read; of a custom one the input is free text."""
+    for tool in tools:
+        said = _said(tool)
+        if isinstance(said.get("name"), str):
+            schema, about = said.get("parameters"), said.get("description")
+            yield ToolSpec(
+                said["name"],
+                about if isinstance(about, str) else "",
+                schema if isinstance(schema, dict) else {},
+            )
+
+
+def legacy_specs(functions: list[dict[str, Json]]) -> Iterator[ToolSpec]:
+    """The tools of the field `functions`, which came before `tools`."""
+    return specs([{"type": "function", "function": function} for function in functions])
+
+
+def tool_violations(tools: list[dict[str, Json]]) -> Iterator[Violation]:
+    """What the tools break, one after the other."""
+    if not tools:
+        yield violation("C13a", path="tools")
+    names: set[str] = set()
+    for m, tool in enumerate(tools):
+        yield from _one(f"tools[{m}]", tool)
+        name = _said(tool).get("name")
+        if isinstance(name, str) and name in names:
+            yield violation("C35")
+        elif isinstance(name, str):
+            names.add(name)
+
+
+def _said(tool: dict[str, Json]) -> dict[str, Json]:
+    said = tool.get(str(tool.get("type", "function")))
+    return said if isinstance(said, dict) else {}
+
+
+def _one(path: str, tool: dict[str, Json]) -> Iterator[Violation]:
+    if "type" not in tool:
+        yield violation("C12a", path=f"{path}.type")
+    kind = tool.get("type", "function")
+    if kind not in _KINDS:
+        return
+    said = tool.get(kind)
+    if not isinstance(said, dict) or "name" not in said:
+        yield violation("C12a", path=f"{path}.{kind}" + (".name" if said else ""))
+    elif not isinstance(said["name"], str):
+        got = type_name(said["name"])
+        yield violation("C11a", path=f"{path}.{kind}.name", wanted="a string", got=got)
+    else:
+        yield from name_violations(f"{path}.{kind}.name", said["name"])
+
+
+class ChatFields(msgspec.Struct, frozen=True, gc=False):
     """What the fields say together: their values, or the default of one missing or wrong.
 
     `settings` are the fields that have no place of their own (`temperature`, `stream_options`, …).
@@ -47,7 +104,7 @@ class Field(msgspec.Struct, frozen=True):
 class Fields:
     """The fields of the last request of a session; `said` is what they say."""
 
-    said: Said
+    said: ChatFields
 
     def __init__(self) -> None:
         self._fields: dict[str, Field] = {}
@@ -63,11 +120,11 @@ class Fields:
         }
         self.said = self._said()
 
-    def _said(self) -> Said:
+    def _said(self) -> ChatFields:
         tools, functions = self._value("tools") or [], self._value("functions") or []
         offered = (*specs(tools), *legacy_specs(functions))
         size = size_bytes([tools, functions]) if offered else 0
-        return Said(
+        return ChatFields(
             model=self._value("model") or "",
             max_tokens=self._value("max_completion_tokens") or self._value("max_tokens"),
             stream=bool(self._value("stream")),

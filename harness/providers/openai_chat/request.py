@@ -10,14 +10,13 @@ import msgspec
 
 from harness.core.transition.ports import Reading, Violation
 from harness.core.values.messages import Message
-from harness.providers.last_request import Found, LastRequest
 from harness.providers.openai_chat.blocks import Malformed, message_from
 from harness.providers.openai_chat.fields import Fields
-from harness.providers.openai_chat.fold import Fold
 from harness.providers.openai_chat.json_types import type_name
 from harness.providers.openai_chat.rules import violation
-from harness.providers.openai_chat.validator import window
-from harness.providers.tokens import tokens
+from harness.providers.openai_chat.validator import Fold, window
+from harness.providers.shared.codec import tokens
+from harness.providers.shared.request_memory import Found, LastRequest
 
 _decode = msgspec.json.Decoder().decode
 

@@ -10,7 +10,7 @@ import json
 import math
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 
 def arguments_from(text: str) -> Json:

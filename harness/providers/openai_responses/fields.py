@@ -19,8 +19,8 @@ from harness.providers.openai_responses.rules import (
     NAME_PATTERN,
     violation,
 )
-from harness.providers.openai_responses.shape import wrong_type
-from harness.providers.tokens import size_bytes
+from harness.providers.openai_responses.validator import wrong_type
+from harness.providers.shared.codec import size_bytes
 
 _NAME = re.compile(NAME_PATTERN)
 _TEXT, _FLAG = ("a string", str), ("a boolean", bool)
@@ -38,7 +38,7 @@ _NAMED = frozenset({"model", "instructions", "max_output_tokens", "stream"})
 """The fields that have a place of their own in a reading; all others are settings."""
 
 
-class Said(msgspec.Struct, frozen=True, gc=False):
+class ResponsesFields(msgspec.Struct, frozen=True, gc=False):
     """What the fields say together: their values, or the default of one missing or wrong.
 
     `settings` are the fields that have no place of their own, tools that are no functions among
@@ -67,7 +67,7 @@ class Fields:
     def __init__(self) -> None:
         self._raws: dict[str, bytes] | None = None
         self._values: dict[str, Json] = {}
-        self.said = Said()
+        self.said = ResponsesFields()
 
     def take(self, raws: Mapping[str, bytes]) -> None:
         """Take in the fields of a request; raises ValueError when one is no JSON."""
@@ -82,14 +82,14 @@ class Fields:
         self.said = _said(new)
 
 
-def _said(values: dict[str, Json]) -> Said:
+def _said(values: dict[str, Json]) -> ResponsesFields:
     found = [*_violations(values)]
     right = {n: v for n, v in values.items() if v is not None and _is_right(n, v)}
     tools = right.get("tools", [])
     functions = [tool for tool in tools if _is_function(tool)]
     settings = {name: value for name, value in values.items() if name not in _NAMED | {"tools"}}
     others = [tool for tool in tools if not _is_function(tool)]
-    return Said(
+    return ResponsesFields(
         model=right.get("model", ""),
         system=right.get("instructions", ""),
         tools=tuple(map(_tool, functions)),

@@ -10,16 +10,18 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.transition.ports import Violation
-from harness.providers.last_request import Found, LastRequest
-from harness.providers.layout import NotAnObject
+from harness.providers.openai_responses.conversations import (
+    Conversations,
+    ItemNode,
+    ItemPath,
+    Place,
+    PlacedReading,
+)
 from harness.providers.openai_responses.fields import Fields
-from harness.providers.openai_responses.kept import Kept, Place, PlacedReading
-from harness.providers.openai_responses.path import Node, Path
 from harness.providers.openai_responses.rules import rules_of, violation
-from harness.providers.openai_responses.shape import wrong_type
-from harness.providers.openai_responses.validator import finish, step
-from harness.providers.tokens import tokens
-from harness.providers.unreadable import reason
+from harness.providers.openai_responses.validator import finish, step, wrong_type
+from harness.providers.shared.codec import reason, tokens
+from harness.providers.shared.request_memory import Found, LastRequest, NotAnObject
 
 _decode = msgspec.json.Decoder().decode
 
@@ -30,9 +32,9 @@ class ResponsesReader:
     def __init__(self, dialect: str, window_tokens: int | None) -> None:
         self._window_tokens = window_tokens
         self._active = rules_of(dialect)
-        self._kept, self._path, self._fields = Kept(), Path(), Fields()
+        self._kept, self._path, self._fields = Conversations(), ItemPath(), Fields()
         self._last = LastRequest("input", text=_message)
-        self._base: Node | None = None
+        self._base: ItemNode | None = None
 
     def read(self, body: bytes) -> PlacedReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
@@ -81,9 +83,9 @@ class ResponsesReader:
         path = self._path
         for n, item in enumerate(items, start=keep):
             state = step(path.state, n, item, path.ids, known, self._active)
-            path.push(Node(path.tip, item, state))
+            path.push(ItemNode(path.tip, item, state))
 
-    def _said_before(self) -> Node | None:
+    def _said_before(self) -> ItemNode | None:
         """The end of what the request goes on from."""
         said = self._fields.said
         if said.previous and not self._kept.has(said.previous):

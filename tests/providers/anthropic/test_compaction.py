@@ -15,8 +15,8 @@ from harness.core.values.messages import Json, Opaque, Text, ToolUse
 from harness.core.values.plans import Reply
 from harness.providers.anthropic import compaction
 from harness.providers.anthropic.blocks import message_from
-from harness.providers.anthropic.fold import refuse
 from harness.providers.anthropic.rules import DEFAULT_DIALECT
+from harness.providers.anthropic.validator import refuse
 from tests.http_library import since_2
 from tests.providers.anthropic.strategies import texts
 from tests.providers.anthropic.test_threads import look

@@ -7,7 +7,7 @@ import pytest
 from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, assistant, user
-from harness.providers.anthropic import tally
+from harness.providers.anthropic import totals
 from harness.providers.anthropic.request import AnthropicReader
 from harness.providers.anthropic.rules import ALL, DEFAULT_DIALECT, DIALECTS, RULES, rules_of
 from tests.providers.anthropic.bodies import Said, case
@@ -25,7 +25,7 @@ def read(said: Said, rule: str, dialect: str) -> tuple[tuple[Violation, ...], in
 def few(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
     """A hundred thousand messages are too many to be made for every dialect."""
     if rule == "V3":
-        monkeypatch.setattr(tally, "MESSAGES_MAX", 2)
+        monkeypatch.setattr(totals, "MESSAGES_MAX", 2)
 
 
 def test_every_rule_has_both_cases_a_source_and_a_home() -> None:
@@ -39,7 +39,7 @@ def test_every_rule_has_both_cases_a_source_and_a_home() -> None:
 
 def test_the_provider_s_own_numbers_are_all_there() -> None:
     assert {f"V{n}" for n in range(1, 36)} <= RULES.keys()
-    assert tally.MESSAGES_MAX == 100_000
+    assert totals.MESSAGES_MAX == 100_000
 
 
 @pytest.mark.usefixtures("few")

@@ -19,8 +19,8 @@ from harness.core.values.messages import (
     assistant,
     user,
 )
-from harness.providers.anthropic.fold import Fold, refuse
 from harness.providers.anthropic.rules import DEFAULT_DIALECT, DIALECTS
+from harness.providers.anthropic.validator import Fold, refuse
 from tests.providers.anthropic.strategies import histories, round_of, texts
 
 ORPHAN = ToolResult("toolu_nobody", "x")

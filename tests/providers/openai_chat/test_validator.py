@@ -18,8 +18,8 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.providers.openai_chat.fold import Fold, refuse
 from harness.providers.openai_chat.rules import DEFAULT_DIALECT, DIALECTS
+from harness.providers.openai_chat.validator import Fold, refuse
 from tests.providers.openai_chat import strategies as some
 from tests.providers.openai_chat.strategies import round_of
 

@@ -21,8 +21,8 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError, Recorded, Reply
-from harness.providers.openai_responses import kept
-from harness.providers.openai_responses.path import Node
+from harness.providers.openai_responses import conversations
+from harness.providers.openai_responses.conversations import ItemNode
 from tests.providers.openai_responses.strategies import said
 from tests.providers.openai_responses.world import WIRE, Server, body, joined, reader
 
@@ -183,7 +183,7 @@ def test_a_recorded_answer_is_kept_too(kind: str) -> None:
 
 
 def test_the_oldest_response_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "RESPONSES", 2)
+    monkeypatch.setattr(conversations, "RESPONSES", 2)
     server = Server()
     made = [server.ask("go", LOOK)[1] for _ in range(3)]
     found = [
@@ -204,13 +204,13 @@ def test_sessions_do_not_see_each_others_responses() -> None:
 @pytest.mark.parametrize("held", [False, True])
 def test_a_call_takes_in_only_what_is_new(held: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[int] = []
-    real = Node.__init__
+    real = ItemNode.__init__
 
     def counted(self: Any, *args: Any) -> None:
         taken.append(1)
         real(self, *args)
 
-    monkeypatch.setattr(Node, "__init__", counted)
+    monkeypatch.setattr(ItemNode, "__init__", counted)
     server, items, fields = Server(), list[Any](), dict[str, Any]()
     for n in range(40):
         items = [*items, {"role": "user", "content": f"{n}"}]

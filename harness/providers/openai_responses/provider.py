@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from harness.core.transition.ports import Parsed, Violation
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
-from harness.providers.openai_responses import answer, reply
+from harness.providers.openai_responses import reply, response
 from harness.providers.openai_responses.blocks import items_of
-from harness.providers.openai_responses.path import Node, Path
+from harness.providers.openai_responses.conversations import ItemNode, ItemPath
 from harness.providers.openai_responses.request import ResponsesReader
 from harness.providers.openai_responses.rules import DIALECTS, refusals, rules_of
-from harness.providers.openai_responses.validator import Known, finish, step
+from harness.providers.openai_responses.validator import KnownItems, finish, step
 
 
-class OpenAIResponsesWire:
+class OpenAIResponsesProvider:
     """The OpenAI Responses API. It has no state; readers have."""
 
     name = "openai-responses"
@@ -33,14 +33,14 @@ class OpenAIResponsesWire:
 
     def parse(self, body: bytes, content_type: str) -> Parsed:
         """An answer's body (JSON, or a whole stream) as values."""
-        return answer.parse(body, content_type)
+        return response.parse(body, content_type)
 
     def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
         """What the dialect refuses in a request of these messages, first one first."""
-        active, path, known = rules_of(dialect), Path(), Known({}, {})
+        active, path, known = rules_of(dialect), ItemPath(), KnownItems({}, {})
         for n, item in enumerate(items_of(messages)):
             state = step(path.state, n, item, path.ids, known, active)
-            path.push(Node(path.tip, item, state))
+            path.push(ItemNode(path.tip, item, state))
         return finish(path.state, active)
 
     def refusals(self) -> Mapping[str, ApiError]:

@@ -1,4 +1,4 @@
-"""The face of the Anthropic wire: what implements the port `Provider`."""
+"""The face of the wire: what implements the port `Provider`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ from collections.abc import Mapping, Sequence
 from harness.core.transition.ports import Parsed, Violation
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
-from harness.providers.anthropic import facts, fold, reply, response
-from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import DIALECTS, refusals
+from harness.providers.openai_chat import reply, response, validator
+from harness.providers.openai_chat.request import OpenAIChatReader
+from harness.providers.openai_chat.rules import DIALECTS, refusals
 
 
-class AnthropicWire:
-    """The Anthropic Messages API. It has no state; readers have."""
+class OpenAIChatProvider:
+    """OpenAI Chat Completions. It has no state; readers have."""
 
-    name = "anthropic"
+    name = "openai-chat"
     dialects = DIALECTS
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers."""
-        return ("/v1/messages",)
+        return ("/v1/chat/completions",)
 
-    def reader(self, dialect: str, window_tokens: int | None = None) -> AnthropicReader:
+    def reader(self, dialect: str, window_tokens: int | None = None) -> OpenAIChatReader:
         """A reader for one session; InputError when there is no such dialect."""
-        return AnthropicReader(dialect, window_tokens)
+        return OpenAIChatReader(dialect, window_tokens)
 
     write = staticmethod(reply.write)
-    question = staticmethod(facts.question)
-    facts = staticmethod(facts.facts)
-    write_facts = staticmethod(reply.write_facts)
 
     def parse(self, body: bytes, content_type: str) -> Parsed:
         """An answer's body (JSON, or a whole stream) as values."""
@@ -37,7 +34,7 @@ class AnthropicWire:
 
     def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
         """What the dialect refuses in a request of these messages, first one first."""
-        return fold.refuse(messages, dialect)
+        return validator.refuse(messages, dialect)
 
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.messages import Message, Opaque, Text, ToolResult
-from harness.providers.anthropic.images import edge, images, size_bytes
+from harness.providers.anthropic.totals import base64_bytes, edge, images
 
 
 def little(number: int, length: int) -> bytes:
@@ -59,7 +59,7 @@ def test_the_longer_edge_is_read(head: object, width: int, height: int) -> None:
 @given(st.binary(max_size=60) | st.sampled_from([png(1, 1)[:20], jpeg(9, 9)[:50], b"\xff\xd8\xff"]))
 def test_the_bytes_are_counted_and_nonsense_has_no_edge(data: bytes) -> None:
     text = base64.b64encode(data).decode()
-    assert size_bytes(text) == len(data)
+    assert base64_bytes(text) == len(data)
     assert edge(text) >= 0
 
 

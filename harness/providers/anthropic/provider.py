@@ -3,14 +3,22 @@
 A count is the one that refusals and usage go by; refusals are those of the same request sent for a
 reply, but for the window (that is what an agent counts for) and `max_tokens` (which is not asked
 here). Any model is known, and its window is the scenario's.
+
+MERGED: The face of the Anthropic wire: what implements the port `Provider`.
 """
 
 from __future__ import annotations
 
-from harness.core.transition.ports import Reader, Violation
+from collections.abc import Mapping, Sequence
+
+from harness.core.transition.ports import Parsed, Reader, Violation
 from harness.core.values.calls import ProviderRequest
+from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError, Facts
+from harness.providers.anthropic import reply, response, validator
 from harness.providers.anthropic.models import info, listed
+from harness.providers.anthropic.request import AnthropicReader
+from harness.providers.anthropic.rules import DIALECTS, refusals
 
 COUNT_TOKENS, MODELS = "/v1/messages/count_tokens", "/v1/models"
 COUNT, DESCRIBE = "count_tokens", "models"
@@ -43,3 +51,35 @@ def _counts(found: Violation) -> bool:
     """Whether a violation is one for a count, too."""
     needless = found.rule == "V32" and found.error.message.startswith("max_tokens:")
     return not needless and found.rule not in ("V23", "V24", "V25")
+
+
+class AnthropicProvider:
+    """The Anthropic Messages API. It has no state; readers have."""
+
+    name = "anthropic"
+    dialects = DIALECTS
+
+    def paths(self) -> tuple[str, ...]:
+        """The endpoint paths that the wire answers."""
+        return ("/v1/messages",)
+
+    def reader(self, dialect: str, window_tokens: int | None = None) -> AnthropicReader:
+        """A reader for one session; InputError when there is no such dialect."""
+        return AnthropicReader(dialect, window_tokens)
+
+    write = staticmethod(reply.write)
+    question = staticmethod(question)
+    facts = staticmethod(facts)
+    write_facts = staticmethod(reply.write_facts)
+
+    def parse(self, body: bytes, content_type: str) -> Parsed:
+        """An answer's body (JSON, or a whole stream) as values."""
+        return response.parse(body, content_type)
+
+    def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
+        """What the dialect refuses in a request of these messages, first one first."""
+        return validator.refuse(messages, dialect)
+
+    def refusals(self) -> Mapping[str, ApiError]:
+        """Every rule's answer by the rule's id, its text a template."""
+        return refusals()
