@@ -22,7 +22,8 @@ import msgspec
 
 from harness.checks import judge
 from harness.core.transition.ports import CheckFunction
-from harness.providers.anthropic import rules
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.rules import RULES
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
 
@@ -106,11 +107,11 @@ def codes_of(name: str) -> list[str]:
 
 def _rules() -> Iterator[str]:
     yield "## The rules of the dialects\n"
-    default = f"The default dialect is `{rules.DEFAULT_DIALECT}`."
+    default = f"The default dialect is `{RECORD.dialects.default}`."
     yield f"Of `valid_request`. {default} Backticks of an answer are shown as '.\n"
     yield "| rule | status | answer | dialects |\n|---|---|---|---|"
-    for rule in rules.RULES.values():
-        where = "all" if rule.dialects == rules.ALL else ", ".join(sorted(rule.dialects))
+    for rule in RULES.values():
+        where = "all" if rule.dialects == set(RECORD.dialects.names) else ", ".join(sorted(rule.dialects))
         answer = rule.text.replace("|", "\\|").replace("`", "'")
         yield f"| {rule.id} | {rule.status} | `{answer}` | {where} |"
     yield ""

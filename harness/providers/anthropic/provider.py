@@ -17,8 +17,9 @@ from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError, Facts
 from harness.providers.anthropic import reply, response, validator
 from harness.providers.anthropic.models import info, listed
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import DIALECTS, refusals
+from harness.providers.anthropic.rules import TABLE
 
 COUNT_TOKENS, MODELS = "/v1/messages/count_tokens", "/v1/models"
 COUNT, DESCRIBE = "count_tokens", "models"
@@ -56,12 +57,11 @@ def _counts(found: Violation) -> bool:
 class AnthropicProvider:
     """The Anthropic Messages API. It has no state; readers have."""
 
-    name = "anthropic"
-    dialects = DIALECTS
+    name, record, dialects = RECORD.name, RECORD, RECORD.dialects.names
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers."""
-        return ("/v1/messages",)
+        return (RECORD.path,)
 
     def reader(self, dialect: str, window_tokens: int | None = None) -> AnthropicReader:
         """A reader for one session; InputError when there is no such dialect."""
@@ -82,4 +82,4 @@ class AnthropicProvider:
 
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
-        return refusals()
+        return TABLE.refusals()

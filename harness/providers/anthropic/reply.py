@@ -19,6 +19,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError, Facts, Head, Recorded, Reply, Send
 from harness.providers.anthropic.blocks import block_to
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReading
 from harness.providers.anthropic.stream import events
 from harness.providers.shared.codec import encode, tokens
@@ -33,7 +34,7 @@ RESET = "2026-01-01T00:00:00Z"
 def _limits(*, used_up: bool) -> dict[str, str]:
     family: dict[str, str] = {}
     for name, (limit, remaining) in _LIMITS.items():
-        prefix = f"anthropic-ratelimit-{name}"
+        prefix = f"{RECORD.headers.rate_limits}{name}"
         family[f"{prefix}-limit"] = str(limit)
         family[f"{prefix}-remaining"] = "0" if used_up else str(remaining)
         family[f"{prefix}-reset"] = RESET
@@ -50,13 +51,13 @@ _STREAM_USUAL = {"content-type": EVENT_STREAM, "cache-control": "no-cache", **LI
 
 def json_head(status: int, id_: str, more: dict[str, str] | None = None) -> Head:
     """The head of a JSON answer; `more` wins over what is usual."""
-    usual = {**(_JSON_USED_UP if status == 429 else _JSON_USUAL), "request-id": id_}
+    usual = {**(_JSON_USED_UP if status == 429 else _JSON_USUAL), RECORD.headers.request_id: id_}
     return Head(status, usual | {k.lower(): v for k, v in more.items()} if more else usual)
 
 
 def stream_head(id_: str) -> Head:
     """The head of a stream of events."""
-    return Head(200, {**_STREAM_USUAL, "request-id": id_})
+    return Head(200, {**_STREAM_USUAL, RECORD.headers.request_id: id_})
 
 
 def write(

@@ -21,7 +21,7 @@ from harness.core.values.plans import Reply
 from harness.providers.anthropic import compaction
 from harness.providers.anthropic.blocks import BlockNotes, Malformed, message_from, notes
 from harness.providers.anthropic.fields import Fields
-from harness.providers.anthropic.rules import violation
+from harness.providers.anthropic.rules import TABLE, violation
 from harness.providers.anthropic.thinking import Bindings, dropped, judged, unthinking
 from harness.providers.anthropic.threads import (
     CREATE_ONLY,
@@ -30,7 +30,7 @@ from harness.providers.anthropic.threads import (
     Threads,
     ThreadTurn,
 )
-from harness.providers.anthropic.validator import Fold, window
+from harness.providers.anthropic.validator import Fold
 from harness.providers.shared.codec import reason, tokens
 from harness.providers.shared.request_memory import Found, LastRequest, NotAnObject
 
@@ -165,7 +165,7 @@ class AnthropicReader:
         if "thinking" in said.settings and "V18" in active:
             found += tuple(unthinking(self._messages, said.settings))
         if self._window_tokens is not None:
-            found += window(size, said.max_tokens, self._window_tokens, self._fold.active)
+            found += TABLE.window(size, said.max_tokens, self._window_tokens, self._fold.active)
         return AnthropicReading(
             model=said.model,
             messages=self._messages,

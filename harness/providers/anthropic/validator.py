@@ -261,17 +261,6 @@ def _ending(state: TurnState, last: Message | None, *, compacts: bool) -> list[V
     return [*open_calls, *_prefill(last)]
 
 
-def window(
-    tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
-) -> tuple[Violation, ...]:
-    """What breaks the window: the prompt alone (V23), or the prompt and the reply (V24)."""
-    if tokens > window_tokens:
-        return (violation("V23", tokens=tokens, window=window_tokens),)
-    if "V24" in active and max_tokens is not None and tokens + max_tokens > window_tokens:
-        return (violation("V24", tokens=tokens, max_tokens=max_tokens, window=window_tokens),)
-    return ()
-
-
 def _prefill(last: Message) -> Iterator[Violation]:
     """A list that ends with the assistant; open calls are V4, a pause of the server is none."""
     end = last.blocks[-1] if last.blocks else None

@@ -14,10 +14,10 @@ import msgspec
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
-from harness.providers.openai_chat.json_types import type_name
 from harness.providers.openai_chat.rules import violation
 from harness.providers.openai_chat.validator import name_violations
 from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.openai import type_name
 
 _KINDS = ("function", "custom")
 

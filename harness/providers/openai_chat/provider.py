@@ -8,19 +8,19 @@ from harness.core.transition.ports import Parsed, Violation
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
 from harness.providers.openai_chat import reply, response, validator
+from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.request import OpenAIChatReader
-from harness.providers.openai_chat.rules import DIALECTS, refusals
+from harness.providers.openai_chat.rules import TABLE
 
 
 class OpenAIChatProvider:
     """OpenAI Chat Completions. It has no state; readers have."""
 
-    name = "openai-chat"
-    dialects = DIALECTS
+    name, record, dialects = RECORD.name, RECORD, RECORD.dialects.names
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers."""
-        return ("/v1/chat/completions",)
+        return (RECORD.path,)
 
     def reader(self, dialect: str, window_tokens: int | None = None) -> OpenAIChatReader:
         """A reader for one session; InputError when there is no such dialect."""
@@ -38,4 +38,4 @@ class OpenAIChatProvider:
 
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
-        return refusals()
+        return TABLE.refusals()

@@ -20,9 +20,8 @@ from harness.core.values.messages import Block, Json, Message, Opaque, Text
 from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
 from harness.providers.openai_chat.blocks import is_call, is_field, message_to
 from harness.providers.openai_chat.errors import envelope
-from harness.providers.openai_chat.stops import finish_reason
+from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.stream import chunks
-from harness.providers.openai_chat.usage import usage_to
 from harness.providers.shared.codec import encode, tokens
 
 JSON = "application/json"
@@ -88,10 +87,10 @@ def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
                 "index": 0,
                 "message": message,
                 "logprobs": None,
-                "finish_reason": finish_reason(reply.stop),
+                "finish_reason": reply.stop and RECORD.written_stop(reply.stop),
             }
         ],
-        "usage": usage_to(reading.tokens, tokens(len(encode(message))), reply.usage),
+        "usage": _usage(reading.tokens, tokens(len(encode(message))), reply.usage),
         "service_tier": "default",
         "system_fingerprint": None,
     }
@@ -113,3 +112,12 @@ def _has_place(block: Block) -> bool:
 def _with_usage(reading: Reading) -> bool:
     options = reading.settings.get("stream_options")
     return isinstance(options, dict) and options.get("include_usage") is True
+
+
+def _usage(prompt: int, completion: int, said: dict[str, Json]) -> dict[str, Json]:
+    """The usage of an answer; what a script said of it wins over what was counted."""
+    usage: dict[str, Json] = {"prompt_tokens": prompt, "completion_tokens": completion}
+    usage |= {RECORD.usage_names.get(name, name): count for name, count in said.items()}
+    counts = (usage["prompt_tokens"], usage["completion_tokens"])
+    total = sum(count for count in counts if isinstance(count, int))
+    return {"total_tokens": total, "prompt_tokens_details": {"cached_tokens": 0}, **usage}

@@ -12,10 +12,10 @@ from harness.core.transition.ports import Reading, Violation
 from harness.core.values.messages import Message
 from harness.providers.openai_chat.blocks import Malformed, message_from
 from harness.providers.openai_chat.fields import Fields
-from harness.providers.openai_chat.json_types import type_name
-from harness.providers.openai_chat.rules import violation
-from harness.providers.openai_chat.validator import Fold, window
+from harness.providers.openai_chat.rules import TABLE, violation
+from harness.providers.openai_chat.validator import Fold
 from harness.providers.shared.codec import tokens
+from harness.providers.shared.openai import type_name
 from harness.providers.shared.request_memory import Found, LastRequest
 
 _decode = msgspec.json.Decoder().decode
@@ -61,7 +61,7 @@ class OpenAIChatReader:
         size = tokens(state.size_bytes + said.size_bytes)
         broken = (self._said() if said.violations else ()) + self._fold.finish()
         if self._window_tokens is not None:
-            broken += window(size, said.max_tokens, self._window_tokens, self._fold.active)
+            broken += TABLE.window(size, said.max_tokens, self._window_tokens, self._fold.active)
         return Reading(
             model=said.model,
             messages=self._messages,

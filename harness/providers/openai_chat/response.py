@@ -18,8 +18,7 @@ from harness.core.values.messages import Json, Message, Text
 from harness.providers.openai_chat.arguments import arguments_to
 from harness.providers.openai_chat.blocks import said
 from harness.providers.openai_chat.errors import error_of
-from harness.providers.openai_chat.stops import stop_from
-from harness.providers.openai_chat.usage import usage_from
+from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import sse
 from harness.providers.shared.codec import decode
 
@@ -168,3 +167,16 @@ def _value(text: str) -> Json:
         return decode(text)
     except (ValueError, RecursionError):
         return None
+
+
+def stop_from(reason: Json) -> str | None:
+    """The core's word for a finish reason; None for what is no text."""
+    return RECORD.read_stop(reason) if isinstance(reason, str) else None
+
+
+def usage_from(value: Json) -> dict[str, Json]:
+    """The usage of an answer under the core's names too, empty for what is no object."""
+    if not isinstance(value, dict):
+        return {}
+    names = RECORD.usage_names.items()
+    return value | {ours: value[theirs] for ours, theirs in names if theirs in value}

@@ -22,9 +22,9 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult, ToolUse
 from harness.providers.openai_chat.blocks import LEGACY, RESULT_ROLES, is_call, is_field, rows
-from harness.providers.openai_chat.json_types import type_name
 from harness.providers.openai_chat.rules import rules_of, violation
 from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.openai import type_name
 
 CALL_ID_MAX, NAME_MAX = 40, 64
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
@@ -205,21 +205,6 @@ def finish(state: RowState, active: frozenset[str]) -> tuple[Violation, ...]:
     if not state.count:
         found.append(violation("C13", path="messages"))
     return state.violations + tuple(v for v in found if v.rule in active)
-
-
-def window(
-    tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
-) -> tuple[Violation, ...]:
-    """What breaks the window: the prompt alone (V23), or the prompt and the reply (V24)."""
-    if tokens > window_tokens:
-        return (violation("V23", tokens=tokens, window=window_tokens),)
-    total = tokens + (max_tokens or 0)
-    if "V24" not in active or total <= window_tokens:
-        return ()
-    found = violation(
-        "V24", tokens=tokens, max_tokens=max_tokens, total=total, window=window_tokens
-    )
-    return (found,)
 
 
 def _role(state: RowState, row: Message) -> Iterator[Violation]:

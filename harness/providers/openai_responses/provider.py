@@ -10,20 +10,20 @@ from harness.core.values.plans import ApiError
 from harness.providers.openai_responses import reply, response
 from harness.providers.openai_responses.blocks import items_of
 from harness.providers.openai_responses.conversations import ItemNode, ItemPath
+from harness.providers.openai_responses.record import RECORD
 from harness.providers.openai_responses.request import ResponsesReader
-from harness.providers.openai_responses.rules import DIALECTS, refusals, rules_of
+from harness.providers.openai_responses.rules import TABLE, rules_of
 from harness.providers.openai_responses.validator import KnownItems, finish, step
 
 
 class OpenAIResponsesProvider:
     """The OpenAI Responses API. It has no state; readers have."""
 
-    name = "openai-responses"
-    dialects = DIALECTS
+    name, record, dialects = RECORD.name, RECORD, RECORD.dialects.names
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers."""
-        return ("/v1/responses",)
+        return (RECORD.path,)
 
     def reader(self, dialect: str, window_tokens: int | None = None) -> ResponsesReader:
         """A reader for one session; InputError when there is no such dialect."""
@@ -45,4 +45,4 @@ class OpenAIResponsesProvider:
 
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
-        return refusals()
+        return TABLE.refusals()

@@ -24,7 +24,8 @@ from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
 from harness.providers.openai_responses.blocks import output
 from harness.providers.openai_responses.conversations import PlacedReading
 from harness.providers.openai_responses.errors import envelope
-from harness.providers.openai_responses.response import FAILED, REASONS, finished, response_in
+from harness.providers.openai_responses.record import RECORD
+from harness.providers.openai_responses.response import FAILED, finished, response_in
 from harness.providers.openai_responses.stream import events
 from harness.providers.shared.codec import encode, tokens
 
@@ -41,7 +42,7 @@ def ending(reply: Reply) -> dict[str, Json]:
         return {**ended, "status": FAILED, "error": error}
     if stop == finished(reply.blocks):
         return {**ended, "status": "completed"}
-    details = {"reason": REASONS.get(stop, stop)}
+    details = {"reason": RECORD.written_stop(stop)}
     return {**ended, "status": "incomplete", "incomplete_details": details}
 
 

@@ -20,11 +20,10 @@ from harness.core.values.messages import Block, Json, Message, ToolUse
 from harness.core.values.plans import ApiError
 from harness.providers.openai_responses.blocks import ItemSaid, is_refusal, read
 from harness.providers.openai_responses.errors import error_of, flat_error
+from harness.providers.openai_responses.record import RECORD
 from harness.providers.shared import sse
 from harness.providers.shared.codec import decode
 
-REASONS = {"max_tokens": "max_output_tokens", "refusal": "content_filter"}
-_STOPS = {reason: stop for stop, reason in REASONS.items()}
 FAILED = "failed"
 
 
@@ -42,7 +41,7 @@ def stop_of(response: dict[str, Json], blocks: Sequence[Block]) -> str | None:
         return finished(blocks)
     if status == "incomplete":
         reason = details.get("reason") if isinstance(details, dict) else None
-        return _STOPS.get(reason, reason) if isinstance(reason, str) else "incomplete"
+        return RECORD.read_stop(reason) if isinstance(reason, str) else "incomplete"
     return status if status in (FAILED, "cancelled") else None
 
 

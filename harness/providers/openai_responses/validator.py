@@ -19,6 +19,7 @@ from harness.core.values.messages import Json
 from harness.providers.openai_responses.blocks import ANSWERS, RESULT, kind_of, read
 from harness.providers.openai_responses.rules import NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.openai import type_name
 
 KINDS = ANSWERS | {
     "additional_tools",
@@ -70,20 +71,10 @@ _PARTS = {
     "": ("input_text", "input_image", "input_file", "input_audio"),
 }
 
-_GOT = {
-    str: "a string",
-    bool: "a boolean",
-    int: "an integer",
-    float: "a decimal",
-    list: "an array",
-    dict: "an object",
-    type(None): "null",
-}
-
 
 def wrong_type(path: str, wanted: str, value: Json) -> Violation:
     """A value of the wrong type (R8)."""
-    return violation("R8", path=path, wanted=wanted, got=_GOT[type(value)])
+    return violation("R8", path=path, wanted=wanted, got=type_name(value))
 
 
 def wrong(item: Json, path: str) -> Iterator[Violation]:

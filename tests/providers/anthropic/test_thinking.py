@@ -24,8 +24,8 @@ from harness.core.values.messages import (
 from harness.core.values.messages import ToolResult as Result
 from harness.core.values.plans import Reply
 from harness.providers.anthropic.blocks import message_to
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import DEFAULT_DIALECT, DIALECTS
 from tests.http_library import since_2
 from tests.providers.anthropic.world import called, in_process, run
 
@@ -53,13 +53,13 @@ def rounds(count: int, reader: AnthropicReader, **fields: Json) -> list[Message]
 
 def rules(messages: list[Message], reader: AnthropicReader | None = None, **f: Json) -> list[str]:
     """The rules that a request breaks."""
-    reader = reader or AnthropicReader(DEFAULT_DIALECT, None)
+    reader = reader or AnthropicReader(RECORD.dialects.default, None)
     return [violation.rule for violation in reader.read(body(messages, **f)).violations]
 
 
 def fresh() -> AnthropicReader:
     """A reader of its own."""
-    return AnthropicReader(DEFAULT_DIALECT, None)
+    return AnthropicReader(RECORD.dialects.default, None)
 
 
 @given(st.integers(1, 4), st.booleans())
@@ -142,7 +142,7 @@ def test_a_reader_with_a_memory_judges_as_a_fresh_one(data: st.DataObject) -> No
         assert rules(asked, reader, system=system) == rules(asked, system=system)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", RECORD.dialects.names)
 def test_signatures_of_others_are_not_judged(dialect: str) -> None:
     said = assistant(Thinking("Hm.", "c2lnbmVk"), ToolUse("t", "f", {}))
     messages = [user("go"), said, results(Result("t", "ok"))]
