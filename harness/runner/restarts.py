@@ -22,6 +22,7 @@ from harness.core.history.history import History, decode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError, InputError
+from harness.core.values.plans import Kill
 from harness.runner import prepare
 from harness.runner.at_hand import now_ms
 from harness.runner.forked import (
@@ -156,7 +157,7 @@ class Restarts:
 
 
 def _kills(answered: Answered) -> bool:
-    return any(step.startswith("kill") for step in answered.steps)
+    return any(isinstance(step, Kill) for step in answered.steps)
 
 
 def _forked(attempt: Attempt) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
+from harness.core.history.step_records import Sent
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import Message, ToolUse
-from harness.core.values.plans import Outcome
+from harness.core.values.plans import Close, Outcome
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story
 
-SENT = ("send 3 (90 bytes)", "close")
+SENT = (Sent(3, 90), Close())
 
 
 class FailingWorld(Story):
