@@ -167,8 +167,9 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-PROCESS_STATE: tuple[str, ...] = ("clock.patched",)
-"""Who may say `global`: the one patch of the process that virtual time needs for sync code."""
+PROCESS_STATE: tuple[str, ...] = ("clock.patched", "core.values.loaded_plugins")
+"""Who may say `global`: the one patch of the process that virtual time needs for sync code, and the
+plug-ins that a process has loaded."""
 
 FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.checks.budgets import bounded_spawn, budget_ceiling
 from harness.checks.waiting import bounded_wait
 from harness.core.history.history import History, decode, encode
-from harness.core.history.step_records import Sent
+from harness.core.history.step_records import Returned, Sent
 from harness.core.values.plans import Jump, Wait
 from tests.checks import twins_bounds as twins
 from tests.checks.sessions import Sessions
@@ -58,7 +58,7 @@ def _step(run: Sessions, name: str, rest: Any) -> None:
                 silent_ms=silent * 1000,
             )  # fmt: skip
         case "tool", (session, seconds):
-            run.tool(session, (Wait(seconds * 1000), "answer"))
+            run.tool(session, (Wait(seconds * 1000), Returned()))
         case "asleep", (session, seconds):
             run.model(session, steps=(Jump(9, seconds * 1000),))
         case "say", (session, kind):

@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from harness.core.history.step_records import (
     Returned,
     Sent,
-    StepRecord,
     record_steps,
     waited_ms,
-    words,
 )
-from harness.core.history.upgrade import step_record, upgraded
 from harness.core.values.plans import (
     Answer,
     Close,
@@ -62,20 +57,3 @@ def test_the_waits_of_a_plan_are_in_its_records() -> None:
     assert waited_ms(record_steps((Wait(5), SEND, Wait(20), Close()))) == 25
     assert waited_ms(record_steps(tuple([Wait(2), Close()] * 100))) == 200
     assert waited_ms(record_steps((SEND,))) == 0
-
-
-ALL = (
-    Sent(2, 5), Returned(), Wait(90_000), Close(), Close(reset=True), Raise("timeout"),
-    Raise("tool", "it broke: at\nline 2"), Raise("tool"), Effect("pay the bill"), Jump(5),
-    Jump(-5, 7), Kill(), Kill("lost"), Kill("reordered"),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("record", ALL, ids=words)
-def test_version_1_told_each_record_in_the_words_that_reports_print(record: StepRecord) -> None:
-    assert step_record(words(record)) == record
-
-
-def test_words_that_version_1_never_used_are_no_step() -> None:
-    assert step_record("") is step_record("sleep 5 ms") is None
-    assert upgraded({"event": "answered", "steps": ["sleep 5 ms"]}, 2) is None
