@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import base64
-import struct
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.agent import agent
 from harness.agent.images import EDGE_MAX_PIXELS, SIZE_MAX_BYTES, data_url, sendable
 from harness.agent.openai_chat_model import write_rows
 from harness.agent.openai_responses_model import write_items
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.core.values.messages import Block, Message, Opaque, Text
+from harness.runner import run
+from tests.core.picture_heads import HEADS, Head
 
 
 def picture(data: str) -> Opaque:
@@ -25,25 +28,25 @@ def coded(head: bytes) -> str:
     return base64.b64encode(head + b"\0" * 30).decode()
 
 
-def png(width: int, height: int) -> bytes:
-    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height)
-
-
-def gif(width: int, height: int) -> bytes:
-    return b"GIF89a" + struct.pack("<HH", width, height)
-
-
-def jpeg(width: int, height: int) -> bytes:
-    comment = b"\xff\xfe" + struct.pack(">H", 7) + b"hello"
-    return b"\xff\xd8" + comment + b"\xff\xc0\0\x11\x08" + struct.pack(">HH", height, width)
-
-
-@pytest.mark.parametrize("make", [png, gif, jpeg])
+@pytest.mark.parametrize("head", HEADS, ids=lambda head: head.__name__)
 @given(st.integers(1, 9000), st.integers(1, 9000))
-def test_an_edge_decides(make: Any, width: int, height: int) -> None:
-    block = picture(coded(make(width, height)))
+def test_an_edge_decides(head: Head, width: int, height: int) -> None:
+    block = picture(coded(head(width, height)))
     fits = max(width, height) <= EDGE_MAX_PIXELS
     assert (sendable(block) is block) == fits
+
+
+@pytest.mark.parametrize("head", HEADS, ids=lambda head: head.__name__)
+def test_a_tool_may_return_a_picture_of_any_format_that_is_too_large(head: Head) -> None:
+    source: Any = {"type": "base64", "media_type": "image/png", "data": coded(head(9_000, 16))}
+    scenario = Scenario(
+        name="large-picture",
+        tools={"look": ToolScript(script=(ToolTurn(ok=({"type": "image", "source": source},)),))},
+        inbox=(InboxItem(text="What is on the picture?"),),
+        script=(Turn(use="look", input={}), Turn(say="It is too large for me.")),
+    )
+    verdict = run(scenario, agent).verdict
+    assert ([f.code for f in verdict.findings], verdict.verdict) == ([], "pass")
 
 
 def test_bytes_decide_as_they_are_sent() -> None:
