@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.stores.rows import SessionStore
+from harness.stores.session_store import SessionStore
 
 WAITS_S = (0.1, 1.0, 10.0)
 

@@ -18,7 +18,7 @@ from harness.agent.text import clean
 from harness.agent.window import fit
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, ToolResult, results, user
-from harness.stores.rows import SessionRow, SessionStore
+from harness.stores.session_store import SessionRow, SessionStore
 
 
 class Unread(Exception):

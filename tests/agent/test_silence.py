@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.agent.failures import ModelFailure
 from harness.agent.silence import CONNECT_S, SILENT_S, impatient, watched
 from harness.clock import VirtualClock
-from harness.clock.patched import virtual_time
+from harness.clock.time_patch import virtual_time
 
 PING = b'event: ping\ndata: {"type": "ping"}\n\n'
 COMMENT = b": keep-alive\n\n"

@@ -10,7 +10,7 @@ from harness.agent.transcripts.chain import Chain, told
 from harness.agent.transcripts.entries import entry
 from harness.agent.transcripts.files import archive_of
 from harness.core.values.brief import Brief
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

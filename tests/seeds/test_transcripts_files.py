@@ -17,7 +17,7 @@ from harness.agent.transcripts.files import Archive, encoded, inside, read_sessi
 from harness.agent.transcripts.watermark import Watermark, at_end, gap
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, Thinking, assistant, user
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import TALK, archive_in, archived, assert_caught
 

@@ -20,7 +20,7 @@ from harness.agent.transcripts.strip import without_stale_thinking
 from harness.agent.transcripts.watermark import Watermark, at_end, gap
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message
-from harness.stores.rows import SessionRow, SessionStore
+from harness.stores.session_store import SessionRow, SessionStore
 
 _EXPORTED = frozenset({"ok", "refused", "truncated"})
 _log = logging.getLogger(__name__)

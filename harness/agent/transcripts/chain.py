@@ -17,7 +17,7 @@ from harness.agent.text import clean_json
 from harness.agent.transcripts.entries import Entry, entries, entry, joined
 from harness.agent.transcripts.strip import strip
 from harness.core.values.messages import Json, Message, canonical
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 
 _ROW = "rowId"
 """The field that holds the id of the store's row."""

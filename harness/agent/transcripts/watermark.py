@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.core.values.messages import digest
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 
 
 class Watermark(msgspec.Struct, frozen=True):
