@@ -153,11 +153,11 @@ def _reason(error: InputError, job: Job) -> str:
 
 
 def _judge(job: Job) -> JudgedFile:
-    from harness.stores.recordings import read_file
+    from harness.stores.hermes_store import read_any_recording
 
     if job.refused:
         raise InputError(job.refused)
-    recording = read_file(Path(job.path), job.kind)
+    recording = read_any_recording(Path(job.path), job.kind)
     refusals = tuple(refusal.reason for refusal in recording.refusals)
     transcripts = tuple(_transcripts(job, recording))
     return JudgedFile(
