@@ -1,7 +1,7 @@
 """`harness import`: a recording becomes a scenario that can be played.
 
 The module bears the verb's name, which Python keeps for itself: it is loaded by name only, as all
-verbs are. What it does is in `importing`.
+verbs are. The work is in `scenario_import`.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def command(
     FILE is any recording that `harness judge` reads, or the history of a run.
     """
     from harness.cli import terminal
-    from harness.cli.importing import Asked, import_file
+    from harness.cli.scenario_import import ImportRequest, import_file
     from harness.report import json_lines
 
-    asked = Asked(
+    asked = ImportRequest(
         file=file, name=name, at=at, transcript=transcript, kind=kind, out=out, force=force
     )
     made = import_file(asked)

@@ -46,7 +46,7 @@ def _text(row: Row, column: int) -> str:
 
 def scenarios(folder: Path | None) -> Iterator[Row]:
     """Every run of the scenarios of a folder."""
-    from harness.cli.planned import plan
+    from harness.cli.selection import plan
 
     for path, scenario in plan([folder] if folder else []):
         yield {

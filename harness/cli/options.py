@@ -51,7 +51,7 @@ def engine(function: _F) -> _F:
     return option(function)
 
 
-def chosen(engine: EngineName, workers: int | None) -> Engine:
+def engine_named(engine: EngineName, workers: int | None) -> Engine:
     """The engine that was asked for, of so many workers; None: as many as a cluster can use, and
     here one. One that is here is this process. Raises InputError without a cluster."""
     if engine == "ray":

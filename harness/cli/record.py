@@ -99,13 +99,13 @@ def _scenario(
     """What the target gets besides its model."""
     import msgspec
 
-    from harness.cli.chosen import chosen
+    from harness.cli.selection import single_run
     from harness.core.scenario.scenario import InboxItem, Scenario
 
     if (file is None) == (prompt is None):
         raise InputError("give either --scenario FILE or --prompt TEXT")
     if file is not None:
-        found, _ = chosen(file, only, [wire] if wire else [])
+        found, _ = single_run(file, only, [wire] if wire else [])
     else:
         asked = {"name": "prompt", "inbox": (InboxItem(text=prompt or ""),)}
         found = msgspec.convert({**asked, "wire": wire or "anthropic"}, type=Scenario)

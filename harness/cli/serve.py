@@ -66,13 +66,13 @@ def command(
     import msgspec
 
     from harness.cli import terminal
-    from harness.cli.chosen import chosen
+    from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
     from harness.report import json_lines, text
     from harness.report.summary import summarize
     from harness.runner.serve import serve
 
-    found, others = chosen(scenario, only, spoken)
+    found, others = single_run(scenario, only, spoken)
     if seed is not None:
         found = msgspec.structs.replace(found, seed=seed)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EVERY_S = 60.0
 
 
-class Show:
+class FuzzReport:
     """The face of a campaign that runs. `most` examples in all, or until `end_s` (monotonic)."""
 
     def __init__(

@@ -59,7 +59,7 @@ def stamp(path: str, shown: str, asked: str) -> Stamp | None:
     return Stamp(shown, status.st_size, status.st_mtime_ns, asked)
 
 
-class Journal:
+class JudgeJournal:
     """The journal in a folder, open for writing; the folder is made. Raises InputError."""
 
     def __init__(self, folder: Path) -> None:
