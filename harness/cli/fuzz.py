@@ -6,13 +6,14 @@ in the journal too, so an interrupted campaign is gone on with and nothing is fo
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import EngineName, engine, engine_named, every_verb
+from harness.cli.options import EngineName, engine, engine_named, every_verb, plugin_flags, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ DEFAULT_EXAMPLES = 1_000
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Go on with the campaign of this folder.")  # fmt: skip
+@plugins
 @every_verb
 def command(
     target: str | None, examples: int | None, minutes: float | None, seed: int | None,
@@ -131,7 +133,8 @@ def _run(
             for result in results:
                 show.result(result)
     except KeyboardInterrupt:
-        terminal.note(f"to go on: harness fuzz --resume {folder}")
+        words = ["harness", "fuzz", "--resume", str(folder), *plugin_flags()]
+        terminal.note(f"to go on: {shlex.join(words)}")
         raise
     finally:
         results.close()  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 
 
 @click.command("import")
@@ -45,6 +45,7 @@ from harness.cli.options import every_verb
     help="The folder that gets scenarios/NAME.yaml and cassettes/NAME.yaml.",
 )
 @click.option("--force", is_flag=True, help="Replace what is there.")
+@plugins
 @every_verb
 def command(
     file: Path, name: str, at: int | None, transcript: str, kind: str, out: Path, force: bool,

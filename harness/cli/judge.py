@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import EngineName, engine, engine_named, every_verb, jobs
+from harness.cli.options import EngineName, engine, engine_named, every_verb, jobs, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Name each refused file and its reasons.")
 @jobs
 @engine
+@plugins
 @every_verb
 def command(
     paths: tuple[Path, ...], kind: str, check: str | None, resume: Path | None, verbose: bool,

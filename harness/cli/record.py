@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ REAL_S = 600.0
     metavar="DIGEST",
     help="Write what looks like a secret and is none, by the digest that was named.",
 )
+@plugins
 @every_verb
 def command(
     cassette: Path, target: str, file: Path | None, only: tuple[str, ...], prompt: str | None,

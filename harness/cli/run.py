@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from harness.cli.options import EngineName, engine, engine_named, every_verb, jobs, seed, world
+from harness.cli.options import (
+    EngineName,
+    engine,
+    engine_named,
+    every_verb,
+    jobs,
+    plugin_flags,
+    plugins,
+    seed,
+    world,
+)
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
@@ -71,6 +81,7 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("-v", "--verbose", is_flag=True, help="Say more of each run.")
 @jobs
 @engine
+@plugins
 @every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
@@ -94,7 +105,7 @@ def command(
     check_target(target, planned)
     tasks = [
         RunTask(path=path, scenario=scenario, target=target, world=world, seed=seed, out=str(out),
-            store=store, faults=str(faults or ""))
+            store=store, faults=str(faults or ""), plugin_flags=plugin_flags())
         for path, scenario in planned
     ]  # fmt: skip
     return _play(tasks, engine_named(engine, jobs), as_json, verbose)

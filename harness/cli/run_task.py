@@ -26,6 +26,7 @@ class RunTask(msgspec.Struct, frozen=True, kw_only=True):
     out: str
     store: str = ""
     faults: str = ""
+    plugin_flags: tuple[str, ...] = ()
 
 
 def play(task: RunTask) -> RunSummary:
@@ -51,6 +52,7 @@ def play(task: RunTask) -> RunSummary:
         world=task.world or "",
         store=task.store,
         faults=task.faults,
+        plugin_flags=task.plugin_flags,
     )
     return summarize(played, asked)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from harness.cli.options import plugin_flags
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings.importing.fidelity import Fidelity
@@ -61,7 +62,8 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
         yield f"found in it: {', '.join(self.findings) or 'nothing'}"
         for line in self.fidelity.lines():
             yield f"  {line}"
-        yield f"play it: {shlex.join(['harness', 'run', str(self.scenario), '--target', 'SPEC'])}"
+        words = ["harness", "run", str(self.scenario), "--target", "SPEC", *plugin_flags()]
+        yield f"play it: {shlex.join(words)}"
 
     def keys(self) -> dict[str, Json]:
         """The report as one object."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb, seed
+from harness.cli.options import every_verb, plugins, seed
 from harness.cli.run import DEFAULT_OUT
 
 
@@ -54,6 +54,7 @@ from harness.cli.run import DEFAULT_OUT
     help="How to read the agent's own session store, below HARNESS_SESSION_DIR.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Say more of the run.")
+@plugins
 @every_verb
 def command(
     scenario: Path, only: tuple[str, ...], spoken: tuple[str, ...], port: int, seed: int | None,

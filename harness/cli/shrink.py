@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from harness.cli.options import every_verb, seed, world
+from harness.cli.options import every_verb, plugins, seed, world
 
 DEFAULT_OUT = ".harness/shrunk"
 
@@ -41,6 +41,7 @@ DEFAULT_OUT = ".harness/shrunk"
     metavar="DIR",
     help="Where the small scenario goes.",
 )
+@plugins
 @every_verb
 def command(
     source: Path, target: str, keep: str, only: tuple[str, ...], seed: int | None,

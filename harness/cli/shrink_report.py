@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.cli.options import plugin_flags
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
 from harness.report import json_lines
@@ -47,7 +48,11 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
         """The command that plays the file."""
         asked = self.asked
         again = Invocation(
-            path=str(self.file), target=asked.target, world=asked.world or "", store=asked.store
+            path=str(self.file),
+            target=asked.target,
+            world=asked.world or "",
+            store=asked.store,
+            plugin_flags=plugin_flags(),
         )
         return repeat(again, self.after.run_name, self.after.seed)
 
