@@ -15,7 +15,7 @@ from harness.report.command import Invocation
 from harness.report.summary import RunSummary, summarize
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class RunTask(msgspec.Struct, frozen=True, kw_only=True):
     """A run to be played; `path` is the scenario's file as the user named it."""
 
     path: str
@@ -26,9 +26,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     out: str
     store: str = ""
     faults: str = ""
+    plugin_flags: tuple[str, ...] = ()
 
 
-def play(job: Job) -> RunSummary:
+def play(task: RunTask) -> RunSummary:
     """Play a run, write its history below `out`, and return what a report needs of it.
 
     What the agent prints goes to standard error: standard output is the report's.
@@ -38,24 +39,25 @@ def play(job: Job) -> RunSummary:
 
     with redirect_stdout(sys.stderr):
         played = run(
-            job.scenario,
-            resolve(job.target),
-            world=job.world,
-            seed=job.seed,
-            out=Path(job.out),
-            store=job.store,
+            task.scenario,
+            resolve(task.target),
+            world=task.world,
+            seed=task.seed,
+            out=Path(task.out),
+            store=task.store,
         )
     asked = Invocation(
-        path=job.path,
-        target=job.target,
-        world=job.world or "",
-        store=job.store,
-        faults=job.faults,
+        path=task.path,
+        target=task.target,
+        world=task.world or "",
+        store=task.store,
+        faults=task.faults,
+        plugin_flags=task.plugin_flags,
     )
     return summarize(played, asked)
 
 
-def lost(job: Job) -> RunSummary:
+def lost_run(task: RunTask) -> RunSummary:
     """Raise HarnessError: nothing is known of a run that ends each process that plays it."""
-    run = job.scenario.run_name
+    run = task.scenario.run_name
     raise HarnessError(f"a worker process died of the run {run}, each time; -j 1 shows how")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from harness.cli.options import plugin_flags
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings.importing.fidelity import Fidelity
@@ -31,7 +32,7 @@ DIGEST_DIGITS = 16
 """How much of a file's SHA-256 names it in `source`."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asks for."""
 
     file: Path
@@ -43,7 +44,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
     """What was written, which transcript it is, what fired over it, and how faithful it is."""
 
     scenario: Path
@@ -61,7 +62,8 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
         yield f"found in it: {', '.join(self.findings) or 'nothing'}"
         for line in self.fidelity.lines():
             yield f"  {line}"
-        yield f"play it: {shlex.join(['harness', 'run', str(self.scenario), '--target', 'SPEC'])}"
+        words = ["harness", "run", str(self.scenario), "--target", "SPEC", *plugin_flags()]
+        yield f"play it: {shlex.join(words)}"
 
     def keys(self) -> dict[str, Json]:
         """The report as one object."""
@@ -88,7 +90,7 @@ class _Read(msgspec.Struct, frozen=True, kw_only=True):
     numbers: tuple[int, ...] = ()
 
 
-def import_file(asked: Asked) -> Made:
+def import_file(asked: ImportRequest) -> ScenarioImport:
     """Write the scenario of a recording, and its cassette if it has bytes.
 
     Raises InputError for a recording that cannot be read or played, and for files that are there.
@@ -122,7 +124,7 @@ def import_file(asked: Asked) -> Made:
     _refuse_what_is_there([path for path, _ in files], asked.force)
     for path, content in reversed(files):
         write_atomically(path, content)
-    return Made(
+    return ScenarioImport(
         scenario=scenario,
         cassette=cassette[0] if cassette else None,
         format=read.format,
@@ -137,7 +139,7 @@ def _digest(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()[:DIGEST_DIGITS]
 
 
-def _read(asked: Asked, account: Account) -> _Read:
+def _read(asked: ImportRequest, account: Account) -> _Read:
     """The recording, told. Raises InputError for one that cannot be read."""
     from harness.recordings.importing import retold
     from harness.stores.hermes_store import read_any_recording
@@ -154,7 +156,7 @@ def _read(asked: Asked, account: Account) -> _Read:
     )
 
 
-def _read_transcript(recording: Recording, asked: Asked, account: Account) -> _Read:
+def _read_transcript(recording: Recording, asked: ImportRequest, account: Account) -> _Read:
     from harness.recordings.as_history import as_history
     from harness.recordings.importing import fidelity, told
 
@@ -217,7 +219,7 @@ def _check(text: str, path: Path) -> None:
         raise InputError(f"it would be no scenario: {error.what}", error.place) from None
 
 
-def _cassette(asked: Asked, read: _Read) -> tuple[Path, bytes] | None:
+def _cassette(asked: ImportRequest, read: _Read) -> tuple[Path, bytes] | None:
     """The exchanges that led to the transcript as a cassette; None where no bytes are recorded."""
     from harness.cassettes.excerpt import excerpt
     from harness.cassettes.read import read_cassette

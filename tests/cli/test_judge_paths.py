@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.walking import Found, files
+from harness.cli.judge_paths import FoundFile, files
 from harness.core.values.errors import InputError
 
 
@@ -25,7 +25,7 @@ def test_files_come_in_order(tmp_path: Path) -> None:
 def test_each_file_comes_once(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     named = tmp_path / "a"
-    assert list(files([named, tmp_path, named])) == [Found(str(named), named=True)]
+    assert list(files([named, tmp_path, named])) == [FoundFile(str(named), named=True)]
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

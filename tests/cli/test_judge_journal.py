@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.journal import NAME, Journal, asked_for, recall, stamp
+from harness.cli.judge_journal import NAME, JudgeJournal, asked_for, recall, stamp
 from harness.core.values.errors import InputError
 from harness.report.recordings import JudgedFile
 
@@ -17,7 +17,7 @@ FILE = JudgedFile(path="a", format="vcr", refusals=("odd",))
 def _journal(folder: Path, recording: Path) -> Path:
     known = stamp(str(recording), "a", "auto")
     assert known is not None
-    with Journal(folder) as journal:
+    with JudgeJournal(folder) as journal:
         assert journal.place(known) is None
         journal.add(known, FILE)
     return folder / NAME
@@ -33,7 +33,7 @@ def recording(tmp_path: Path) -> Path:
 
 def test_what_was_added_is_recalled(tmp_path: Path, recording: Path) -> None:
     path = _journal(tmp_path / "kept", recording)
-    with Journal(tmp_path / "kept") as journal:
+    with JudgeJournal(tmp_path / "kept") as journal:
         place = journal.place(stamp(str(recording), "a", "auto"))
     assert place is not None
     assert recall(str(path), place) == FILE
@@ -41,7 +41,7 @@ def test_what_was_added_is_recalled(tmp_path: Path, recording: Path) -> None:
 
 def test_a_file_that_has_changed_is_another(tmp_path: Path, recording: Path) -> None:
     _journal(tmp_path / "kept", recording)
-    with Journal(tmp_path / "kept") as journal:
+    with JudgeJournal(tmp_path / "kept") as journal:
         assert journal.place(stamp(str(recording), "a", "auto other")) is None
         recording.write_text("more text")
         assert journal.place(stamp(str(recording), "a", "auto")) is None
@@ -56,11 +56,11 @@ def test_a_torn_line_is_no_line_and_the_next_one_is_whole(tmp_path: Path, record
         path.write_bytes(whole[:kept])
         known = stamp(str(recording), "a", "auto")
         assert known is not None
-        with Journal(tmp_path / "kept") as journal:
+        with JudgeJournal(tmp_path / "kept") as journal:
             if kept < len(whole) - 1:
                 assert journal.place(known) is None
             journal.add(known, FILE)
-        with Journal(tmp_path / "kept") as journal:
+        with JudgeJournal(tmp_path / "kept") as journal:
             place = journal.place(known)
         assert place is not None
         assert recall(str(path), place) == FILE
@@ -69,7 +69,7 @@ def test_a_torn_line_is_no_line_and_the_next_one_is_whole(tmp_path: Path, record
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="--resume"):
-        Journal(tmp_path / "file")
+        JudgeJournal(tmp_path / "file")
 
 
 def test_what_is_asked_names_the_check_and_the_version() -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import judging
-from harness.cli.judging import (
+from harness.cli import judge_task
+from harness.cli.judge_task import (
     CHUNK_BYTES,
     CHUNK_FILES,
     DIED,
-    Chunk,
-    Job,
+    JudgeTask,
+    TaskChunk,
     chunks,
     judge_chunk,
     judge_file,
@@ -28,13 +28,13 @@ LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","cont
 
 
 def _refused(path: Path, named: bool = False) -> str:
-    (reason,) = judge_file(Job(path=str(path), named=named)).refusals
+    (reason,) = judge_file(JudgeTask(path=str(path), named=named)).refusals
     return reason
 
 
 def test_a_file_is_judged(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(LINE)
-    judged = judge_file(Job(path=str(tmp_path / "a.jsonl")))
+    judged = judge_file(JudgeTask(path=str(tmp_path / "a.jsonl")))
     assert (judged.format, len(judged.transcripts), judged.refusals) == ("claude_code", 1, ())
     assert judged.transcripts[0].counts["messages"] == 1
 
@@ -70,25 +70,25 @@ def test_a_file_that_has_gone_or_is_a_pipe(tmp_path: Path) -> None:
 
 
 def test_a_mistake_of_ours_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(job: Job) -> None:
+    def broken(job: JudgeTask) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(judging, "_judge", broken)
+    monkeypatch.setattr(judge_task, "_judge", broken)
     assert _refused(tmp_path) == "the reader failed: ZeroDivisionError"
 
 
 def test_a_name_that_is_no_utf8(tmp_path: Path) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.jsonl")
     Path(path).write_text(LINE)
-    judged = judge_file(Job(path=path))
+    judged = judge_file(JudgeTask(path=path))
     assert judged.path == shown(path) == f"{tmp_path}/\\xff.jsonl"
     assert judged.transcripts
 
 
 def test_small_files_go_together() -> None:
-    small = [Job(path=str(n), size_bytes=1) for n in range(2 * CHUNK_FILES + 1)]
+    small = [JudgeTask(path=str(n), size_bytes=1) for n in range(2 * CHUNK_FILES + 1)]
     assert [len(chunk) for chunk in chunks(small, 2)] == [CHUNK_FILES, CHUNK_FILES, 1]
-    large = [Job(path=str(n), size_bytes=CHUNK_BYTES) for n in range(3)]
+    large = [JudgeTask(path=str(n), size_bytes=CHUNK_BYTES) for n in range(3)]
     assert [len(chunk) for chunk in chunks(large, 2)] == [1, 1, 1]
     assert [job for chunk in chunks(small, 2) for job in chunk] == small
     assert {len(chunk) for chunk in chunks(small, 1)} == {1}
@@ -96,10 +96,10 @@ def test_small_files_go_together() -> None:
 
 def test_a_file_that_was_lost_by_itself_is_named(tmp_path: Path) -> None:
     (tmp_path / "good").write_text(LINE)
-    good, bad = Job(path=str(tmp_path / "good")), Job(path="bad", named=True)
-    (judged,) = judging.lost_files(Here(), (bad,))
+    good, bad = JudgeTask(path=str(tmp_path / "good")), JudgeTask(path="bad", named=True)
+    (judged,) = judge_task.lost_files(Here(), (bad,))
     assert (judged.path, judged.refusals, judged.named) == ("bad", (DIED,), True)
-    first, second = judging.lost_files(Here(), (good, bad))
+    first, second = judge_task.lost_files(Here(), (good, bad))
     assert (len(first.transcripts), bool(second.refusals), DIED in second.refusals) == (
         1,
         True,
@@ -107,7 +107,7 @@ def test_a_file_that_was_lost_by_itself_is_named(tmp_path: Path) -> None:
     )
 
 
-def deadly(chunk: Chunk) -> tuple[JudgedFile, ...]:
+def deadly(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """Judge a batch; one file ends each process that reads it."""
     if any(job.path.endswith("3.jsonl") for job in chunk):
         os._exit(3)
@@ -121,10 +121,10 @@ def test_a_file_that_ends_its_process_is_named_and_the_others_of_its_batch_are_j
     for n in range(6):
         (tmp_path / f"{n}.jsonl").write_text(LINE)
     jobs = [
-        Job(path=str(tmp_path / f"{n}.jsonl"), named=n == 3, size_bytes=CHUNK_BYTES // 2)
+        JudgeTask(path=str(tmp_path / f"{n}.jsonl"), named=n == 3, size_bytes=CHUNK_BYTES // 2)
         for n in range(6)
     ]
-    monkeypatch.setattr(judging, "judge_chunk", deadly)
+    monkeypatch.setattr(judge_task, "judge_chunk", deadly)
     judged = list(judge_files(Local(2), jobs))
     assert [file.path for file in judged] == [job.path for job in jobs]
     assert [file.refusals for file in judged] == [(DIED,) if n == 3 else () for n in range(6)]

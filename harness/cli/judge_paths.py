@@ -16,7 +16,7 @@ import msgspec
 from harness.core.values.errors import InputError
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundFile(msgspec.Struct, frozen=True):
     """A file: `named` by the user, or found in a folder; `refused` says why it is not opened."""
 
     path: str
@@ -24,7 +24,7 @@ class Found(msgspec.Struct, frozen=True):
     refused: str = ""
 
 
-def files(paths: Sequence[Path]) -> Iterator[Found]:
+def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
     """Each file once, in order. Raises InputError for a path that is nothing."""
     for path in paths:
         if not path.exists():
@@ -40,16 +40,16 @@ def files(paths: Sequence[Path]) -> Iterator[Found]:
                 yield found
 
 
-def _named(path: Path) -> Found:
-    return Found(os.fspath(path), named=True)
+def _named(path: Path) -> FoundFile:
+    return FoundFile(os.fspath(path), named=True)
 
 
-def _below(folder: str, root: str) -> Iterator[Found]:
+def _below(folder: str, root: str) -> Iterator[FoundFile]:
     try:
         with os.scandir(folder) as entries:
             inside = sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        yield Found(folder, refused=f"cannot be read: {error.strerror}")
+        yield FoundFile(folder, refused=f"cannot be read: {error.strerror}")
         return
     for entry in inside:
         if entry.is_symlink():
@@ -57,16 +57,16 @@ def _below(folder: str, root: str) -> Iterator[Found]:
         elif entry.is_dir(follow_symlinks=False):
             yield from _below(entry.path, root)
         elif not entry.is_file(follow_symlinks=False):
-            yield Found(entry.path, refused="no regular file")
+            yield FoundFile(entry.path, refused="no regular file")
         elif not _is_verdict(entry):
-            yield Found(entry.path)
+            yield FoundFile(entry.path)
 
 
-def _link(path: str, root: str) -> Iterator[Found]:
+def _link(path: str, root: str) -> Iterator[FoundFile]:
     """A link out of the folder is told; what one within it names is met where it stands."""
     target = os.path.realpath(path)
     if target != root and not target.startswith(os.path.join(root, "")):
-        yield Found(path, refused="a link out of the folder, not followed")
+        yield FoundFile(path, refused="a link out of the folder, not followed")
 
 
 def _is_verdict(entry: os.DirEntry[str]) -> bool:

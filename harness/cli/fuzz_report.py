@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from harness.cli import terminal
+from harness.cli.options import plugin_flags
 from harness.core.values.verdict import EXIT_STATUS
 from harness.fuzz.findings import FOLDER
 from harness.fuzz.reduced import Reduced
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 EVERY_S = 60.0
 
 
-class Show:
+class FuzzReport:
     """The face of a campaign that runs. `most` examples in all, or until `end_s` (monotonic)."""
 
     def __init__(
@@ -81,7 +82,8 @@ class Show:
 
     def _finding(self, reduced: Reduced) -> None:
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
-        repeat = shlex.join(["harness", "run", str(file), "--target", self._campaign.plan.target])
+        words = ["harness", "run", str(file), "--target", self._campaign.plan.target]
+        repeat = shlex.join([*words, *plugin_flags()])
         if self._as_json:
             terminal.out(line(self._row(reduced, file, repeat)))
             return
@@ -143,7 +145,7 @@ class Show:
         }
 
     def _resume(self) -> str:
-        return shlex.join(["harness", "fuzz", "--resume", str(self._folder)])
+        return shlex.join(["harness", "fuzz", "--resume", str(self._folder), *plugin_flags()])
 
 
 def _bar() -> Any:

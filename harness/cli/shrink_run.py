@@ -16,7 +16,7 @@ import msgspec
 
 from harness.checks.judge import checks
 from harness.cli import terminal
-from harness.cli.shrink_report import Asked, Result, line, text
+from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
 from harness.cli.shrink_source import kebab, scenarios_of
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError, nearest
@@ -36,7 +36,7 @@ INTERRUPTED = 130
 UNKNOWN = 3
 
 
-def shrink_source(asked: Asked) -> int:
+def shrink_source(asked: ShrinkRequest) -> int:
     """Shrink, write and say what came of it; the exit status."""
     spec = _check(asked)
     with redirect_stdout(sys.stderr):
@@ -50,7 +50,7 @@ def shrink_source(asked: Asked) -> int:
     return INTERRUPTED if result.interrupted else 0
 
 
-def _check(asked: Asked) -> TargetSpec:
+def _check(asked: ShrinkRequest) -> TargetSpec:
     """The target. Raises InputError for one that there is not, or for such a check."""
     if not asked.target:
         raise InputError(f"say which agent: {', '.join(names())}", "--target")
@@ -60,7 +60,7 @@ def _check(asked: Asked) -> TargetSpec:
     return resolve(asked.target)
 
 
-def _first_that_shows(asked: Asked, spec: TargetSpec) -> tuple[Scenario, Keeping]:
+def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, Keeping]:
     """The first run that shows the finding, with everything in it that was in other files.
 
     Raises NotShown when none does, with what they show.
@@ -79,7 +79,7 @@ def _first_that_shows(asked: Asked, spec: TargetSpec) -> tuple[Scenario, Keeping
     raise NotShown(asked.keep, list(shown), f"{asked.source}: in {len(runs)} runs")
 
 
-def _announce(asked: Asked, scenario: Scenario, keeping: Keeping) -> None:
+def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: Keeping) -> None:
     finding = keeping.finding
     if finding.code != asked.keep:
         terminal.note(f"kept is {finding.code}: {finding.message}")
@@ -93,7 +93,7 @@ def _announce(asked: Asked, scenario: Scenario, keeping: Keeping) -> None:
         )
 
 
-def _shrunk(asked: Asked, scenario: Scenario, keeping: Keeping) -> Result:
+def _shrunk(asked: ShrinkRequest, scenario: Scenario, keeping: Keeping) -> ShrinkResult:
     """The result, with its file written."""
     last = Step(best=scenario, tried=0, kept=0, is_kept=False)
     interrupted = False
@@ -116,7 +116,7 @@ def _shrunk(asked: Asked, scenario: Scenario, keeping: Keeping) -> Result:
     file.parent.mkdir(parents=True, exist_ok=True)
     head = [f"harness shrink of {scenario.run_name}: {keeping.finding.code}"]
     file.write_text(scenario_yaml(after, head), "utf-8")
-    return Result(
+    return ShrinkResult(
         asked=asked, before=scenario, after=after, keeping=keeping, shrunk=shrunk, file=file,
         interrupted=interrupted,
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
     )
 
 
-def _is_shown(result: Result, spec: TargetSpec) -> bool:
+def _is_shown(result: ShrinkResult, spec: TargetSpec) -> bool:
     """Whether the file, read and played again, shows the finding."""
     (again,) = load_scenarios(result.file)
     played = run(again, spec, world=result.asked.world, store=result.asked.store)
@@ -164,5 +164,5 @@ def _bar(scenario: Scenario) -> Iterator[Callable[[Step], None]]:
         yield advance
 
 
-def _say(result: Result) -> None:
+def _say(result: ShrinkResult) -> None:
     terminal.out(line(result) if result.asked.as_json else "\n".join(text(result)))

@@ -39,7 +39,7 @@ COLLECT_EVERY = 200_000
 DIED = "the process that read it died"
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     """A file to be judged.
 
     `named`: the user named it, so that all of why it cannot be read is said. `refused`: it is not
@@ -56,7 +56,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     recalled: int | None = None
 
 
-Chunk = tuple[Job, ...]
+TaskChunk = tuple[JudgeTask, ...]
 
 
 def check_names(kind: str, check: str | None) -> None:
@@ -75,24 +75,24 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def chunks(jobs: Iterable[Job], workers: int) -> Iterator[Chunk]:
-    """The jobs, several at a time as long as they are small; for one worker singly."""
+def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
+    """The tasks, several at a time as long as they are small; for one worker singly."""
     if workers == 1:
-        yield from ((job,) for job in jobs)
+        yield from ((task,) for task in tasks)
         return
-    held: list[Job] = []
+    held: list[JudgeTask] = []
     size_bytes = 0
-    for job in jobs:
-        if held and (len(held) >= CHUNK_FILES or size_bytes + job.size_bytes > CHUNK_BYTES):
+    for task in tasks:
+        if held and (len(held) >= CHUNK_FILES or size_bytes + task.size_bytes > CHUNK_BYTES):
             yield tuple(held)
             held, size_bytes = [], 0
-        held.append(job)
-        size_bytes += job.size_bytes
+        held.append(task)
+        size_bytes += task.size_bytes
     if held:
         yield tuple(held)
 
 
-def judge_chunk(chunk: Chunk) -> tuple[JudgedFile, ...]:
+def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """What is found in each of the files."""
     with _few_collections():
         return tuple(map(judge_file, chunk))
@@ -109,83 +109,83 @@ def _few_collections() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def judge_files(engine: Engine, jobs: Iterable[Job]) -> Iterator[JudgedFile]:
+def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[JudgedFile]:
     """What is found in each file, in order."""
-    return _judged(engine, chunks(jobs, engine.workers))
+    return _judged(engine, chunks(tasks, engine.workers))
 
 
-def _judged(engine: Engine, batches: Iterable[Chunk]) -> Iterator[JudgedFile]:
+def _judged(engine: Engine, batches: Iterable[TaskChunk]) -> Iterator[JudgedFile]:
     lost = partial(lost_files, engine)
     return chain.from_iterable(spread(engine, judge_chunk, batches, lost))
 
 
-def lost_files(engine: Engine, chunk: Chunk) -> tuple[JudgedFile, ...]:
+def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """What is known of files of which one ends its process: each is tried singly."""
     if len(chunk) == 1:
-        (job,) = chunk
-        return (JudgedFile(path=shown(job.path), refusals=(DIED,), named=job.named),)
-    return tuple(_judged(engine, ((job,) for job in chunk)))
+        (task,) = chunk
+        return (JudgedFile(path=shown(task.path), refusals=(DIED,), named=task.named),)
+    return tuple(_judged(engine, ((task,) for task in chunk)))
 
 
-def judge_file(job: Job) -> JudgedFile:
+def judge_file(task: JudgeTask) -> JudgedFile:
     """What is found in a file; what cannot be read is refused, with the reason."""
-    from harness.cli.journal import recall
+    from harness.cli.judge_journal import recall
 
-    if job.recalled is not None:
-        return recall(job.journal, job.recalled)
+    if task.recalled is not None:
+        return recall(task.journal, task.recalled)
     try:
-        return _judge(job)
+        return _judge(task)
     except InputError as error:
-        reason = _reason(error, job)
+        reason = _reason(error, task)
     except MemoryError:
         reason = "needs more memory than there is"
     except Exception as error:
         reason = f"the reader failed: {type(error).__name__}"
-    return JudgedFile(path=shown(job.path), refusals=(reason,), named=job.named)
+    return JudgedFile(path=shown(task.path), refusals=(reason,), named=task.named)
 
 
-def _reason(error: InputError, job: Job) -> str:
+def _reason(error: InputError, task: JudgeTask) -> str:
     """All of an error for a named file; else what does not change from file to file, to count."""
-    if not job.named:
+    if not task.named:
         return re.split(r"[:;]", error.what)[0]
-    place = error.place.removeprefix(job.path).removeprefix(": ")
+    place = error.place.removeprefix(task.path).removeprefix(": ")
     return f"{place}: {error.what}" if place else error.what
 
 
-def _judge(job: Job) -> JudgedFile:
+def _judge(task: JudgeTask) -> JudgedFile:
     from harness.stores.hermes_store import read_any_recording
 
-    if job.refused:
-        raise InputError(job.refused)
-    recording = read_any_recording(Path(job.path), job.kind)
+    if task.refused:
+        raise InputError(task.refused)
+    recording = read_any_recording(Path(task.path), task.kind)
     refusals = tuple(refusal.reason for refusal in recording.refusals)
-    transcripts = tuple(_transcripts(job, recording))
+    transcripts = tuple(_transcripts(task, recording))
     return JudgedFile(
-        path=shown(job.path),
+        path=shown(task.path),
         format=recording.format,
         transcripts=transcripts,
         refusals=refusals if refusals or transcripts else ("holds no transcript",),
         notes=recording.notes,
-        named=job.named,
+        named=task.named,
     )
 
 
-def _transcripts(job: Job, recording: Recording) -> Iterator[JudgedTranscript]:
+def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTranscript]:
     from harness.core.history.events import Started
     from harness.recordings.as_history import as_history
     from harness.recordings.counts import counts
 
     if recording.history is not None:
         started = (e for e in recording.history.events if isinstance(e, Started))
-        yield _transcript(job, next((e.run for e in started), ""), recording.history, {})
+        yield _transcript(task, next((e.run for e in started), ""), recording.history, {})
     for transcript in recording.transcripts:
-        yield _transcript(job, transcript.name, as_history(transcript), counts(transcript))
+        yield _transcript(task, transcript.name, as_history(transcript), counts(transcript))
 
 
-def _transcript(job: Job, name: str, history: History, counted: Json) -> JudgedTranscript:
+def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:
     from harness.checks.judge import judge
 
-    verdict = judge(history, only=job.check)
+    verdict = judge(history, only=task.check)
     return JudgedTranscript(
         name=name,
         verdict=verdict,

@@ -8,6 +8,7 @@ program judge it anew.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +19,7 @@ from typing import Self
 import msgspec
 
 from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.report.recordings import JudgedFile
 
 NAME = "judged.jsonl"
@@ -44,10 +46,18 @@ class _Stamped(msgspec.Struct, frozen=True):
 
 
 def asked_for(kind: str, check: str | None) -> str:
-    """What is asked of every file of a run, in a word."""
+    """What is asked of every file of a run, in a word: other plug-ins ask something else."""
     from importlib.metadata import version
 
-    return f"{kind} {check or 'all'} {version('loop-harness')}"
+    words = [kind, check or "all", version("loop-harness")]
+    return " ".join([*words, *map(_plugin_word, loaded())])
+
+
+def _plugin_word(plugin: Plugin) -> str:
+    """A plug-in as it is now: its name, and a digest of its module's file."""
+    file = getattr(plugin.module, "__file__", None)
+    content = Path(file).read_bytes() if file else b""
+    return f"{plugin.module.__name__}:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
 def stamp(path: str, shown: str, asked: str) -> Stamp | None:
@@ -59,7 +69,7 @@ def stamp(path: str, shown: str, asked: str) -> Stamp | None:
     return Stamp(shown, status.st_size, status.st_mtime_ns, asked)
 
 
-class Journal:
+class JudgeJournal:
     """The journal in a folder, open for writing; the folder is made. Raises InputError."""
 
     def __init__(self, folder: Path) -> None:
