@@ -110,8 +110,9 @@ def _rules() -> Iterator[str]:
     default = f"The default dialect is `{RECORD.dialects.default}`."
     yield f"Of `valid_request`. {default} Backticks of an answer are shown as '.\n"
     yield "| rule | status | answer | dialects |\n|---|---|---|---|"
+    everywhere = set(RECORD.dialects.names)
     for rule in RULES.values():
-        where = "all" if rule.dialects == set(RECORD.dialects.names) else ", ".join(sorted(rule.dialects))
+        where = "all" if rule.dialects == everywhere else ", ".join(sorted(rule.dialects))
         answer = rule.text.replace("|", "\\|").replace("`", "'")
         yield f"| {rule.id} | {rule.status} | `{answer}` | {where} |"
     yield ""

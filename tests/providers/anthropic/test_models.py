@@ -80,4 +80,8 @@ def test_a_reply_is_capped_by_the_version(name: str, most: int) -> None:
 def test_a_list_is_one_page() -> None:
     page = listed(None)
     assert [row["id"] for row in page["data"]] == list(RECORD.models)
-    assert (page["has_more"], page["first_id"], page["last_id"]) == (False, RECORD.models[0], RECORD.models[-1])
+    assert (page["has_more"], page["first_id"], page["last_id"]) == (
+        False,
+        RECORD.models[0],
+        RECORD.models[-1],
+    )
