@@ -1,14 +1,13 @@
-"""Content blocks: the wire's JSON objects and the core's values, both ways.
+"""Content blocks: the API's JSON objects and the core's values, both ways.
 
 What the core has a name for becomes that value; every other block, and a known one with a field
 missing or of the wrong type, is kept whole as `Opaque`, so that it says the same when written
 again. `cache_control` is left out everywhere. Unknown fields of text and tool_use go to `extra`;
 those of a tool_result are dropped, because the core has no place for them.
 
-MERGED: What a message says beside its blocks: cache marks, and fields that the API has no place for.
-
-The core's values carry neither, so both are read off the wire's JSON as it is decoded. The usual
-message says nothing of the kind and costs one comparison of names for each block.
+What a message says beside its blocks, cache marks and fields that the API has no place for, is read
+off its JSON as well (`notes`). The usual message says nothing of the kind and costs one comparison
+of names for each block.
 """
 
 from __future__ import annotations
@@ -27,25 +26,18 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
-
-
-class Malformed(ValueError):
-    """A message that is none: `path` below the message, and whether the field is missing."""
-
-    def __init__(self, path: str, missing: bool, wanted: str = "") -> None:
-        super().__init__(path)
-        self.path, self.missing, self.wanted = path, missing, wanted
+from harness.providers.shared.reader import Malformed
 
 
 def message_from(value: Json) -> Message:
     """A message of the wire as a value; raises Malformed when role or content is not one."""
     if not isinstance(value, dict):
-        raise Malformed("", missing=False, wanted="a valid dictionary")
+        raise Malformed("", value, "a valid dictionary")
     for name in ("role", "content"):
         if name not in value:
             raise Malformed(f".{name}", missing=True)
     if not isinstance(value["role"], str):
-        raise Malformed(".role", missing=False, wanted="a valid string")
+        raise Malformed(".role", value["role"], "a valid string")
     return Message(value["role"], _content(value["content"]))
 
 
@@ -53,10 +45,10 @@ def _content(content: Json) -> tuple[Block, ...]:
     if isinstance(content, str):
         return (Text(content),) if content else ()
     if not isinstance(content, list):
-        raise Malformed(".content", missing=False, wanted="a valid list")
+        raise Malformed(".content", content, "a valid list")
     for m, block in enumerate(content):
         if not isinstance(block, dict):
-            raise Malformed(f".content.{m}", missing=False, wanted="a valid dictionary")
+            raise Malformed(f".content.{m}", block, "a valid dictionary")
     return tuple(map(block_from, content))
 
 

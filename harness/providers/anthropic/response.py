@@ -25,7 +25,7 @@ from harness.core.values.plans import ApiError
 from harness.providers.anthropic.blocks import block_from
 from harness.providers.anthropic.errors import STATUS
 from harness.providers.shared import sse
-from harness.providers.shared.codec import decode, input_from
+from harness.providers.shared.codec import arguments_from, decode
 
 
 def message_of(value: dict[str, Json], content: list[dict[str, Json]]) -> Message:
@@ -97,7 +97,7 @@ class MessageAssembly:
 
     def _content(self) -> list[dict[str, Json]]:
         return [
-            {**block, "input": input_from(text)} if (text := self._inputs.get(index)) else block
+            {**block, "input": arguments_from(text)} if (text := self._inputs.get(index)) else block
             for index, block in enumerate(self._blocks)
         ]
 

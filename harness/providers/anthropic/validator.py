@@ -1,28 +1,15 @@
 """What a list of messages breaks, as a fold: one small step for each message.
 
-The state after each message is an immutable value, so a request that extends the last one costs
-only its new messages, and one that shares a part goes back to the state at that part. Neighbours
-of one role count as one turn, as in the API. A turn's calls stay open until the user turn after
-it has ended, hence V4 comes when the next assistant message arrives, or at the end of the list
-(`ending`).
-
-MERGED: What a request breaks as a whole: by where its messages end, by sums, by its size.
-
-The fold (`validator`) has seen each message by itself; this looks at the last one, at the fields
-beside the messages, and at what was counted. It costs the same for any length.
-
-MERGED: The validator's memory: the states of one session's last request, one for each message.
-
-Call ids stand in one map for the whole request, not in every state; going back takes out the ids
-of the dropped messages, so the work follows what changed, never the length of the run.
+Neighbours of one role count as one turn, as in the API. A turn's calls stay open until the user
+turn after it has ended, hence V4 comes when the next assistant message arrives, or at the end of
+the list. At that end `AnthropicFold.finish` looks at the last message, at the fields beside the
+list, and at what was counted; that costs the same for any length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, repeat
-
-import msgspec
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
@@ -33,16 +20,16 @@ from harness.providers.anthropic.fields import AnthropicFields
 from harness.providers.anthropic.rules import rules_of, violation
 from harness.providers.anthropic.totals import NO_TOTALS, RequestTotals, tallied
 from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.fold import Fold, FoldState
 
 
-class TurnState(msgspec.Struct, frozen=True, gc=False):
+class TurnState(FoldState, frozen=True, gc=False):
     """What the messages so far leave open.
 
     `role` is that of the current turn; `calls` are the (id, message index) of the last assistant
     turn, `answered` those with a result; `late`: the user turn holds something beside results;
     `hollow` is the index of an assistant message without content, -1 when the last one had some;
-    `ids` are the call ids of this message; `size_bytes` is cumulative, and so are `violations` and
-    the `tally`.
+    `ids` are the call ids of the last message; the `totals` are cumulative.
     """
 
     role: str = ""
@@ -50,10 +37,7 @@ class TurnState(msgspec.Struct, frozen=True, gc=False):
     answered: frozenset[str] = frozenset()
     late: bool = False
     hollow: int = -1
-    ids: tuple[str, ...] = ()
-    size_bytes: int = 0
-    violations: tuple[Violation, ...] = ()
-    tally: RequestTotals = NO_TOTALS
+    totals: RequestTotals = NO_TOTALS
 
 
 def step(
@@ -70,11 +54,11 @@ def step(
         late = message.role == "user"
         calls = state.calls if late else ()
         return TurnState(
-            message.role, calls, late=late, size_bytes=size, violations=state.violations,
-            tally=state.tally,
+            role=message.role, calls=calls, late=late, size_bytes=size,
+            violations=state.violations, totals=state.totals,
         )  # fmt: skip
     found = [*_role(state, index, message), *_content(state, index, message, noted)]
-    tally, more = tallied(state.tally, index, message, noted, first=not index)
+    totals, more = tallied(state.totals, index, message, noted, first=not index)
     found += more
     ids = tuple([b.id for b in message.blocks if isinstance(b, ToolUse)])
     turn = _enter(state, message.role)
@@ -87,15 +71,15 @@ def step(
         calls += tuple([(id_, index) for id_ in ids])
     new = tuple([v for v in found if v.rule in active])
     return TurnState(
-        turn.role,
-        calls,
-        answered,
-        late,
+        role=turn.role,
+        calls=calls,
+        answered=answered,
+        late=late,
         hollow=index if message.role == "assistant" and not message.blocks else -1,
         ids=ids,
         size_bytes=size,
         violations=state.violations + new if new else state.violations,
-        tally=tally,
+        totals=totals,
     )
 
 
@@ -188,8 +172,8 @@ def _enter(state: TurnState, role: str) -> TurnState:
     if role == state.role or role not in ("user", "assistant"):
         return state
     if role == "assistant":
-        return TurnState(role)
-    return TurnState(role, calls=state.calls)
+        return TurnState(role=role)
+    return TurnState(role=role, calls=state.calls)
 
 
 def _answers(
@@ -230,26 +214,6 @@ def _grouped(rule: str, calls: list[tuple[str, int]]) -> list[Violation]:
     return [violation(rule, n=n, ids=", ".join(id_ for id_, _ in group)) for n, group in groups]
 
 
-def finish(
-    state: TurnState,
-    last: Message | None,
-    active: frozenset[str],
-    count: int = 0,
-    said: AnthropicFields | None = None,
-) -> tuple[Violation, ...]:
-    """All violations of a list of `count` messages that ends here with the message `last`.
-
-    `said` are the fields beside it, None when only the list is known.
-    """
-    plain = said is None or not (said.marks or said.compacts)
-    answerable = last is not None and last.role == "user" and not state.calls
-    if answerable and plain and state.tally is sums.NO_TOTALS and count <= sums.MESSAGES_MAX:
-        return state.violations
-    found = _ending(state, last, compacts=said is not None and said.compacts)
-    found += sums.totals(state.tally, said.marks if said else 0, count)
-    return state.violations + tuple(v for v in found if v.rule in active)
-
-
 def _ending(state: TurnState, last: Message | None, *, compacts: bool) -> list[Violation]:
     open_calls = unanswered(state)
     if compacts:
@@ -275,47 +239,35 @@ _EMPTY = TurnState()
 _NOTHING = repeat(None)
 
 
-class Fold:
-    """The fold of the rules over a list of messages that grows at its end."""
+class AnthropicFold(Fold[TurnState]):
+    """The fold of a dialect's rules over a list of messages."""
 
     def __init__(self, dialect: str) -> None:
-        self.active = rules_of(dialect)
-        self._states: list[TurnState] = []
-        self._state = _EMPTY
-        self._first: dict[str, int] = {}
-
-    def rewind(self, keep: int) -> None:
-        """Forget all but the first `keep` messages."""
-        while len(self._states) > keep:
-            state = self._states.pop()
-            for id_ in state.ids:
-                if self._first.get(id_) == len(self._states):
-                    del self._first[id_]
-        self._state = self._states[-1] if self._states else _EMPTY
+        super().__init__(_EMPTY, rules_of(dialect))
 
     def extend(
-        self, messages: Sequence[Message], noted: Iterable[BlockNotes | None] = _NOTHING
+        self, messages: Iterable[Message], noted: Iterable[BlockNotes | None] = _NOTHING
     ) -> None:
         """Take in the messages that follow, with what is noted of each, if that is known."""
-        states, state = self._states, self._state
         for message, note in zip(messages, noted, strict=False):
-            index = len(states)
-            state = step(state, index, message, self._first, self.active, note)
-            states.append(state)
-            for id_ in state.ids:
-                self._first.setdefault(id_, index)
-        self._state = state
+            self.push(step(self.state, len(self), message, self.ids, self.active, note))
 
     def finish(
         self, last: Message | None, said: AnthropicFields | None = None
     ) -> tuple[Violation, ...]:
-        """The violations of the list, if it ends here with the message `last`."""
-        return finish(self._state, last, self.active, len(self._states), said)
+        """All violations of a list that ends here with the message `last`.
 
-    @property
-    def size_bytes(self) -> int:
-        """The size of all messages."""
-        return self._state.size_bytes
+        `said` are the fields beside it, None when only the list is known.
+        """
+        state, count = self.state, len(self)
+        plain = said is None or not (said.marks or said.compacts)
+        answerable = last is not None and last.role == "user" and not state.calls
+        few = state.totals is NO_TOTALS and count <= sums.MESSAGES_MAX
+        if answerable and plain and few:
+            return state.violations
+        found = _ending(state, last, compacts=said is not None and said.compacts)
+        found += sums.totals(state.totals, said.marks if said else 0, count)
+        return state.violations + tuple(v for v in found if v.rule in self.active)
 
 
 def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
@@ -323,6 +275,6 @@ def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
 
     The list is a request: one that ends with the assistant is a prefill.
     """
-    fold = Fold(dialect)
+    fold = AnthropicFold(dialect)
     fold.extend(messages)
     return fold.finish(messages[-1] if messages else None)

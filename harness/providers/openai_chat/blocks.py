@@ -1,18 +1,16 @@
-"""Tool calls: the wire's JSON objects and the core's `ToolUse`, both ways.
-
-`extra` keeps what the core has no name for: other fields of the call, `function` with those beside
-its name and arguments, and `type` where it is not `function`. A custom call's input is free text
-and is never read. A legacy `function_call` has no id; its name stands for it, as the name of its
-result does. A call that cannot be read so is kept whole, as `Opaque` of the kind `tool_call`.
-
-MERGED: Messages: the rows of the wire and the core's values, both ways.
+"""Messages and calls: the rows of the API and the core's values, both ways.
 
 A row of role `tool` is a message with one result, and so is one of the legacy role `function`,
 which names its call by the function. `reasoning_content`, a field of many gateways, is `Thinking`.
 Parts that are not text, and fields of a row that the core has no name for (`name`, `refusal`,
 `audio`), are `Opaque`; such a field's value holds nothing but itself, by which it is told from a
 part. A field that is null says nothing. `cache_control` is left out everywhere. A result's
-`is_error`, and the signature of a thought, have no place on this wire.
+`is_error`, and the signature of a thought, have no place in this API.
+
+A call's `extra` keeps what the core has no name for: other fields of the call, `function` with
+those beside its name and arguments, and `type` where it is not `function`. A custom call's input is
+free text and is never read. A legacy `function_call` has no id; its name stands for it, as the name
+of its result does. A call that cannot be read so is kept whole, as `Opaque` of the kind `tool_call`.
 """
 
 from __future__ import annotations
@@ -29,10 +27,23 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
-from harness.providers.openai_chat.arguments import arguments_from, arguments_to
+from harness.providers.shared import codec
+from harness.providers.shared.codec import encode
+from harness.providers.shared.reader import Malformed
 
 CALL = "tool_call"
 LEGACY = "function_call"
+
+
+def arguments_from(text: str) -> Json:
+    """The object that a call's arguments are, else the text itself, letter by letter."""
+    value = codec.arguments_from(text)
+    return value if isinstance(value, dict) else text
+
+
+def arguments_to(value: Json) -> str:
+    """The text of a call's arguments; a text stands for itself."""
+    return value if isinstance(value, str) else encode(value).decode()
 
 
 def calls_from(value: dict[str, Json]) -> Iterator[Block]:
@@ -104,14 +115,6 @@ RESULT_ROLES = {"tool": "tool_call_id", "function": "name"}
 """The roles of results, and the field that names the call."""
 
 _SAID = frozenset({"role", "content", "tool_calls", LEGACY})
-
-
-class Malformed(ValueError):
-    """A message that is none: `path` below the message, and what stands there."""
-
-    def __init__(self, path: str, value: Json, wanted: str, *, missing: bool = False) -> None:
-        super().__init__(path)
-        self.path, self.value, self.wanted, self.missing = path, value, wanted, missing
 
 
 def message_from(value: Json) -> Message:

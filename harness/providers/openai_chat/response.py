@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message, Text
-from harness.providers.openai_chat.arguments import arguments_to
-from harness.providers.openai_chat.blocks import said
+from harness.providers.openai_chat.blocks import arguments_to, said
 from harness.providers.openai_chat.errors import error_of
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import sse

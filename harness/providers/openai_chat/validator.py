@@ -1,29 +1,22 @@
-"""What a single row breaks, whatever stands around it: its content and its calls.
+"""What a list of rows breaks: each row by itself, and the list as a fold, one small step for each.
 
-MERGED: What a list of messages breaks, as a fold: one small step for each row.
-
-The state after each row is an immutable value, so a request that extends the last one costs only
-its new rows. Calls stay open as long as rows of results follow their message; the first other row,
-or the end of the list, closes them, and those without a result are C1.
-
-MERGED: The validator's memory: the states of one session's last request, one for each message.
-
-A message of the reader is one row. One of a recording may hold several results at once, as other
-wires have it; it counts as the rows that this wire would make of it.
+Calls stay open as long as rows of results follow their message; the first other row, or the end of
+the list, closes them, and those without a result are C1. A message of the reader is one row. One of
+a recording may hold several results at once, as other providers have it; it counts as the rows that
+this API would make of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-
-import msgspec
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult, ToolUse
 from harness.providers.openai_chat.blocks import LEGACY, RESULT_ROLES, is_call, is_field, rows
 from harness.providers.openai_chat.rules import rules_of, violation
 from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.fold import Fold, FoldState
 from harness.providers.shared.openai import type_name
 
 CALL_ID_MAX, NAME_MAX = 40, 64
@@ -154,13 +147,12 @@ _SYSTEM_ROLES = frozenset({"system", "developer"})
 _ROLES = frozenset({"user", "assistant", *_SYSTEM_ROLES, *RESULT_ROLES})
 
 
-class RowState(msgspec.Struct, frozen=True, gc=False):
+class RowState(FoldState, frozen=True, gc=False):
     """What the rows so far leave open.
 
     `count` rows there were; `role` is the last one's, system rows aside; `calls` are the ids that
     the assistant row before asks for, `answered` those with a result and the row of it. `system` is
     the text of the system rows at the beginning, while `leading` nothing else has come.
-    `size_bytes` is cumulative, and so are `violations`.
     """
 
     count: int = 0
@@ -168,9 +160,6 @@ class RowState(msgspec.Struct, frozen=True, gc=False):
     calls: tuple[str, ...] = ()
     answered: tuple[tuple[str, int], ...] = ()
     leading: bool = True
-    system: str = ""
-    size_bytes: int = 0
-    violations: tuple[Violation, ...] = ()
 
 
 def step(state: RowState, row: Message, active: frozenset[str]) -> RowState:
@@ -197,14 +186,6 @@ def step(state: RowState, row: Message, active: frozenset[str]) -> RowState:
         size_bytes=state.size_bytes + size_bytes(row),
         violations=state.violations + new if new else state.violations,
     )
-
-
-def finish(state: RowState, active: frozenset[str]) -> tuple[Violation, ...]:
-    """All violations of a list that ends here."""
-    found = [*_unanswered(state, "messages")]
-    if not state.count:
-        found.append(violation("C13", path="messages"))
-    return state.violations + tuple(v for v in found if v.rule in active)
 
 
 def _role(state: RowState, row: Message) -> Iterator[Violation]:
@@ -244,37 +225,30 @@ def _unanswered(state: RowState, where: str) -> Iterator[Violation]:
 _EMPTY = RowState()
 
 
-class Fold:
-    """The fold of the rules over a list of messages that grows at its end."""
+class ChatFold(Fold[RowState]):
+    """The fold of a dialect's rules over a list of messages."""
 
     def __init__(self, dialect: str) -> None:
-        self.active = rules_of(dialect)
-        self._states: list[RowState] = []
+        super().__init__(_EMPTY, rules_of(dialect))
 
-    @property
-    def state(self) -> RowState:
-        """The state after the last message."""
-        return self._states[-1] if self._states else _EMPTY
-
-    def rewind(self, keep: int) -> None:
-        """Forget all but the first `keep` messages."""
-        del self._states[keep:]
-
-    def extend(self, messages: Sequence[Message]) -> None:
+    def extend(self, messages: Iterable[Message]) -> None:
         """Take in the messages that follow."""
-        state = self.state
         for message in messages:
+            state = self.state
             for row in rows(message):
                 state = step(state, row, self.active)
-            self._states.append(state)
+            self.push(state)
 
     def finish(self) -> tuple[Violation, ...]:
-        """The violations of the list, if it ends here."""
-        return finish(self.state, self.active)
+        """All violations of a list that ends here."""
+        found = [*_unanswered(self.state, "messages")]
+        if not self.state.count:
+            found.append(violation("C13", path="messages"))
+        return self.state.violations + tuple(v for v in found if v.rule in self.active)
 
 
 def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
     """What the dialect refuses in a request of these messages, first one first."""
-    fold = Fold(dialect)
+    fold = ChatFold(dialect)
     fold.extend(messages)
     return fold.finish()

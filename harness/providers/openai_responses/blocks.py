@@ -36,7 +36,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
-from harness.providers.openai_responses.arguments import arguments_from, arguments_to
+from harness.providers.shared.codec import arguments_from, arguments_to
 
 OUTPUT, INPUT, REFUSAL = "output_text", "input_text", "refusal"
 ITEM = "message"

@@ -1,17 +1,15 @@
-"""A conversation as a path of items, and its messages.
+"""Conversations as paths of items, and what the server stores of them.
 
-The server may be asked to go on from any response that it keeps, so conversations are paths in one
+The server may be asked to go on from any response that it stores, so conversations are paths in one
 tree: a node is an item with all that comes before it. A node knows what it says and what the
 validator found up to it; both are worked out once, when it is made. The reader stands at the end of
 one path, and going to another one costs what the two do not share.
 
-MERGED: What the server keeps: the responses and conversations of one session.
-
 With `previous_response_id` or `conversation` a request names what came before instead of sending
-it. So the reader must know what was answered, and only the wire's writing knows that. The two meet
-here: the reader hands out a reading that knows its place in the conversation, and whoever writes
-the answer to it puts the answer down at that place. An id follows from the key of the call, so the
-same run gives the same ids. What is kept is bounded, as the provider's is by time.
+it. So the reader must know what was answered, and only the provider's writing knows that. The two
+meet here: the reader hands out a reading that knows its place in the conversation, and what writes
+the answer to it stores the answer at that place. An id follows from the key of the call, so the
+same run gives the same ids. What is stored is bounded, as the provider's is by time.
 """
 
 from __future__ import annotations
@@ -21,13 +19,20 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.core.transition.ports import Reading
+from harness.core.transition.ports import Reading, Violation
 from harness.core.values.messages import Block, Json, Message, Thinking, digest
 from harness.core.values.plans import Reply
 from harness.providers.openai_responses import blocks
 from harness.providers.openai_responses.blocks import kind_of, read
 from harness.providers.openai_responses.response import finished
-from harness.providers.openai_responses.validator import EMPTY, ItemState, KnownItems
+from harness.providers.openai_responses.validator import (
+    EMPTY,
+    ItemState,
+    KnownItems,
+    finish,
+    step,
+)
+from harness.providers.shared.fold import Fold
 
 
 class ItemNode:
@@ -52,12 +57,12 @@ def _joins(before: blocks.ItemSaid, said: blocks.ItemSaid) -> bool:
 
 
 class ItemPath:
-    """The conversation at which a reader stands. `ids` are the names that it uses."""
+    """The conversation at which a reader stands, judged by the rules that are `active`."""
 
-    def __init__(self) -> None:
+    def __init__(self, active: frozenset[str] = frozenset()) -> None:
         self.nodes: list[ItemNode] = []
         self.messages: list[Message] = []
-        self.ids: dict[str, int] = {}
+        self._fold = Fold(EMPTY, active)
         self._starts: list[int] = []
         self._keep = 0
 
@@ -69,7 +74,17 @@ class ItemPath:
     @property
     def state(self) -> ItemState:
         """What the validator knows at the end."""
-        return self.nodes[-1].state if self.nodes else EMPTY
+        return self._fold.state
+
+    def take(self, item: Json, known: KnownItems, n: int) -> None:
+        """Go on with input item `n` of a request."""
+        fold = self._fold
+        state = step(fold.state, n, item, fold.ids, known, fold.active)
+        self.push(ItemNode(self.tip, item, state))
+
+    def finish(self) -> tuple[Violation, ...]:
+        """All violations of a conversation that ends here."""
+        return finish(self._fold.state, self._fold.active)
 
     def begin(self) -> None:
         """A new request: what is kept of the messages is counted from here."""
@@ -91,11 +106,8 @@ class ItemPath:
 
     def cut(self, depth: int) -> None:
         """Go back to the first `depth` items."""
-        for node in self.nodes[depth:]:
-            for name in node.state.ids:
-                if self.ids.get(name) == node.depth:
-                    del self.ids[name]
         del self.nodes[depth:]
+        self._fold.rewind(depth)
         whole = bisect_left(self._starts, depth)
         del self.messages[whole:], self._starts[whole:]
         self._keep = min(self._keep, whole)
@@ -121,8 +133,7 @@ class ItemPath:
             self._starts.append(len(self.nodes))
             self.messages.append(Message(said.role, said.blocks))
         self.nodes.append(node)
-        for name in node.state.ids:
-            self.ids.setdefault(name, node.depth)
+        self._fold.push(node.state)
 
     def kept(self) -> tuple[int, Sequence[Message]]:
         """How many messages stand as before `begin`, and all of them."""
@@ -197,17 +208,17 @@ class Conversations:
 class Place:
     """The place of a request: its last item, and where its answer is to be kept."""
 
-    __slots__ = ("_kept", "conversation", "stores", "tip")
+    __slots__ = ("_stored", "conversation", "stores", "tip")
 
     def __init__(
         self, kept: Conversations, tip: ItemNode | None, conversation: str, stores: bool
     ) -> None:
-        self._kept, self.tip = kept, tip
+        self._stored, self.tip = kept, tip
         self.conversation, self.stores = conversation, stores
 
     def answer(self, id_: str, output: Sequence[Json]) -> None:
         """The response `id_` with these items is the answer."""
-        self._kept.put(id_, self, output)
+        self._stored.put(id_, self, output)
 
 
 class PlacedReading(Reading, frozen=True, gc=False):

@@ -9,11 +9,11 @@ from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
 from harness.providers.openai_responses import reply, response
 from harness.providers.openai_responses.blocks import items_of
-from harness.providers.openai_responses.conversations import ItemNode, ItemPath
+from harness.providers.openai_responses.conversations import ItemPath
 from harness.providers.openai_responses.record import RECORD
 from harness.providers.openai_responses.request import ResponsesReader
 from harness.providers.openai_responses.rules import TABLE, rules_of
-from harness.providers.openai_responses.validator import KnownItems, finish, step
+from harness.providers.openai_responses.validator import KnownItems
 
 
 class OpenAIResponsesProvider:
@@ -37,11 +37,10 @@ class OpenAIResponsesProvider:
 
     def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
         """What the dialect refuses in a request of these messages, first one first."""
-        active, path, known = rules_of(dialect), ItemPath(), KnownItems({}, {})
+        path, known = ItemPath(rules_of(dialect)), KnownItems({}, {})
         for n, item in enumerate(items_of(messages)):
-            state = step(path.state, n, item, path.ids, known, active)
-            path.push(ItemNode(path.tip, item, state))
-        return finish(path.state, active)
+            path.take(item, known, n)
+        return path.finish()
 
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""

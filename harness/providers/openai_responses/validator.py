@@ -1,10 +1,8 @@
-"""What an item must look like: its fields, their types, and the words that they may hold.
+"""What a conversation breaks: each item by its form, and all of them as a fold.
 
-MERGED: What a conversation breaks, as a fold: one small step for each item.
-
-The state after an item is an immutable value, so a request that extends the last one costs only its
-new items. Calls stay open until their output comes, wherever it stands; reasoning waits for the
-item that it led to. What this server itself answered is taken as it is.
+An item must have its fields, of the right types, and in them words that the API knows. Calls stay
+open until their output comes, wherever it stands; reasoning waits for the item that it led to. What
+this server itself answered is taken as it is.
 """
 
 from __future__ import annotations
@@ -12,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
 from harness.providers.openai_responses.blocks import ANSWERS, RESULT, kind_of, read
 from harness.providers.openai_responses.rules import NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.fold import FoldState
 from harness.providers.shared.openai import type_name
 
 KINDS = ANSWERS | {
@@ -156,19 +153,15 @@ class KnownItems(NamedTuple):
     stores: bool = True
 
 
-class ItemState(msgspec.Struct, frozen=True, gc=False):
+class ItemState(FoldState, frozen=True, gc=False):
     """What the items so far leave open.
 
     `calls` are the ids of calls without an output, `reasoning` the id of reasoning that nothing
-    follows yet; `ids` are the names that this item uses, with a mark for what it is; `size_bytes`
-    is cumulative, and so are `violations`.
+    follows yet; `ids` are the names that the last item uses, with a mark for what it is.
     """
 
     calls: tuple[str, ...] = ()
     reasoning: str = ""
-    ids: tuple[str, ...] = ()
-    size_bytes: int = 0
-    violations: tuple[Violation, ...] = ()
 
     def answered(self, item: Json) -> ItemState:
         """The state after an item of our own answer."""
@@ -224,7 +217,9 @@ def _after(
     if call:
         names.append(f"{'output' if kind in ANSWERS else 'call'} {call}")
     size = state.size_bytes + size_bytes(item)
-    return ItemState(calls, pending, tuple(names), size, violations)
+    return ItemState(
+        ids=tuple(names), size_bytes=size, violations=violations, calls=calls, reasoning=pending
+    )
 
 
 def _text(item: Json, name: str) -> str:

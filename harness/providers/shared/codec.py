@@ -1,26 +1,20 @@
-"""JSON in and out, for every wire, including what strict JSON cannot say.
+"""JSON in and out, for every provider, including what strict JSON cannot say, and its size.
 
 Half an emoji (a lone surrogate) is a real production value: models emit it, Python keeps it in a
 `str`, and strict encoders refuse it. Replies must be able to carry it, as an escape, so encoding
 and decoding fall back to the standard library where msgspec says no. Requests never use the
-fallback: there the refusal is the very answer that the provider gives.
+fallback: there the refusal is the very answer that the provider gives (`reason`).
 
-MERGED: A token count that is the same everywhere: four bytes of compact JSON are one token.
-
-The real tokenizer is not public; what matters to a test is that the count is deterministic, grows
-with the prompt, and does not depend on white space, escapes or cache marks. So it is taken from
-the values, not from the request's bytes, and is cumulative: a message is measured once.
-
-MERGED: Why a body is no JSON, in the words that the API uses for it.
-
-Only called when a body was refused, so it may look at every byte again. The API's parser names a
-lone surrogate in its own way (anthropics/claude-code#86560); other texts are those of Python's
-parser, whose place suffix has the same form.
+The size of a value in tokens is four bytes of compact JSON each. The real tokenizers are not public;
+what matters to a test is that the count is deterministic, grows with the prompt, and does not depend
+on white space, escapes or cache marks. So it is taken from the values, not from the request's bytes,
+and is cumulative: a message is measured once.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 
 import msgspec
@@ -48,28 +42,37 @@ def decode(data: bytes | str) -> Json:
         return json.loads(data)
 
 
-def input_text(value: Json) -> str:
-    """A call's input as it is streamed. A text that is no JSON is input that was cut off, and goes
-    out as it is."""
-    if isinstance(value, str) and value and input_from(value) == value:
-        return value
-    return encode(value).decode()
+def arguments_from(text: str) -> Json:
+    """A call's arguments from their text; what is no JSON stays the text that came.
 
-
-def input_from(text: str) -> Json:
-    """A call's input from what was streamed; what is no JSON stays the text that came."""
+    A model writes that text, and it may be cut off: so nobody takes it for whole arguments.
+    """
     try:
         return _decode(text)
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         pass
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
 
 
+def arguments_to(value: Json) -> str:
+    """The text of a call's arguments; a text that is no JSON stands for itself."""
+    if isinstance(value, str) and arguments_from(value) == value:
+        return value
+    return encode(value).decode()
+
+
 def _refuse(name: str) -> Json:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text} is out of range")
+    return value
 
 
 BYTES_PER_TOKEN = 4

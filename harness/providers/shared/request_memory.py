@@ -169,7 +169,7 @@ def ends(items: tuple[bytes, ...], start: int) -> list[int]:
 _decode = msgspec.json.Decoder().decode
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
+class NewMessages(msgspec.Struct, frozen=True, gc=False):
     """A request beside the last one: its first `keep` messages are the same, `raws` are the rest.
 
     `raws` is None where there is no list of messages, and `bad` is what stands in its place. The
@@ -209,7 +209,7 @@ class LastRequest:
         """All messages of the last request that had any."""
         return tuple(self._raws)
 
-    def find(self, body: bytes) -> Found:
+    def find(self, body: bytes) -> NewMessages:
         """What is new in a request, which becomes the last one.
 
         Raises NotAnObject, ValueError or RecursionError for a body that is no JSON object.
@@ -222,7 +222,7 @@ class LastRequest:
             self._prefix, self._tail = view[:end], view[end:]
         return found
 
-    def _between(self, body: bytes, keep: int) -> Found | None:
+    def _between(self, body: bytes, keep: int) -> NewMessages | None:
         """The new messages of a body that begins and ends as the last one."""
         if keep < 0:
             return None
@@ -232,27 +232,27 @@ class LastRequest:
             return None
         raws, values = new
         self._marks[keep + 1 :] = ends(raws, start + 1 if keep else start)
-        return Found(keep, raws, values, None)
+        return NewMessages(keep, raws, values, None)
 
-    def _resumed(self, body: bytes, keep: int) -> Found | None:
+    def _resumed(self, body: bytes, keep: int) -> NewMessages | None:
         """The new messages, and the fields after them, of a body that begins as the last one."""
         rest = resume(body, self._marks[keep], self._listed) if keep > 0 else None
         if rest is None or rest.messages is None:
             return None
         self._marks[keep + 1 :] = rest.marks[1:] if rest.marks else ()
         fields = {**self._head, **rest.rest}
-        return Found(keep, rest.messages, map(_decode, rest.messages), fields)
+        return NewMessages(keep, rest.messages, map(_decode, rest.messages), fields)
 
-    def _whole(self, body: bytes) -> Found:
+    def _whole(self, body: bytes) -> NewMessages:
         whole = split(body, self._listed)
         fields, messages = {**whole.head, **whole.rest}, whole.messages
         if self._text is not None and whole.bad.startswith(b'"'):
             messages = (self._text(whole.bad),)
         if messages is None:
-            return Found(0, None, (), fields, whole.bad)
+            return NewMessages(0, None, (), fields, whole.bad)
         self._marks, self._head = list(whole.marks or ()), whole.head
         keep = _same(self._raws, messages)
-        return Found(keep, messages[keep:], map(_decode, messages[keep:]), fields)
+        return NewMessages(keep, messages[keep:], map(_decode, messages[keep:]), fields)
 
 
 def _same(old: list[bytes], new: tuple[bytes, ...]) -> int:

@@ -20,7 +20,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.providers.anthropic.record import RECORD
-from harness.providers.anthropic.validator import Fold, refuse
+from harness.providers.anthropic.validator import AnthropicFold, refuse
 from tests.providers.anthropic.strategies import histories, round_of, texts
 
 ORPHAN = ToolResult("toolu_nobody", "x")
@@ -161,7 +161,7 @@ def test_going_back_leaves_no_trace(data: st.DataObject) -> None:
         (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),
     )
-    fold = Fold(RECORD.dialects.default)
+    fold = AnthropicFold(RECORD.dialects.default)
     fold.extend(first)
     fold.rewind(keep)
     fold.extend(second[keep:])

@@ -19,7 +19,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.providers.openai_chat.record import RECORD
-from harness.providers.openai_chat.validator import Fold, refuse
+from harness.providers.openai_chat.validator import ChatFold, refuse
 from tests.providers.openai_chat import strategies as some
 from tests.providers.openai_chat.strategies import round_of
 
@@ -129,7 +129,7 @@ def test_going_back_leaves_no_trace(data: st.DataObject) -> None:
         (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),
     )
-    fold = Fold("strict")
+    fold = ChatFold("strict")
     fold.extend(first)
     fold.rewind(keep)
     fold.extend(second[keep:])

@@ -20,8 +20,8 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.providers.openai_responses.arguments import arguments_from, arguments_to
 from harness.providers.openai_responses.blocks import items_of, read
+from harness.providers.shared.codec import arguments_from, arguments_to
 from tests.providers.anthropic.strategies import json_values, words
 from tests.providers.openai_responses.strategies import other_parts, said, text_parts
 from tests.providers.openai_responses.world import body, reader
