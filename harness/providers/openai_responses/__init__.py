@@ -2,8 +2,8 @@
 
 `record` says what the house must know of it, `provider` is its face. A request goes through
 `blocks` (what each item says), `conversations` (items grouped into messages, behind what the server
-stores), `fields` and `validator` (what the dialect refuses, by `rules`); `request` puts it together.
-Writing is `reply` and `stream`; reading an answer back is `response`.
+stores), `fields` and `validator` (what the dialect refuses, by `rules`); `request` puts it
+together. Writing is `reply` and `stream`; reading an answer back is `response`.
 
 The core knows messages, this API a flat list of items. Neighbours of the assistant's side (texts,
 calls, reasoning, whatever a response can hold) are one assistant message, as they were said in one
