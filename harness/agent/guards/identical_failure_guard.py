@@ -1,4 +1,4 @@
-"""The guard against the same call failing in the same way, and a tool that keeps failing in one way.
+"""The guard against one call, or one tool, that fails in the same way over and over.
 
 Two streaks stand for two habits: one call repeated exactly, and one tool called with changing
 arguments for the same error. Either is guided after the second failure and refused after the third.
