@@ -17,7 +17,7 @@ from harness.core.values.brief import ToolError
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
 from harness.stores.jsonl import JsonlStore
-from harness.stores.rows import SessionStore
+from harness.stores.session_store import SessionStore
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, use
 from tests.agent.stand import Stand

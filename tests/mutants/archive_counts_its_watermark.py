@@ -8,7 +8,7 @@ from harness.agent import build
 from harness.agent.sessions.jsonl_entries import read_entries
 from harness.agent.sessions.session_archive import ArchivedTranscript, Watermark, archive_of
 from harness.core.values.brief import Brief
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

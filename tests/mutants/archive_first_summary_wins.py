@@ -9,7 +9,7 @@ from harness.agent.sessions.jsonl_conversation import Chain, visible_entries
 from harness.agent.sessions.jsonl_entries import new_entry
 from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
 from harness.core.values.brief import Brief
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

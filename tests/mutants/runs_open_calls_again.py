@@ -12,7 +12,7 @@ from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import results
-from harness.stores.rows import SessionStore
+from harness.stores.session_store import SessionStore
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -24,7 +24,7 @@ from harness.agent.sessions.session_archive import (
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, Thinking, assistant, user
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import TALK, archive_in, archived, assert_caught
 

@@ -14,7 +14,7 @@ from harness.agent.sessions.turn_outcome import Outcome, restored
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, assistant
-from harness.stores.rows import Pending
+from harness.stores.session_store import Pending
 from harness.stores.sqlite import SqliteStore
 
 

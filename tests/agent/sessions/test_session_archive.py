@@ -16,7 +16,7 @@ from harness.core.history.history import canonical
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Message
 from harness.runner import run
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import text, too_long, use
 from tests.agent.stand import Stand
