@@ -22,8 +22,8 @@ import msgspec
 from harness.core.values.errors import InputError, nearest
 from harness.engines import Engine
 from harness.engines.spread import spread
-from harness.report.recordings import JudgedFile, JudgedTranscript
-from harness.report.summary import evidence
+from harness.report.judge_report import JudgedFile, JudgedTranscript
+from harness.report.run_summary import evidence
 
 if TYPE_CHECKING:
     from harness.core.history.history import History

@@ -21,7 +21,7 @@ from harness.agent.guards.guard_protocol import (
     Ladder,
     Proceed,
     Refuse,
-    said,
+    result_words,
     signature,
 )
 from harness.core.values.messages import ToolResult, ToolUse
@@ -106,7 +106,7 @@ class IdenticalFailureGuard:
         if not result.is_error:
             self._succeeded(call.name, key, signature("", result.content))
             return Proceed()
-        error = fingerprint(said(result))
+        error = fingerprint(result_words(result))
         count = max(
             self._of_call.setdefault(key, _Streak()).see(key, _NUMBER.sub("#", error)),
             self._of_tool.setdefault(call.name, _Streak()).see(key, error),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
-from harness.report.summary import RunSummary
+from harness.report.run_summary import RunSummary
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.history.events import Noted, Valued
-from harness.report.events import lines, quoted, short
+from harness.report.event_lines import lines, quoted, short
 from tests.report.fabricated import history
 
 JSON = st.recursive(st.none() | st.booleans() | st.text(), lambda v: st.dictionaries(st.text(), v))

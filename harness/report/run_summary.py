@@ -1,10 +1,13 @@
-"""What a report needs of a run, and no more: a plain value that can cross processes.
+"""What a report needs of a run, and the command that repeats it.
 
-The history stays on disk; of it only the lines of the events that prove a finding are kept.
+The summary is a plain value that can cross processes. The history stays on disk: only the lines of
+the events that prove a finding are kept. Every failure prints a command that can be pasted into a
+shell.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,11 +16,40 @@ import msgspec
 from harness.catalogue import incident
 from harness.core.history.history import History
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
-from harness.report.command import Invocation, repeat
-from harness.report.events import at, lines
+from harness.report.event_lines import at, lines
 
 if TYPE_CHECKING:
     from harness.runner import Run
+
+
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was asked for, as the user said it.
+
+    `world` is empty when it followed from the target, `store` when the agent uses the brief's,
+    `faults` without an overlay. `plugin_flags` are the words by which plug-ins were loaded.
+    """
+
+    path: str
+    target: str
+    world: str = ""
+    store: str = ""
+    faults: str = ""
+    plugin_flags: tuple[str, ...] = ()
+
+
+def run_command(asked: Invocation, name: str, seed: int) -> str:
+    """The shell command for exactly one run of a scenario file.
+
+    >>> run_command(Invocation(path="a b.yaml", target="reference"), "a/x+stream", 7)
+    "harness run 'a b.yaml' --only a/x+stream --target reference --seed 7"
+    """
+    words = ["harness", "run", asked.path, "--only", name, "--target", asked.target]
+    words += ["--seed", str(seed)]
+    words += ["--world", asked.world] if asked.world else []
+    words += ["--store", asked.store] if asked.store else []
+    words += ["--faults", asked.faults] if asked.faults else []
+    words += asked.plugin_flags
+    return shlex.join(words)
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +91,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         seed=run.seed,
         verdict=verdict,
         history=str(run.folder / "history.jsonl") if run.folder else "",
-        repeat=repeat(asked, name, run.seed) if asked else "",
+        repeat=run_command(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
         seen=tuple(_seen(run.scenario.source)),
     )

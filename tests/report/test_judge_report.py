@@ -6,9 +6,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Verdict
-from harness.report import recordings
-from harness.report.recordings import JudgedFile, JudgedTranscript
-from harness.report.summary import evidence
+from harness.report import judge_report
+from harness.report.judge_report import JudgedFile, JudgedTranscript
+from harness.report.run_summary import evidence
 from tests.report.fabricated import FINDING, history
 
 FILES = (
@@ -39,12 +39,12 @@ FILES = (
 @pytest.mark.parametrize("width", [60, 120])
 @pytest.mark.parametrize("verbose", [False, True])
 def test_text(width: int, verbose: bool, snapshot: SnapshotAssertion) -> None:
-    said = [line for file in FILES for line in recordings.text(file, width, verbose=verbose)]
-    tally = recordings.Tally()
+    said = [line for file in FILES for line in judge_report.text(file, width, verbose=verbose)]
+    tally = judge_report.JudgedTotals()
     for file in FILES:
         tally.add(file)
     assert "\n".join([*said, *tally.ending()]) == snapshot
 
 
 def test_the_command_is_quoted() -> None:
-    assert recordings.repeat("logs/a b.jsonl") == "harness judge 'logs/a b.jsonl'"
+    assert judge_report.judge_command("logs/a b.jsonl") == "harness judge 'logs/a b.jsonl'"

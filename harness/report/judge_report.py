@@ -11,7 +11,7 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Verdict, VerdictWord, worst
 from harness.report.json_lines import judged_line
-from harness.report.text import MARKS, WORDS, Paint, findings, plain, wrapped
+from harness.report.run_report import MARKS, WORDS, Paint, findings, plain, wrapped
 
 
 class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
         return worst(*(t.verdict.verdict for t in self.transcripts))
 
 
-def repeat(path: str) -> str:
+def judge_command(path: str) -> str:
     """The command that judges a file again."""
     return shlex.join(["harness", "judge", path])
 
@@ -50,7 +50,9 @@ def repeat(path: str) -> str:
 def json_lines(file: JudgedFile) -> Iterator[str]:
     """The contract's object for each transcript."""
     for t in file.transcripts:
-        yield judged_line(file.path, t.name, file.format, t.verdict, t.counts, repeat(file.path))
+        yield judged_line(
+            file.path, t.name, file.format, t.verdict, t.counts, judge_command(file.path)
+        )
 
 
 def text(
@@ -80,7 +82,7 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
 
 
-class Tally:
+class JudgedTotals:
     """What is kept of the files once they were printed: numbers."""
 
     def __init__(self) -> None:

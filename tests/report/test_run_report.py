@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from harness.report import text
-from harness.report.text import Paint, Style
+from harness.report import run_report
+from harness.report.run_report import Paint, Style
 from tests.report.fabricated import RUNS
 
 
-def lines(width: int, paint: Paint = text.plain, verbose: bool = False) -> list[str]:
+def lines(width: int, paint: Paint = run_report.plain, verbose: bool = False) -> list[str]:
     """The whole report as the command line prints it."""
-    column = text.label_width([text.label(run.name, run.scenario) for run in RUNS])
+    column = run_report.label_width([run_report.label(run.name, run.scenario) for run in RUNS])
     rows = [
-        text.entry(run, before, column, width, paint)
+        run_report.entry(run, before, column, width, paint)
         for before, run in zip((None, *RUNS), RUNS, strict=False)
     ]
-    return "\n".join([*rows, *text.ending(RUNS, width, paint, verbose)]).splitlines()
+    return "\n".join([*rows, *run_report.ending(RUNS, width, paint, verbose)]).splitlines()
 
 
 @pytest.mark.parametrize("width", [60, 120])
@@ -54,7 +54,7 @@ def test_the_last_line_says_how_many_and_the_seed() -> None:
     assert lines(80)[-1] == (
         "5 runs: 2 passed, 1 failed, 1 unknown, 1 not applicable; target my.agent:agent; seed 7"
     )
-    assert text.totals([]) == "0 runs: nothing ran; target ; seeds "
+    assert run_report.totals([]) == "0 runs: nothing ran; target ; seeds "
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_the_last_line_says_how_many_and_the_seed() -> None:
     ],
 )
 def test_label(name: str, label: str) -> None:
-    assert text.label(name, "a") == label
+    assert run_report.label(name, "a") == label
