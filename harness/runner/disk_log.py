@@ -1,6 +1,6 @@
-"""A log whose older part is on disk, so that a run of any length needs the same memory.
+"""An event log whose older part is on disk, so that a run of any length needs the same memory.
 
-The newest events stay at hand, for doors look back a little; what is older goes into a database
+The newest events stay in memory, for transports look back a little. Older ones go into a database
 that has no name and vanishes with the run. A short run never touches the disk. Events come back as
 equal values, as they would from a history file.
 """
