@@ -30,6 +30,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import HarnessError, InputError
+from harness.core.values.plans import Kill
 from harness.runner import prepare
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
@@ -153,7 +154,7 @@ class Restarts:
 
 
 def _kills(answered: Answered) -> bool:
-    return any(step.startswith("kill") for step in answered.steps)
+    return any(isinstance(step, Kill) for step in answered.steps)
 
 
 def _forked(attempt: Attempt) -> int:

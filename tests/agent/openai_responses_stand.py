@@ -9,9 +9,9 @@ from typing import Any
 import openai
 import pytest
 
-from harness.agent.failures import FailureKind, ModelFailure
-from harness.agent.model import Answer, Query
-from harness.agent.openai_responses_model import OpenAIResponsesModel
+from harness.agent.models.failures import FailureKind, ModelFailure
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.openai_responses_model import OpenAIResponsesModel
 from harness.clock import RealClock
 from harness.core.scenario.scenario import Turn
 from harness.core.values.messages import Text, Thinking, ToolSpec, ToolUse, user

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.outcome import TAKEN
+from harness.agent.sessions.turn_outcome import TAKEN
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user

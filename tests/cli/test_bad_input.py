@@ -12,7 +12,7 @@ import yaml
 
 from harness.cassettes.convert import convert
 from harness.cassettes.read import load
-from harness.cli.cassettes import cassettes_of, scenarios_of
+from harness.cli.selection import cassettes_of, scenarios_of_cassette
 from harness.core.values.errors import InputError
 from harness.files import load_scenarios, regular_file
 from harness.recordings.compact_codec import lines
@@ -43,7 +43,7 @@ def _convert(path: Path) -> object:
 
 def _run(path: Path) -> object:
     found = cassettes_of(path)
-    return [list(scenarios_of(file, path)) for file in found] or load_scenarios(path)
+    return [list(scenarios_of_cassette(file, path)) for file in found] or load_scenarios(path)
 
 
 VERBS: dict[str, Callable[[Path], object]] = {"judge": _judge, "convert": _convert, "run": _run}
