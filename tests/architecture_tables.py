@@ -22,7 +22,7 @@ FLOORS: dict[str, int] = {
     "recordings": 2,
     "files": 3,
     "cassettes": 4,
-    "stores": 4,
+    "stores": 3,
     "agent": 5,
     "targets": 6,
     "transports": 6,
@@ -47,7 +47,7 @@ ONLY: dict[str, frozenset[str]] = {
     "core": frozenset(),
     "catalogue": frozenset({"core"}),
     "clock": frozenset({"core"}),
-    "files": frozenset({"core", "catalogue", "faults", "recordings", "providers"}),
+    "files": frozenset({"core", "catalogue", "faults", "recordings", "providers", "stores"}),
     "providers": frozenset({"core"}),
     "checks": frozenset({"core"}),
     "faults": frozenset({"core", "catalogue"}),
@@ -117,14 +117,14 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
     "yaml": ("files", "cassettes", "recordings.yaml_tags"),
-    "anthropic": ("transports.clients", "transports.loopback_brief"),
-    "openai": ("transports.clients", "transports.loopback_brief"),
+    "anthropic": ("transports.sdk_clients",),
+    "openai": ("transports.sdk_clients",),
     "httpx": ("transports",),
     "httpx2": ("transports",),
-    "respx": ("transports.mounted",),
+    "respx": ("transports.mount",),
     "h11": ("transports",),
     "mcp": ("transports",),
-    "mcp_types": ("transports.mcp_server",),
+    "mcp_types": ("transports.mcp_tools",),
     "anyio": ("clock",),
     "trio": ("clock",),
     "vcr": ("cassettes",),
@@ -163,7 +163,7 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-PROCESS_STATE: tuple[str, ...] = ("clock.patched", "core.values.loaded_plugins")
+PROCESS_STATE: tuple[str, ...] = ("clock.time_patch", "core.values.loaded_plugins")
 """Who may say `global`: the one patch of the process that virtual time needs for sync code, and the
 plug-ins that the process has loaded."""
 

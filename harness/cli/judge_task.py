@@ -153,7 +153,7 @@ def _reason(error: InputError, task: JudgeTask) -> str:
 
 
 def _judge(task: JudgeTask) -> JudgedFile:
-    from harness.stores.hermes_store import read_any_recording
+    from harness.files.recording_file import read_any_recording
 
     if task.refused:
         raise InputError(task.refused)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.stores.hermes_store import read_any_recording
+from harness.files.recording_file import read_any_recording
 from tests.stores.hermes_database import add_turn, create
 
 
