@@ -134,7 +134,6 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "trio": ("clock",),
     "vcr": ("cassettes",),
     "psycopg": ("stores",),
-    "jinja2": ("report",),
     "hypothesis": ("fuzz", "shrink"),
     "ray": ("engines",),
     "click": ("cli",),
@@ -157,7 +156,7 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
 one, and the faces."""
 
 HEAVY: frozenset[str] = _words(
-    "msgspec anthropic openai yaml click rich pytest hypothesis jinja2 vcr httpx httpx2 anyio h11 "
+    "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
     "asyncio mcp ray"
 )
 """What costs too much to be imported before it is used."""

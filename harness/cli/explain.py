@@ -12,7 +12,7 @@ from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from harness.catalogue.incident import Incident
+    from harness.catalogue import Incident
     from harness.faults import Fault
 
 
@@ -71,7 +71,7 @@ def _faults() -> Iterator[tuple[str, str]]:
 
 
 def _fault(fault: Fault) -> str:
-    from harness.faults.table import ROWS
+    from harness.catalogue import ROWS
 
     settings = [f"{name}={default!r}" for name, default in fault.defaults.items()]
     parts = [

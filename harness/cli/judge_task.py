@@ -153,11 +153,11 @@ def _reason(error: InputError, task: JudgeTask) -> str:
 
 
 def _judge(task: JudgeTask) -> JudgedFile:
-    from harness.stores.recordings import read_file
+    from harness.stores.hermes_store import read_any_recording
 
     if task.refused:
         raise InputError(task.refused)
-    recording = read_file(Path(task.path), task.kind)
+    recording = read_any_recording(Path(task.path), task.kind)
     refusals = tuple(refusal.reason for refusal in recording.refusals)
     transcripts = tuple(_transcripts(task, recording))
     return JudgedFile(

@@ -60,8 +60,8 @@ def scenarios(folder: Path | None) -> Iterator[Row]:
 
 def faults(_: Path | None = None) -> Iterator[Row]:
     """Every fault: its kind, the rows of the fault table that it makes, where and how it bends."""
+    from harness.catalogue import sources
     from harness.faults import faults
-    from harness.faults.table import sources
 
     for fault in faults().values():
         yield {

@@ -22,7 +22,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.cassettes.recorder import Recorder
     from harness.core.scenario.scenario import Scenario
-    from harness.runner.live_model import LiveRun
+    from harness.runner.cassette_model import LiveRun
 
 REAL_S = 600.0
 
@@ -76,7 +76,7 @@ def command(
     """
     from harness.cassettes.recorder import Recorder
     from harness.cassettes.scan import secrets_of
-    from harness.runner.live_model import record_run
+    from harness.runner.cassette_model import record_run
     from harness.targets.spec import resolve
     from harness.transports.upstream import providers
 

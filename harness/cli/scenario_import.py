@@ -142,9 +142,9 @@ def _digest(file: Path) -> str:
 def _read(asked: ImportRequest, account: Account) -> _Read:
     """The recording, told. Raises InputError for one that cannot be read."""
     from harness.recordings.importing import retold
-    from harness.stores.recordings import read_file
+    from harness.stores.hermes_store import read_any_recording
 
-    recording = read_file(asked.file, asked.kind)
+    recording = read_any_recording(asked.file, asked.kind)
     if recording.history is None:
         return _placed(asked.file, lambda: _read_transcript(recording, asked, account))
     history = recording.history
