@@ -122,14 +122,14 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
     "yaml": ("files", "cassettes", "recordings.yaml_tags"),
-    "anthropic": ("transports.clients", "transports.loopback_brief"),
-    "openai": ("transports.clients", "transports.loopback_brief"),
+    "anthropic": ("transports.sdk_clients",),
+    "openai": ("transports.sdk_clients",),
     "httpx": ("transports",),
     "httpx2": ("transports",),
-    "respx": ("transports.mounted",),
+    "respx": ("transports.mount",),
     "h11": ("transports",),
     "mcp": ("transports",),
-    "mcp_types": ("transports.mcp_server",),
+    "mcp_types": ("transports.mcp_tools",),
     "anyio": ("clock",),
     "trio": ("clock",),
     "vcr": ("cassettes",),
@@ -168,7 +168,7 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-PROCESS_STATE: tuple[str, ...] = ("clock.patched", "core.values.loaded_plugins")
+PROCESS_STATE: tuple[str, ...] = ("clock.time_patch", "core.values.loaded_plugins")
 """Who may say `global`: the one patch of the process that virtual time needs for sync code, and the
 plug-ins that the process has loaded."""
 

@@ -1,4 +1,4 @@
-"""hermes' `state.db`, read and never written: while the agent runs, and as an incident afterwards.
+"""hermes' `state.db`, read and never written: while the agent runs, and as a recording afterwards.
 
 The agent keeps the database in WAL mode, so what it wrote last stands in `state.db-wal`. Reading
 beside a running agent takes the ordinary read-only mode, which sees the log and may leave an index
@@ -6,10 +6,8 @@ beside a running agent takes the ordinary read-only mode, which sees the log and
 written beside it, wherever it is. The database is a stranger's: only plain tables are read, for a
 view could run anything.
 
-MERGED: Recordings in files, whatever holds them: text is read by `load`, a database by its own store.
-
 A database is no recording by its bytes alone, for the last of what was written may stand in a log
-beside it; so it is told by its first bytes and opened by its name.
+beside it. So `read_any_recording` tells it by its first bytes and opens it by its name.
 """
 
 from __future__ import annotations
@@ -25,11 +23,12 @@ from urllib.parse import quote
 
 from harness.core.history.events import StoredRow
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json, Message, digest
+from harness.core.values.messages import Json, Message
 from harness.files.recording_file import read_recording
 from harness.recordings import hermes
 from harness.recordings.lines import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
+from harness.stores.session_store import stored_row
 
 _BUSY_S = 5.0
 _SESSIONS = ("id", "model", "system_prompt")
@@ -131,7 +130,7 @@ def _stored(row: Mapping[str, Json]) -> tuple[StoredRow, Message]:
     message = hermes.message(row)
     inbound = row.get("platform_message_id")
     kept = inbound if isinstance(inbound, str) and message.role == "user" else ""
-    return StoredRow(str(row["id"]), digest(message), kept), message
+    return stored_row(str(row["id"]), message, kept)
 
 
 def read_any_recording(path: Path, kind: str = "auto") -> Recording:

@@ -14,7 +14,7 @@ from harness.fuzz.mutations import MUTATIONS, Draft, Mutation
 from harness.fuzz.strategies import conversations, damaged_conversations
 from harness.providers import by_name
 from harness.providers.anthropic.rules import DIALECTS
-from harness.runner.session import seed_messages
+from harness.runner.session_seed import seed_messages
 
 STORED = tuple[SeedMessage, ...]
 

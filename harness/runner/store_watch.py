@@ -1,8 +1,7 @@
-"""The stored session: what is there before the first message, and what changes in it.
+"""The stored session during a run: the store of a brief, and what changes in it.
 
-A session to begin with is written into the store that the harness gives, and laid beside it as
-`seed.jsonl` for agents that keep their own. `StoreWatch` looks at the store before each call and
-records what is new, changed or gone.
+`StoreWatch` looks at a store before each call and records what is new, changed or gone. `OwnStore`
+makes the store of a brief once the agent asks for it.
 """
 
 from __future__ import annotations
@@ -15,61 +14,28 @@ import msgspec
 
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.history import History
-from harness.core.scenario.scenario import Scenario, SeedMessage
-from harness.core.scenario.script import block_from
 from harness.core.transition.ports import Store
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import InputError, nearest
-from harness.core.values.messages import Block, Message, Text
-from harness.runner.session_file import READ
+from harness.core.values.messages import Message
 from harness.stores.session_store import SessionStore
 from harness.stores.store_options import (
     OpenStore,
     drop_scratch,
-    open_postgres,
     open_scratch,
     open_store,
     open_unshared,
 )
+from harness.stores.store_readers import open_reader
 from harness.transports.dispatcher import Dispatcher
 
-SESSION = "main"
+_SESSION = "main"
+"""The session that a seed is stored in."""
 
 
-def seed_messages(scenario: Scenario) -> list[Message]:
-    """The messages that are stored before the first inbound one.
-
-    Raises InputError for a session file that cannot be read.
-    """
-    session = scenario.session
-    if session.file is None:
-        return [_message(m) for m in session.messages]
-    path = beside(scenario, session.file)
-    place = f"{scenario.name}: session {path}"
-    try:
-        return READ[session.format or "jsonl"](path, place)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place) from None
-
-
-def beside(scenario: Scenario, name: str) -> Path:
-    """A file that a scenario names: from its own folder, or from where the command runs."""
-    near = Path(scenario.folder) / name
-    return near if near.exists() else Path(name)
-
-
-def _message(message: SeedMessage) -> Message:
-    if isinstance(message.content, str):
-        blocks: tuple[Block, ...] = (Text(message.content),) if message.content else ()
-        return Message(message.role, blocks)
-    return Message(message.role, tuple(block_from(dict(b)) for b in message.content))
-
-
-def lay_seed(folder: Path, messages: Sequence[Message]) -> None:
-    """Lay a session to begin with as `seed.jsonl`, one message a line."""
-    if messages:
-        lines = b"".join(msgspec.json.encode(m) + b"\n" for m in messages)
-        (folder / "seed.jsonl").write_bytes(lines)
+def watch_store(transition: Transition, spec: str, folder: Path) -> None:
+    """Look at the agent's own store before each call, where READER:PATH names one."""
+    if spec:
+        transition.look = StoreWatch(open_reader(spec, folder), transition.history).look
 
 
 class StoreWatch:
@@ -135,26 +101,26 @@ class OwnStore:
         self._messages, self._wrap, self._opener = messages, wrap, opener
         self._store: SessionStore | None = None
 
-    def open(self, door: Dispatcher) -> SessionStore:
+    def open(self, dispatcher: Dispatcher) -> SessionStore:
         """The store, with the session to begin with in it; one that may fail, where a fault is
         armed on it. Raises what a store raises that cannot be opened."""
-        store, given = self._opened(door)
+        store, given = self._opened(dispatcher)
         self._store, history = store, self._transition.history
         watch = StoreWatch(store, history)
         self._transition.look = watch.look
         watch.look(history.events[-1].at_ms)
         return self._wrap(given) if self._wrap else given
 
-    def _opened(self, door: Dispatcher) -> tuple[SessionStore, Any]:
+    def _opened(self, dispatcher: Dispatcher) -> tuple[SessionStore, Any]:
         """The store behind the seam, and as the agent gets it."""
         store = self._real()
         if self._messages and not store.read():
-            store.seed(SESSION, self._messages)
+            store.seed(_SESSION, self._messages)
         if not self._transition.store_is_faulty:
             return store, store
         from harness.stores.shim.damaged_file import open_faulty
 
-        return open_faulty(store, self._real, door.store, door.carry_out)
+        return open_faulty(store, self._real, dispatcher.store, dispatcher.carry_out)
 
     def _real(self) -> SessionStore:
         """The store behind the seam. One that may fail is opened as for good, for what is synced
@@ -170,50 +136,3 @@ class OwnStore:
             if not keep:
                 drop_scratch(self._store)
             self._store.close()
-
-
-def _sqlite(path: Path) -> Any:
-    from harness.stores.sqlite import SqliteStore
-
-    return SqliteStore(path, synchronous="OFF")
-
-
-def _jsonl(path: Path) -> Any:
-    from harness.stores.store_readers import MessageLines
-
-    return MessageLines(path)
-
-
-def _claude_code_store(path: Path) -> Any:
-    from harness.stores.claude_code_store import ClaudeCodeStore
-
-    return ClaudeCodeStore(path)
-
-
-def _hermes_store(path: Path) -> Any:
-    from harness.stores.hermes_store import HermesStore
-
-    return HermesStore(path)
-
-
-READERS: dict[str, Callable[[Path], Any]] = {
-    "sqlite": _sqlite,
-    "jsonl": _jsonl,
-    "claude_code": _claude_code_store,
-    "hermes": _hermes_store,
-}
-
-
-def open_reader(spec: str, folder: Path) -> Store:
-    """The store that `READER:PATH` names, below the session folder, or `postgres:DSN`.
-
-    Raises InputError for an unknown reader.
-    """
-    reader, _, name = spec.partition(":")
-    if reader == "postgres" and name:
-        return open_postgres(name)
-    if reader not in READERS or not name:
-        hint = nearest(reader, [*READERS, "postgres"])
-        raise InputError(f"a store is READER:PATH; {hint}", f"store {spec!r}")
-    store: Store = READERS[reader](folder / name)
-    return store
