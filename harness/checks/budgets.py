@@ -7,15 +7,22 @@ is on its bill; and so is what its sub-agents do, which are sessions that name t
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import groupby
 
 import msgspec
 
+from harness.checks.evidence.answers import (
+    said_tokens,
+)
 from harness.checks.families import Family, TurnName, children, root_turn
 from harness.core.history.events import Answered, Called
+from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
+from harness.core.history.trace import Trace
 from harness.core.transition.ports import needs
 from harness.core.values.verdict import Finding
 
@@ -65,16 +72,6 @@ def _bill(bills: dict[TurnName, _Bill], family: Family, event: Called | Answered
     if turn not in bills:
         bills[turn] = _Bill(turn, event.n, event.at_ms, event.n)
     return bills[turn]
-
-
-def said_tokens(answered: Answered) -> int:
-    """The tokens of an answer, 0 where nobody says: it broke off before its end, at which the usage
-    stands, or faults changed the events of its stream, so that the caller may have been told other
-    counts."""
-    if not answered.complete or any(fault.startswith("sse.") for fault in answered.faults):
-        return 0
-    said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
-    return said if isinstance(said, int) else 0
 
 
 def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[Finding]:
@@ -128,3 +125,26 @@ _TOO_MANY = {
     "width": "too many are at work at once",
     "total": "too many were made in this turn",
 }
+
+
+@needs("model", "inbox")
+def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
+    """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
+
+    An agent that is killed may begin the turn once more: each of its lives is counted by itself.
+    Source: invariant 10.
+    """
+    for turn in history.trace.turns.values():
+        requests = [e for e in turn.main if not e.called.sdk_retry]
+        for life in _lives(history.trace, requests):
+            if len(life) > max_requests:
+                text = (
+                    f"turn {turn.number} of {turn.session} makes more than {max_requests} requests"
+                )
+                yield Finding("bounded_turn.requests", text, (life[max_requests].n,))
+
+
+def _lives(trace: Trace, requests: list[Exchange]) -> Iterator[list[Exchange]]:
+    """The requests from kill to kill."""
+    for _, life in groupby(requests, lambda e: bisect(trace.kills, e.n)):
+        yield list(life)

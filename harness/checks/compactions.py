@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.request import is_uncounted, settled_list, stands
-from harness.checks.rows import squeeze
+from harness.checks.evidence.answers import is_uncounted
+from harness.checks.evidence.message_lists import settled_list, squeeze, stands
 from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.history import History

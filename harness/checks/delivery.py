@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from harness.checks.begun import is_killed_between
-from harness.checks.outcome import claimed, wrong
-from harness.checks.rows import inbound_rows, squeeze
+from harness.checks.evidence.message_lists import squeeze
+from harness.checks.evidence.outcomes import claimed, wrong
+from harness.checks.rows import inbound_rows
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn

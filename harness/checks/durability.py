@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from harness.checks.outcome import claimed
+from harness.checks.evidence.outcomes import claimed
+from harness.checks.rows import inbound_rows, reply_rows
 from harness.core.history.events import Answered, Called, Killed
 from harness.core.history.exchanges import Sending
 from harness.core.history.history import History
@@ -119,3 +120,27 @@ def _tells(sending: Sending) -> bool:
     if sending.answered is None or not sending.answered.complete:
         return False
     return kind in ("notice", "error") or (kind == "final" and claimed(sending) != "completed")
+
+
+@needs("store", "inbox", "model", "outbox")
+def durable_first(history: History) -> Iterator[Finding]:
+    """What others rely on is stored first.
+
+    `inbound`: a message is stored before the first request that the model gets for it. `reply`: a
+    final is stored before it is delivered. Source: invariant 26.
+    """
+    trace = history.trace
+    for turn in trace.turns.values():
+        if turn.delivery is None or not turn.text.strip():
+            continue
+        where = f"turn {turn.number} of {turn.session}"
+        if turn.main and not any(p.n < turn.main[0].n for p in inbound_rows(trace, turn)):
+            text = f"{where}: the model is asked before the inbound message is stored"
+            yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
+        for sending in turn.sendings:
+            said = sending.request
+            if said.kind != "final" or not said.text.strip() or turn.store_failed:
+                continue
+            if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
+                text = f"{where}: the reply is delivered before it is stored"
+                yield Finding("durable_first.reply", text, (sending.n,))

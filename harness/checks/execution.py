@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from harness.checks.evidence.answers import is_empty, plain
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.transition.ports import needs
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
 _CUT_STOPS = frozenset(
@@ -25,9 +26,6 @@ _CUT_STOPS = frozenset(
     }
 )
 """Stop reasons after which a tool call may be part of one; None: the terminal event is missing."""
-
-_UNPARSED = "__unparsedToolInput"
-"""The key under which some clients hand on an input that was cut in transit."""
 
 
 @needs("model", "tool")
@@ -63,16 +61,6 @@ def _broken(
         yield "changed", f"{name} runs with another input than the model gave"
     if is_empty(execution.request.input) and trace.schema(exchange, name).get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
-
-
-def plain(value: Json) -> Json:
-    """An input with the spellings of nothing (`null`, `""`) as `{}`."""
-    return {} if value is None or value == "" else value
-
-
-def is_empty(value: Json) -> bool:
-    """Whether an input says nothing: `{}`, `""`, null, or one that was cut in transit."""
-    return plain(value) == {} or (isinstance(value, dict) and set(value) == {_UNPARSED})
 
 
 @needs("tool")

@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
-from harness.checks.outcome import outcome
+from harness.checks.evidence.outcomes import expected, outcome
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.transition.ports import needs
 from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Finding
-
-
-def expected(history: History) -> Expect:
-    """The scenario's expectation, as it stands in the start of the run."""
-    return msgspec.convert(history.trace.settings.get("expect") or {}, type=Expect)
 
 
 @needs()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.tool_calls import first_seen
+from harness.checks.evidence.message_lists import first_seen
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.message_tree import Node

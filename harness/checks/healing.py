@@ -13,17 +13,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.outcome import claimed, wrong
-from harness.checks.request import WINDOW_RULES
-from harness.checks.retries import asked_ms
+from harness.checks.evidence.answers import OWN_ERRORS, WINDOW_RULES, asked_ms
+from harness.checks.evidence.outcomes import claimed, wrong
 from harness.core.history.events import Answered, AnyEvent, Killed
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.transition.ports import needs
 from harness.core.values.verdict import Finding
-
-_OURS = ("limit.", "script.", "cassette.")
-"""What we answer for ourselves: no provider has said it."""
 
 _DEAD = ("crashed", "hung")
 
@@ -119,7 +115,7 @@ def _counts(turn: Turn) -> bool:
     """Whether a turn is one that a well agent answers."""
     usual = turn.text.strip() and not (turn.redelivery or turn.cancelled_n or turn.limits)
     asked_of_us = (e.answered for e in turn.exchanges)
-    return bool(usual) and not any(a and a.error.startswith(_OURS) for a in asked_of_us)
+    return bool(usual) and not any(a and a.error.startswith(OWN_ERRORS) for a in asked_of_us)
 
 
 def _unwell(turn: Turn) -> str:

@@ -43,6 +43,7 @@ from harness.checks import (
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect
 from harness.core.transition.ports import CheckFunction
+from harness.checks.evidence.outcomes import expected, outcome
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
 
@@ -150,7 +151,7 @@ def judge(
     findings, declared = _known_apart(wanted, applied, set(chosen))
     return Verdict(
         _word(findings, applied.doubts),
-        outcome=outcome.outcome(history),
+        outcome=outcome(history),
         findings=findings,
         known=declared,
         doubts=tuple(applied.doubts),
@@ -196,7 +197,7 @@ def _settings(history: History, name: str) -> dict[str, Any]:
 def _expectation(history: History) -> Expect:
     """The expectation; the default one when it cannot be read, of which `expect` tells."""
     try:
-        return expectation.expected(history)
+        return expected(history)
     except msgspec.ValidationError:
         return Expect()
 

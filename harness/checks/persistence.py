@@ -62,27 +62,3 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
         elif replies and inbound and replies[-1].place < inbound[0].place:
             text = f"{where}: the reply is stored before the message that it answers"
             yield Finding("reload_equivalence.order", text, (replies[-1].n, inbound[0].n))
-
-
-@needs("store", "inbox", "model", "outbox")
-def durable_first(history: History) -> Iterator[Finding]:
-    """What others rely on is stored first.
-
-    `inbound`: a message is stored before the first request that the model gets for it. `reply`: a
-    final is stored before it is delivered. Source: invariant 26.
-    """
-    trace = history.trace
-    for turn in trace.turns.values():
-        if turn.delivery is None or not turn.text.strip():
-            continue
-        where = f"turn {turn.number} of {turn.session}"
-        if turn.main and not any(p.n < turn.main[0].n for p in inbound_rows(trace, turn)):
-            text = f"{where}: the model is asked before the inbound message is stored"
-            yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
-        for sending in turn.sendings:
-            said = sending.request
-            if said.kind != "final" or not said.text.strip() or turn.store_failed:
-                continue
-            if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
-                text = f"{where}: the reply is delivered before it is stored"
-                yield Finding("durable_first.reply", text, (sending.n,))

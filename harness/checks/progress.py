@@ -2,127 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import pairwise
 
-from harness.checks.begun import is_killed_between, may_begin_again
+from harness.checks.begun import is_killed_between
+from harness.checks.evidence.answers import (
+    FINAL_STOPS,
+    TRUNCATED_STOPS,
+    fails_for_good,
+    failure_words,
+)
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace, Turn
 from harness.core.transition.ports import needs
-from harness.core.values.messages import Text, Thinking
 from harness.core.values.verdict import Finding
-
-_TRUNCATED = frozenset({"max_tokens", "length"})
-_FINAL_STOPS = frozenset({"refusal", "content_filter", "model_context_window_exceeded"})
-
-
-@needs("model", "inbox")
-def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
-    """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
-
-    An agent that is killed may begin the turn once more: each of its lives is counted by itself.
-    Source: invariant 10.
-    """
-    for turn in history.trace.turns.values():
-        requests = [e for e in turn.main if not e.called.sdk_retry]
-        for life in _lives(history.trace, requests):
-            if len(life) > max_requests:
-                text = (
-                    f"turn {turn.number} of {turn.session} makes more than {max_requests} requests"
-                )
-                yield Finding("bounded_turn.requests", text, (life[max_requests].n,))
-
-
-def _lives(trace: Trace, requests: list[Exchange]) -> Iterator[list[Exchange]]:
-    """The requests from kill to kill."""
-    for _, life in groupby(requests, lambda e: bisect(trace.kills, e.n)):
-        yield list(life)
-
-
-@needs("model")
-def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> Iterator[Finding]:
-    """What failed for good is not sent again unchanged in the same turn.
-
-    For good: a 4xx other than 408, 409 and 429, a refusal, a full context. A truncated answer may
-    be asked for again `truncated` times, one in which nothing is said `empty` times; a hint in the
-    request makes it another one. Not meant: retries by the SDK, which are the provider's wish, and
-    the step that was under way when the agent was killed, begun once more. Source: invariant 13;
-    lsdefine/GenericAgent#225.
-    """
-    for turn in history.trace.turns.values():
-        tries = _Tries({"truncated": truncated, "empty": empty})
-        for exchange in turn.exchanges:
-            earlier = tries.failed.get(exchange.content)
-            if earlier is not None and may_begin_again(history.trace, turn, earlier, exchange):
-                tries.forget(exchange)
-            elif earlier is not None and not exchange.called.sdk_retry:
-                text = f"{exchange.called.key} asks again what {_how(earlier)} in "
-                text += f"{earlier.called.key}, unchanged"
-                yield Finding("no_blind_resend.same_request", text, (earlier.n, exchange.n))
-            tries.see(exchange)
-
-
-class _Tries:
-    """The requests of a turn that are not to be made again, and how often others were in vain."""
-
-    def __init__(self, allowed: dict[str, int]) -> None:
-        self.failed: dict[tuple[object, ...], Exchange] = {}
-        self._allowed = allowed
-        self._vain: dict[tuple[str, tuple[object, ...]], int] = {}
-
-    def see(self, exchange: Exchange) -> None:
-        """Take in what came of a request."""
-        how = _in_vain(exchange)
-        if _fails_for_good(exchange):
-            self.failed[exchange.content] = exchange
-        elif how:
-            lane = how, exchange.content
-            self._vain[lane] = self._vain.get(lane, 0) + 1
-            if self._vain[lane] > self._allowed[how]:
-                self.failed[exchange.content] = exchange
-        elif exchange.succeeded:
-            self.forget(exchange)
-
-    def forget(self, exchange: Exchange) -> None:
-        """The request may be made like any other."""
-        self.failed.pop(exchange.content, None)
-        for how in self._allowed:
-            self._vain.pop((how, exchange.content), None)
-
-
-def _in_vain(exchange: Exchange) -> str:
-    """Whether a whole answer was cut off at its length, or says nothing; "" for any other."""
-    if exchange.stop in _TRUNCATED:
-        return "truncated"
-    return "empty" if exchange.succeeded and _says_nothing(exchange) else ""
-
-
-def _says_nothing(exchange: Exchange) -> bool:
-    """Whether an answer has neither words nor a call; what is thought is not said."""
-    blocks = exchange.reply.blocks if exchange.reply else None
-    return blocks is not None and all(
-        isinstance(b, Thinking) or (isinstance(b, Text) and not b.text.strip()) for b in blocks
-    )
-
-
-def _fails_for_good(exchange: Exchange) -> bool:
-    """Whether the answer says so, and its bytes came as the provider meant them: an agent cannot
-    know a stop reason that its SDK fails to read, nor a status whose body broke off."""
-    if exchange.stop in _FINAL_STOPS:
-        return not exchange.is_bent_by("http", "sse", "transport")
-    failed = (exchange.status or 0) >= 400 and not exchange.transient
-    return failed and not exchange.is_bent_by("transport")
-
-
-def _how(exchange: Exchange) -> str:
-    """A failure in a few words."""
-    if exchange.stop in _FINAL_STOPS or exchange.stop in _TRUNCATED:
-        return f"stopped with {exchange.stop}"
-    if exchange.succeeded:
-        return "was answered with nothing, as before,"
-    return f"was answered {exchange.status}"
 
 
 @needs("model")
@@ -163,7 +57,7 @@ def _is_killed(trace: Trace, compaction: Compaction) -> bool:
 def _larger(compaction: Compaction) -> Iterator[Finding]:
     """The request after a summary, when it replaces one of the turn that the provider refused."""
     before, after = compaction.before, compaction.gone_on
-    if before is None or after is None or compaction.failed or not _fails_for_good(before):
+    if before is None or after is None or compaction.failed or not fails_for_good(before):
         return
     if before.size and after.size >= before.size:
         text = f"the compaction at event {compaction.n} makes the prompt no smaller: "
@@ -177,8 +71,8 @@ def _unusable(compaction: Compaction) -> Iterator[Finding]:
     if last is None or after is None or last.reply is None:
         return
     said = last.reply.text.strip()
-    if said and last.stop in _TRUNCATED | _FINAL_STOPS and _says(after, said):
-        text = f"the summary at event {compaction.n} {_how(last)}, and is used"
+    if said and last.stop in TRUNCATED_STOPS | FINAL_STOPS and _says(after, said):
+        text = f"the summary at event {compaction.n} {failure_words(last)}, and is used"
         yield Finding("compaction_progress.unusable", text, (last.n, after.n))
 
 

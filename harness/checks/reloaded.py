@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.request import WINDOW_RULES
-from harness.checks.rows import is_user_text, says
+from harness.checks.evidence.answers import WINDOW_RULES
+from harness.checks.evidence.message_lists import says
+from harness.checks.rows import is_user_text
 from harness.core.history.events import Started, StoredRow
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace

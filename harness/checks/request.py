@@ -7,21 +7,17 @@ a lenient provider merges is refused by the next one; and so is a beginning that
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.checks.rows import finished_turns, is_user_text, written_by_another
-from harness.core.history.exchanges import Exchange
+from harness.checks.evidence.answers import WINDOW_RULES
+from harness.checks.rows import finished_turns, is_user_text
 from harness.core.history.history import History
 from harness.core.history.message_tree import Node
 from harness.core.history.trace import Trace, Turn
 from harness.core.transition.ports import needs
 from harness.core.values.messages import side
 from harness.core.values.verdict import Finding
-
-WINDOW_RULES = frozenset({"V23", "V24"})
-"""A prompt over the window is met by being told so; sending it is no invalid request."""
 
 SPIRAL = 5
 """So many messages of the user in a row, each of which had a reply, were seen in the incident."""
@@ -45,108 +41,6 @@ def valid_request(history: History) -> Iterator[Finding]:
                 seen.add(case)
                 text = f"{called.key} breaks the dialect's rule {rule}"
                 yield Finding(f"valid_request.{rule}", text, (called.n,))
-
-
-@needs("model", "inbox")
-def append_only_prefix(history: History) -> Iterator[Finding]:
-    """A session's main requests begin alike: each adds to the end of the one before.
-
-    `messages`: the next one does not begin with what stood before the newest message of a request,
-    which alone may still grow (a pause, a hint that is said once). `system`: the system text is
-    another one. Every such change makes the provider read the conversation anew, and breaks signed
-    thinking. A compaction excuses it, and so does a request that failed for good, a start of the
-    agent or a row of another process between them. A turn may go back to what the one before held
-    since its last compaction, when a request of that one failed for good. Source: invariant 8.
-    """
-    trace = history.trace
-    breaks = sorted([c.n for c in trace.compactions] + [s.n for s in trace.starts])
-    others = written_by_another(trace)
-    last: dict[str, Exchange] = {}
-    for exchange in trace.exchanges:
-        if exchange.purpose != "main":
-            continue
-        before = last.get(exchange.called.session)
-        last[exchange.called.session] = exchange
-        if before is None or bisect(breaks, before.n) != bisect(breaks, exchange.n):
-            continue
-        if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
-            continue
-        if _is_gone_on_from(before) and not _goes_back(trace, before, exchange):
-            yield from _begins_alike(before, exchange)
-
-
-def _reloaded_since(trace: Trace, before: Exchange, exchange: Exchange) -> int:
-    """The event from which on rows of others come into view with this request: a new turn begins
-    with what is stored, and shows what was added to it since the one before began."""
-    called = before.called
-    turn = trace.turns.get((called.session, called.turn))
-    same = called.turn == exchange.called.turn
-    return before.n if same or turn is None else turn.begun_n or turn.opened_n
-
-
-def _is_gone_on_from(exchange: Exchange) -> bool:
-    """Whether the next request goes on from here: not after "too long", in whatever shape.
-
-    An error event in a stream has status 200 and no type in the history, so it may be one.
-    """
-    if exchange.succeeded:
-        return exchange.stop != "model_context_window_exceeded" and not is_uncounted(exchange)
-    return exchange.transient and exchange.status != 200
-
-
-def is_uncounted(exchange: Exchange) -> bool:
-    """Whether no token was counted, and so no model has said it but a wrapper around one."""
-    usage = exchange.answered.usage if exchange.answered else {}
-    return bool(usage) and not any(usage.values())
-
-
-def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether a turn begins with the stored history again, after one that got by with a part.
-
-    What is stored is what a request of that turn held, since its last compaction that helped.
-    """
-    called, now = before.called, exchange.called
-    turn = trace.turns.get((called.session, called.turn))
-    if turn is None or called.turn == now.turn or all(map(_is_gone_on_from, turn.main)):
-        return False
-    helped = max((c.n for c in trace.compactions if c.turn is turn and not c.failed), default=0)
-    held = (e.node for e in turn.main if e.n > helped)
-    return any(stands(settled_list(node), exchange.node) for node in held)
-
-
-def _begins_alike(before: Exchange, exchange: Exchange) -> Iterator[Finding]:
-    events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
-    if before.request.system != exchange.request.system:
-        text = f"{both} have different system texts"
-        yield Finding("append_only_prefix.system", text, events)
-    settled = settled_list(before.node)
-    if not stands(settled, exchange.node):
-        text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
-        yield Finding("append_only_prefix.messages", text, events)
-
-
-def settled_list(node: Node) -> Node:
-    """What stood before the newest message."""
-    last_side = node.side
-    while node.parent is not None and node.side in (last_side, "system"):
-        node = node.parent
-    return node
-
-
-def stands(settled: Node, node: Node) -> bool:
-    """Whether a list begins as it was; a paused answer may have got its end meanwhile."""
-    now = node.first(settled.depth)
-    if now is settled:
-        return True
-    old, new = settled.message.blocks, now.message.blocks
-    return now.parent is settled.parent and now.side == settled.side and new[: len(old)] == old
-
-
-def _first_difference(settled: Node, now: Node) -> str:
-    for old, new in zip(settled.tail(), now.tail(), strict=False):
-        if old is not new:
-            return f"message {old.depth - 1} ({old.side}) is another one"
-    return f"there were {settled.depth} messages before the newest, and {now.depth} are left"
 
 
 @needs("model")

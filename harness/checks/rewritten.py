@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.rows import is_user_text, squeeze
+from harness.checks.evidence.message_lists import squeeze
+from harness.checks.rows import is_user_text
 from harness.core.history.events import Called, Ended, Stored, StoredRow
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import OutboxRequest

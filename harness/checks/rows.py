@@ -6,13 +6,12 @@ which white space does not count.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
 
+from harness.checks.evidence.message_lists import same_text
 from harness.core.history.events import StoredRow
-from harness.core.history.message_tree import Node
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Message, side
 
@@ -81,31 +80,3 @@ def keeps_inbound(row: StoredRow, message: Message, turn: Turn) -> bool:
 def is_user_text(message: Message) -> bool:
     """Whether the user says it: no tool results."""
     return side(message) == "user" and not message.tool_results
-
-
-def same_text(stored: str, said: str) -> bool:
-    """Whether two texts are the same, or one wraps the other; white space does not count."""
-    a, b = squeeze(stored), squeeze(said)
-    return bool(a and b) and (a in b or b in a)
-
-
-def squeeze(text: str) -> str:
-    """The text without white space, and without halves of characters, as they are, written out,
-    or replaced: an agent can neither store nor send them."""
-    joined = "".join(text.split())
-    if joined.isascii() and "\\ud" not in joined:
-        return joined
-    whole = joined.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-    return _HALVES.sub("", whole)
-
-
-_HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")
-
-
-def says(node: Node | None, text: str) -> bool:
-    """Whether the assistant says `text` in a list of messages; the end is looked at first."""
-    while node is not None and node.depth:
-        if node.side == "assistant" and same_text(node.message.text, text):
-            return True
-        node = node.parent
-    return False

@@ -95,3 +95,6 @@ def _answered(turn: Turn) -> list[Execution]:
     """The turn's executions that were answered, in the order of the answers."""
     done = [execution for execution in turn.executions if execution.answered]
     return sorted(done, key=lambda e: e.answered.n if e.answered else 0)
+
+
+PERIODS = (2, 3, 4)

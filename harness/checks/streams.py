@@ -12,8 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from harness.checks.outcome import claimed
-from harness.checks.rows import squeeze
+from harness.checks.evidence.message_lists import squeeze
+from harness.checks.evidence.outcomes import claimed
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn

@@ -10,23 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 
-from harness.checks.execution import is_empty
-from harness.checks.steps import sequence, steps
-from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.checks.evidence.answers import is_empty
+from harness.checks.steps import PERIODS, sequence, steps
+from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.repetition import cycles, equal_runs
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
-PERIODS = (2, 3, 4)
-_TOOL_STOPS = frozenset({"tool_use", "tool_calls", "function_call", "completed"})
 _VOLATILE = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", re.IGNORECASE)
 """What differs between two reports of one error: numbers, addresses, ids."""
-
-
-def calls_tools(exchange: Exchange) -> bool:
-    """Whether the model's answer asks for tools and stopped to have them run."""
-    return exchange.stop in _TOOL_STOPS and bool(exchange.reply and exchange.reply.tool_uses)
 
 
 def same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:

@@ -11,32 +11,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness.checks.evidence.message_lists import accepted, first_seen
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.message_tree import Node
-from harness.core.history.trace import Trace
 from harness.core.transition.ports import needs
 from harness.core.values.verdict import Finding
-
-
-def accepted(trace: Trace) -> Iterator[Exchange]:
-    """The main and compact requests against which the dialect has nothing to say."""
-    for exchange in trace.exchanges:
-        if exchange.purpose != "aux" and not exchange.called.refused:
-            yield exchange
-
-
-def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
-    """Each accepted request with those of its messages that no accepted one had at their place."""
-    seen: set[int] = set()
-    for exchange in accepted(trace):
-        fresh: list[Node] = []
-        node: Node | None = exchange.node
-        while node is not None and node.depth and id(node) not in seen:
-            seen.add(id(node))
-            fresh.append(node)
-            node = node.parent
-        yield exchange, tuple(reversed(fresh))
 
 
 class _Calls(msgspec.Struct, frozen=True):

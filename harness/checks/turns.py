@@ -13,7 +13,7 @@ from operator import itemgetter
 
 import msgspec
 
-from harness.checks.rows import squeeze
+from harness.checks.evidence.message_lists import squeeze
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.transition.ports import needs

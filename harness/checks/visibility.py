@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from harness.checks.expectation import expected
-from harness.checks.outcome import claimed
-from harness.checks.rows import squeeze
+from harness.checks.evidence.message_lists import squeeze
+from harness.checks.evidence.outcomes import claimed, expected
 from harness.core.history.exchanges import Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Turn

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from harness.checks.evidence.answers import asked_ms
 from harness.checks.families import TurnName, children, root_turn
-from harness.checks.retries import asked_ms
 from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.checks.progress import compaction_progress, no_blind_resend
+from harness.checks.progress import compaction_progress
+from harness.checks.retries import no_blind_resend
 from harness.checks.sizes import request_fits
 from harness.core.values.messages import assistant, user
 from tests.checks.chronicle import ALL_SEAMS

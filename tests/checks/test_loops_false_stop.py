@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.checks.loops import no_false_stop
+from harness.checks.repeating import no_false_stop
 from harness.core.values.messages import Opaque, Text
 from tests.checks.histories import Story, codes, loop, use
 

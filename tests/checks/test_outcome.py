@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.agent import agent as reference
-from harness.checks.outcome import outcome, truthful_outcome
+from harness.checks.evidence.outcomes import outcome
+from harness.checks.outcome import truthful_outcome
 from harness.core.history.events import Killed
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
 from harness.runner import run

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.checks.persistence import durable_first, reload_equivalence
+from harness.checks.durability import durable_first
+from harness.checks.persistence import reload_equivalence
 from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 

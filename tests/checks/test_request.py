@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.checks.request import append_only_prefix, role_alternation, valid_request
+from harness.checks.memory import append_only_prefix
+from harness.checks.request import role_alternation, valid_request
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.request import append_only_prefix, role_alternation
+from harness.checks.memory import append_only_prefix
+from harness.checks.request import role_alternation
 from harness.checks.rows import written_by_another
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import assistant, user
