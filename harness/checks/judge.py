@@ -43,7 +43,8 @@ from harness.checks import (
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect
 from harness.core.transition.ports import CheckFunction
-from harness.checks.evidence.outcomes import expected, outcome
+from harness.checks.evidence.outcomes import expected
+from harness.checks.evidence.outcomes import outcome as outcome_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
 
@@ -151,7 +152,7 @@ def judge(
     findings, declared = _known_apart(wanted, applied, set(chosen))
     return Verdict(
         _word(findings, applied.doubts),
-        outcome=outcome(history),
+        outcome=outcome_of(history),
         findings=findings,
         known=declared,
         doubts=tuple(applied.doubts),
