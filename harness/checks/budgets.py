@@ -1,8 +1,8 @@
-"""What a turn may cost with everything that it sets off: tokens, time, and other agents.
+"""What a turn may cost with all that it sets off: requests, tokens, time, and other agents.
 
 A turn of the user lasts until his next message, so what an agent does of its own accord afterwards
 is on its bill; and so is what its sub-agents do, which are sessions that name their parent
-(`families`). A bound is a setting: the defaults are far above what one message is worth.
+(`sub_agents`). A bound is a setting: the defaults are far above what one message is worth.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from itertools import groupby
 
 import msgspec
 
+from harness.checks.declarations import counted_anew, needs
 from harness.checks.evidence.answers import (
     said_tokens,
 )
-from harness.checks.families import Family, TurnName, children, root_turn
+from harness.checks.evidence.sub_agents import Family, TurnName, children, root_turn
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.transition.ports import needs
 from harness.core.values.verdict import Finding
 
 
-@needs("model")
+@needs("model", told_by="run")
 def budget_ceiling(
     history: History, *, tokens: int = 10_000_000, wall_s: float = 43_200.0
 ) -> Iterator[Finding]:
@@ -43,8 +43,6 @@ def budget_ceiling(
     its children use and telling the user when it is spent. Source: invariant 18;
     anthropics/claude-code#68110.
     """
-    if history.trace.world == "recording":
-        return
     family, bills = children(history.trace), dict[TurnName, _Bill]()
     for event in history.trace.events:
         if isinstance(event, Answered) and event.seam == "model":
@@ -89,7 +87,7 @@ def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[F
             yield Finding(f"budget_ceiling.{rule}", text, events)
 
 
-@needs("model")
+@needs("model", told_by="run")
 def bounded_spawn(
     history: History, *, depth: int = 2, width: int = 10, total: int = 50
 ) -> Iterator[Finding]:
@@ -127,7 +125,8 @@ _TOO_MANY = {
 }
 
 
-@needs("model", "inbox")
+@needs("model", "inbox", told_by="run")
+@counted_anew("a kill")
 def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
     """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
 

@@ -1,119 +1,26 @@
 """The judge: applies every check that can be asked, and says pass, fail or unknown.
 
-A check is a public function of this room that names the seams it needs. A check that crashes makes
-the verdict unknown, for that is never the agent's fault; so does a history to which no check of an
-agent applies. Findings that the scenario knows are set apart, and missed when they stay away.
+A check that crashes makes the verdict unknown, for that is never the agent's fault; so does a
+history to which no check of an agent applies. Findings that the scenario knows are set apart, and
+missed when they stay away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType, ModuleType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from harness.checks import (
-    budgets,
-    compactions,
-    delivery,
-    durability,
-    execution,
-    expectation,
-    form,
-    healing,
-    loops,
-    memory,
-    outcome,
-    overlaid,
-    persistence,
-    progress,
-    recorded,
-    request,
-    resume,
-    retries,
-    run,
-    sizes,
-    streams,
-    tool_calls,
-    turns,
-    visibility,
-    waiting,
-)
+from harness.checks.check_registry import checks, own_checks
+from harness.checks.declarations import untold
+from harness.checks.evidence.outcomes import expected, outcome
+from harness.checks.run_integrity import doubts
 from harness.core.history.history import History
-from harness.core.scenario.scenario import Expect
+from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
-from harness.checks.evidence.outcomes import expected
-from harness.checks.evidence.outcomes import outcome as outcome_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
-
-MODULES: tuple[ModuleType, ...] = (
-    run,
-    request,
-    tool_calls,
-    form,
-    memory,
-    progress,
-    sizes,
-    retries,
-    loops,
-    compactions,
-    budgets,
-    waiting,
-    execution,
-    visibility,
-    streams,
-    persistence,
-    durability,
-    resume,
-    delivery,
-    turns,
-    outcome,
-    healing,
-    expectation,
-)
-"""The modules that hold checks, in the order in which they are applied: how the run itself went
-comes first, for much else may follow from it."""
-
-
-def checks() -> Mapping[str, CheckFunction]:
-    """The checks by name."""
-    return _CHECKS
-
-
-def _found() -> dict[str, CheckFunction]:
-    return {
-        name: function
-        for module in MODULES
-        for name, function in vars(module).items()
-        if hasattr(function, "needs") and function.__module__ == module.__name__
-    }
-
-
-_CHECKS: Mapping[str, CheckFunction] = MappingProxyType(_found())
-
-
-def names() -> dict[str, str]:
-    """What `harness list checks` shows: each check's name and what it asks."""
-    return {name: _docstring(check).partition("\n")[0] for name, check in checks().items()}
-
-
-def explain(code: str) -> str:
-    """What a check asks, its rules and its source; `code` is a check or `check.rule`.
-
-    Raises InputError for a name that no check has.
-    """
-    found = checks()
-    name = code.partition(".")[0]
-    if name not in found:
-        raise InputError(f"there is no check {name!r}; {nearest(name, found)}", code)
-    return _docstring(found[name])
-
-
-def _docstring(check: CheckFunction) -> str:
-    lines = (check.__doc__ or "").strip().splitlines()
-    return "\n".join(line.strip() for line in lines)
 
 
 class _Applied(msgspec.Struct):
@@ -139,10 +46,8 @@ def judge(
         raise InputError(f"there is no check {only!r}; {nearest(only, known)}", "--check")
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
-    applied = _Applied(doubts=list(run.doubts(history)))
-    applied.not_applicable += [
-        n for n in overlaid.set_aside(history, wanted) if n.check.partition(".")[0] in chosen
-    ]
+    applied = _Applied(doubts=list(doubts(history.trace)))
+    applied.not_applicable += _set_aside(history, wanted, chosen)
     for name, check in chosen.items():
         _apply(history, name, check, applied)
     if not applied.asked:
@@ -152,7 +57,7 @@ def judge(
     findings, declared = _known_apart(wanted, applied, set(chosen))
     return Verdict(
         _word(findings, applied.doubts),
-        outcome=outcome_of(history),
+        outcome=outcome(history),
         findings=findings,
         known=declared,
         doubts=tuple(applied.doubts),
@@ -167,27 +72,60 @@ def _word(findings: Sequence[Finding], doubts: Sequence[str]) -> VerdictWord:
     return "unknown" if doubts else "pass"
 
 
+def _set_aside(
+    history: History, wanted: Expect, chosen: Mapping[str, CheckFunction]
+) -> Iterator[NotApplicable]:
+    """The rules that an overlay sets aside; of expectations, those that the scenario has."""
+    if not history.trace.settings.get("overlaid"):
+        return
+    has = {
+        "expect.outcome": wanted.outcome is not None,
+        "expect.calls": wanted.calls != ExpectCalls(),
+        "expect.inputs": bool(wanted.inputs),
+        "expect.waits": wanted.waits_s is not None,
+    }
+    for code, reason in overlay_reasons(chosen).items():
+        if has.get(code, True):
+            yield NotApplicable(code, reason)
+
+
+def overlay_reasons(known: Mapping[str, CheckFunction]) -> dict[str, str]:
+    """Why an overlay sets rules aside, by code."""
+    return {
+        f"{name}.{rule}": reason
+        for name, check in known.items()
+        for rule, reason in getattr(check, "set_aside", {}).items()
+    }
+
+
 def _apply(history: History, name: str, check: CheckFunction, applied: _Applied) -> None:
     needed = getattr(check, "needs", ())
     seams = history.trace.seams if needed else ()
     missing = [seam for seam in needed if seam not in seams]
-    if missing:
-        reason = f"needs the seam {' and '.join(missing)}"
-        applied.not_applicable.append(NotApplicable(name, reason))
-        return
-    if name in checks() and (reason := recorded.untold(history.trace, name)):
+    reason = f"needs the seam {' and '.join(missing)}" if missing else untold(check, history.trace)
+    if reason:
         applied.not_applicable.append(NotApplicable(name, reason))
         return
     aside = {n.check for n in applied.not_applicable}
     try:
-        found = [f for f in check(history, **_settings(history, name)) if f.code not in aside]
+        said = _with_prefix(name, check(history, **_settings(history, name)))
+        found = [finding for finding in said if finding.code not in aside]
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
         return
-    applied.asked = applied.asked or bool(needed) or name not in checks()
+    applied.asked = applied.asked or bool(needed) or name not in own_checks()
     applied.findings += found
     if not found:
         applied.passed.append(name)
+
+
+def _with_prefix(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of a check; a plug-in's may leave out the prefix of its codes."""
+    prefix = name.rpartition(".")[0]
+    for finding in findings:
+        if prefix and not finding.code.startswith(f"{prefix}."):
+            finding = msgspec.structs.replace(finding, code=f"{prefix}.{finding.code}")
+        yield finding
 
 
 def _settings(history: History, name: str) -> dict[str, Any]:
@@ -231,7 +169,7 @@ def _known_apart(
     unasked = {n.check for n in applied.not_applicable}
     asked = chosen - unasked
     for code in wanted.known:
-        if code not in seen | unasked and code.partition(".")[0] in asked:
+        if code not in seen | unasked and Finding(code, "").check in asked:
             text = f"the known defect {code} no longer appears: take it out of expect.known"
             failing.append(Finding("expect.known_missing", text))
     return tuple(failing), declared

@@ -1,4 +1,4 @@
-"""Retries: how often what failed is tried again, and how soon, over all layers that try.
+"""Retries: what is tried again, how often, and how soon, over all layers that try.
 
 The SDK retries, the agent around it retries, and so does the job around the agent; none of them
 knows of the others. What counts is what the provider sees: one request, again and again.
@@ -11,25 +11,25 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.begun import may_begin_again
+from harness.checks.declarations import counted_anew, needs
 from harness.checks.evidence.answers import (
-    OWN_ERRORS,
     TRUNCATED_STOPS,
     asked_ms,
     fails_for_good,
     failure_words,
+    is_our_own,
 )
+from harness.checks.evidence.kills import may_begin_again
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Turn
-from harness.core.transition.ports import needs
 from harness.core.values.messages import Text, Thinking
 from harness.core.values.verdict import Finding
 
 _TOLERANCE_MS = 10
 
 
-@needs("model")
+@needs("model", told_by="run")
 def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iterator[Finding]:
     """One request is tried at most `attempts` times, and a turn has at most `turn` failures.
 
@@ -72,7 +72,7 @@ def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
 def _asked(turn: Turn) -> Iterator[Exchange]:
     """The exchanges with the provider; a limit and a script's end are our own words."""
     for exchange in turn.exchanges:
-        ours = exchange.answered is not None and exchange.answered.error.startswith(OWN_ERRORS)
+        ours = exchange.answered is not None and is_our_own(exchange.answered)
         if not ours and not 300 <= (exchange.status or 0) < 400:
             yield exchange
 
@@ -99,7 +99,8 @@ class _Gap(msgspec.Struct, frozen=True):
         return f"{self.again.called.key} follows {self.failed.called.key}"
 
 
-@needs("model")
+@needs("model", told_by="run")
+@counted_anew("a start of the agent")
 def backoff(
     history: History,
     *,
@@ -122,8 +123,6 @@ def backoff(
     with jitter, by obeying `retry-after`, and by giving up where that is too long.
     Source: invariant 15; cline/cline#713.
     """
-    if history.trace.world == "recording":
-        return
     starts = [start.n for start in history.trace.starts]
     for turn in history.trace.turns.values():
         for gaps in _chains(turn, starts):
@@ -196,7 +195,8 @@ _GROWTH = 1.25
 """By what factor a wait is longer than another, whatever the jitter."""
 
 
-@needs("model")
+@needs("model", told_by="run")
+@counted_anew("a kill")
 def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> Iterator[Finding]:
     """What failed for good is not sent again unchanged in the same turn.
 

@@ -187,7 +187,7 @@ def _codes(history: History) -> tuple[str, ...]:
 
 def _askable(codes: Sequence[str]) -> list[str]:
     """The checks that found something, but for those of the run itself."""
-    from harness.checks.judge import checks
+    from harness.checks.check_registry import checks
 
     known = checks()
     fired = dict.fromkeys(code.partition(".")[0] for code in codes)

@@ -61,7 +61,7 @@ Chunk = tuple[Job, ...]
 
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
-    from harness.checks.judge import names
+    from harness.checks.check_registry import names
     from harness.recordings.read import FORMATS
 
     if kind not in (known := {"auto", *FORMATS}):

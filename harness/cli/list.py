@@ -78,7 +78,7 @@ def faults(_: Path | None = None) -> Iterator[Row]:
 
 def checks(_: Path | None = None) -> Iterator[Row]:
     """Every check, with the seams that it needs and its settings."""
-    from harness.checks.judge import checks
+    from harness.checks.check_registry import checks
 
     for name, check in checks().items():
         settings = getattr(check, "__kwdefaults__", None) or {}

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.checks.judge import checks, explain, judge, names
+from harness.checks.declarations import needs
+from harness.checks.check_registry import checks, explain, names
+from harness.checks.judge import judge
 from harness.core.history.history import History
-from harness.core.transition.ports import needs
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, codes, loop

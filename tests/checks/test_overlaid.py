@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from harness.checks.overlaid import REASONS
 
 from harness.checks.judge import judge
-from harness.checks.overlaid import REASONS
 from harness.core.values.verdict import Verdict
 from tests.checks.histories import Story
 

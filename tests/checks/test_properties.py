@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks import expectation, run
-from harness.checks.judge import MODULES, judge
+from harness.checks.check_registry import MODULES, own_checks
+from harness.checks.judge import judge
 from harness.core.history.history import History, decode, encode
 from harness.core.values.messages import assistant, user
 from harness.core.values.verdict import Finding

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from harness.checks.judge import checks, judge
 from harness.checks.recorded import MESSAGES, REQUESTS
+
+from harness.checks.check_registry import checks
+from harness.checks.judge import judge
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
 from harness.recordings.as_history import as_history
 from harness.recordings.transcripts import Transcript

@@ -1,4 +1,8 @@
-"""TODO."""
+"""What an answer of the model is worth, beside its words: why it stopped, what it counted, who said it.
+
+Which stop reasons end an answer early, what a status says of a second try, and what an answer asks
+its caller to wait are read here once, for all checks.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +27,23 @@ WINDOW_RULES = frozenset({"V23", "V24"})
 """A prompt over the window is met by being told so; sending it is no invalid request."""
 
 
+def is_over_window(exchange: Exchange) -> bool:
+    """Whether a request was over the window, by a rule of the dialect or by its status."""
+    return bool(WINDOW_RULES.intersection(exchange.called.refused)) or exchange.status == 413
+
+
 def is_uncounted(exchange: Exchange) -> bool:
     """Whether no token was counted, and so no model has said it but a wrapper around one."""
     usage = exchange.answered.usage if exchange.answered else {}
     return bool(usage) and not any(usage.values())
 
 
-OWN_ERRORS = ("limit.", "script.", "cassette.")
-"""What we answer for ourselves: no provider has said it."""
+_OWN_ERRORS = ("limit.", "script.", "cassette.")
+
+
+def is_our_own(answered: Answered) -> bool:
+    """Whether the harness answers for itself (a limit, the script's end), and no provider said it."""
+    return answered.error.startswith(_OWN_ERRORS)
 
 
 def asked_ms(retry_after: str) -> float:

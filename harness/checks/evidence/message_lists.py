@@ -1,4 +1,8 @@
-"""TODO."""
+"""Lists of messages and their texts, compared: what is new in one, what stands in it, what is alike.
+
+White space and halves of characters do not count in a comparison of texts. A list of a later
+request shares its nodes with the one before, so two lists are compared by identity.
+"""
 
 from __future__ import annotations
 

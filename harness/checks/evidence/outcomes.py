@@ -1,4 +1,8 @@
-"""TODO."""
+"""How a turn came out: by the status of its final, and by the model's last answer before it.
+
+The agent's word is the status of its final message; the facts are the answer. `truthfulness`
+compares the two, other checks ask for one of them.
+"""
 
 from __future__ import annotations
 
