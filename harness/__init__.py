@@ -9,7 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.checks.declarations import needs as needs
-    from harness.checks.judge import judge as judge
+    from harness.checks.judgement import judge as judge
     from harness.core.history.history import History as History
     from harness.core.scenario.scenario import Scenario as Scenario
     from harness.core.values.brief import Brief as Brief

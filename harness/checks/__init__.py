@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.checks.evidence import excuses as excuses
     from harness.checks.evidence.excuses import Case as Case
     from harness.checks.evidence.excuses import Excuse as Excuse
-    from harness.checks.judge import judge as judge
+    from harness.checks.judgement import judge as judge
     from harness.core.history.exchanges import Ask as Ask
     from harness.core.history.exchanges import Exchange as Exchange
     from harness.core.history.exchanges import Execution as Execution
@@ -47,7 +47,7 @@ _HOMES = {
     "harness.checks.declarations": ("counted_anew", "excused_by", "needs", "set_aside_by_overlay"),
     "harness.checks.evidence": ("excuses",),
     "harness.checks.evidence.excuses": ("Case", "Excuse"),
-    "harness.checks.judge": ("judge",),
+    "harness.checks.judgement": ("judge",),
     "harness.core.history.exchanges": ("Ask", "Exchange", "Execution", "Sending"),
     "harness.core.history.history": ("History",),
     "harness.core.history.trace": ("Compaction", "Delivery", "Trace", "Turn"),

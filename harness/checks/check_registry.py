@@ -58,18 +58,17 @@ MODULES: tuple[ModuleType, ...] = (
 )
 """The families of invariants."""
 
-ORDER = tuple(
-    """
-    target run limit script cassette
-    valid_request append_only_prefix role_alternation tool_pairing unique_tool_ids
-    nonblank_content wellformed_text ends_with_user history_faithful
-    bounded_turn no_blind_resend compaction_progress request_fits retry_budget backoff
-    no_progress_stop no_false_stop compaction_preserves budget_ceiling bounded_spawn bounded_wait
-    args_complete effect_once error_visible stream_error_handled
-    reload_equivalence durable_first no_silent_loss resume_bounded
-    inbound_exactly_once outbound_once turn_serial cancel_honoured truthful_outcome session_heals
-    expect
-    """.split()
+ORDER = (
+    *("target", "run", "limit", "script", "cassette"),
+    *("valid_request", "append_only_prefix", "role_alternation", "tool_pairing", "unique_tool_ids"),
+    *("nonblank_content", "wellformed_text", "ends_with_user", "history_faithful"),
+    *("bounded_turn", "no_blind_resend", "compaction_progress", "request_fits"),
+    *("retry_budget", "backoff", "no_progress_stop", "no_false_stop", "compaction_preserves"),
+    *("budget_ceiling", "bounded_spawn", "bounded_wait"),
+    *("args_complete", "effect_once", "error_visible", "stream_error_handled"),
+    *("reload_equivalence", "durable_first", "no_silent_loss", "resume_bounded"),
+    *("inbound_exactly_once", "outbound_once", "turn_serial", "cancel_honoured"),
+    *("truthful_outcome", "session_heals", "expect"),
 )
 """The order in which the checks are applied and reported: how the run itself went comes first, for
 much else may follow from it."""
@@ -77,7 +76,11 @@ much else may follow from it."""
 
 def parts_of(plugin: Plugin) -> Mapping[str, CheckFunction]:
     """The checks of a plug-in, by name without its prefix."""
-    return _checks_in(plugin.module)
+    return {
+        name: function
+        for name, function in plugin.functions.items()
+        if _parameters(function)[:1] == ("history",)
+    }
 
 
 def own_checks() -> Mapping[str, CheckFunction]:
@@ -94,23 +97,11 @@ def checks() -> Mapping[str, CheckFunction]:
 def _all(plugins: tuple[Plugin, ...]) -> Mapping[str, CheckFunction]:
     own: dict[str, CheckFunction] = {}
     for module in MODULES:
-        own |= _checks_in(module)
-    found = {name: own[name] for name in sorted(own, key=ORDER.index)}
+        own |= parts_of(Plugin("", module))
+    found = {name: own[name] for name in (*ORDER, *own)}
     for plugin in plugins:
         found |= {f"{plugin.prefix}.{name}": check for name, check in parts_of(plugin).items()}
     return MappingProxyType(found)
-
-
-def _checks_in(module: ModuleType) -> dict[str, CheckFunction]:
-    """The checks that a module defines, or gathers from the modules below it."""
-    return {
-        name: thing
-        for name, thing in vars(module).items()
-        if isinstance(thing, FunctionType)
-        and not name.startswith("_")
-        and f"{thing.__module__}.".startswith(f"{module.__name__}.")
-        and _parameters(thing)[:1] == ("history",)
-    }
 
 
 def _undecorated(check: CheckFunction) -> FunctionType:
@@ -132,7 +123,7 @@ def settings_of(check: CheckFunction) -> Mapping[str, Any]:
 
 def names() -> dict[str, str]:
     """What `harness list checks` shows: each check's name and what it asks."""
-    return {name: _docstring(check).partition("\n")[0] for name, check in checks().items()}
+    return {name: docstring_of(check).partition("\n")[0] for name, check in checks().items()}
 
 
 def check_of(code: str) -> str:
@@ -148,21 +139,20 @@ def explain(code: str) -> str:
     found, name = checks(), check_of(code)
     if name not in found:
         raise InputError(f"there is no check {name!r}; {nearest(name, found)}", code)
-    return "\n\n".join(filter(None, [_docstring(found[name]), declarations_in_words(name)]))
+    return "\n\n".join(filter(None, [docstring_of(found[name]), *declarations()[name]]))
 
 
-def declarations_in_words(name: str) -> str:
-    """What a check needs and what excuses the agent, a sentence a line; "" for nothing."""
-    check = checks()[name]
-    seams: tuple[str, ...] = getattr(check, "needs", ())
-    return "\n".join([*_needed(seams), *declared(check)])
+def declarations() -> dict[str, tuple[str, ...]]:
+    """What each check declares, in words: the seams it needs, its sources, its excuses."""
+    return {name: (*_seams(check), *declared(check)) for name, check in checks().items()}
 
 
-def _needed(seams: tuple[str, ...]) -> Iterator[str]:
-    if seams:
+def _seams(check: CheckFunction) -> Iterator[str]:
+    if seams := getattr(check, "needs", ()):
         yield f"Needs the seams {', '.join(seams)}."
 
 
-def _docstring(check: CheckFunction) -> str:
+def docstring_of(check: CheckFunction) -> str:
+    """What a check asks: a sentence, its rules, its source."""
     lines = (check.__doc__ or "").strip().splitlines()
     return "\n".join(line.strip() for line in lines)

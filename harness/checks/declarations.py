@@ -69,7 +69,9 @@ def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]
 
     def declare(check: _Cases[_P]) -> _Check[_P]:
         @wraps(check)
-        def filtered(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
+        def filtered(
+            history: History, /, *args: _P.args, **settings: _P.kwargs
+        ) -> Iterator[Finding]:
             marks = Marks(history.trace)
             for found in check(history, *args, **settings):
                 if isinstance(found, Finding):
@@ -127,7 +129,8 @@ def declared(check: CheckFunction) -> Iterator[str]:
         yield _SOURCES[source]
     excuses: dict[str, tuple[Excuse, ...]] = getattr(check, "excuses", {})
     for rule, found in excuses.items():
-        yield f"`{rule}` is excused by {'; '.join(excuse.words for excuse in found)}."
+        words = "; ".join(excuse.words for excuse in found)
+        yield f"Excused ({rule.replace('_', ' ')}): {words}."
     if events := getattr(check, "counted_anew", ()):
         yield f"Counts begin anew after {' or '.join(events)}."
     aside: dict[str, Any] = getattr(check, "set_aside", {})

@@ -1,4 +1,4 @@
-"""Whether a turn stops when it makes no progress: the same thing again with the same result, K times.
+"""Whether a turn stops that makes no progress: the same again with the same result, K times.
 
 Polling, whose results change, is progress. Calls that a model asks for in one message were decided
 at once: identical ones count once, unless there are more than K of them. Calls are taken in the

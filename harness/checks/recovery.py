@@ -1,4 +1,4 @@
-"""Recovery: after a kill an agent takes its work up once, and after a fault its session is well again.
+"""Recovery: an agent takes its work up once after a kill, and its session is well after a fault.
 
 A turn that kills its agent kills it again when it is resumed. So the number of attempts is bounded,
 and what was under way at the kill has an outcome that nobody knows. An attempt is the time between

@@ -2,8 +2,8 @@
 
 Time is that of the events. Between two events of a turn some time is explained: what an answer took
 to say, as long as it said something; a pause that the provider asked for; a tool at work; the sleep
-of the machine. What is left is silence. Sub-agents count with the turn that made them (`sub_agents`),
-for whoever waits for one sees it work.
+of the machine. What is left is silence. Sub-agents count with the turn that made
+them (`sub_agents`), for an agent that waits for one sees it work.
 """
 
 from __future__ import annotations

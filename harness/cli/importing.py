@@ -180,7 +180,7 @@ def _placed(file: Path, work: Callable[[], _T]) -> _T:
 
 
 def _codes(history: History) -> tuple[str, ...]:
-    from harness.checks.judge import judge
+    from harness.checks.judgement import judge
 
     return tuple(dict.fromkeys(finding.code for finding in judge(history).findings))
 

@@ -183,7 +183,7 @@ def _transcripts(job: Job, recording: Recording) -> Iterator[JudgedTranscript]:
 
 
 def _transcript(job: Job, name: str, history: History, counted: Json) -> JudgedTranscript:
-    from harness.checks.judge import judge
+    from harness.checks.judgement import judge
 
     verdict = judge(history, only=job.check)
     return JudgedTranscript(

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.read import read_cassette
 from harness.cassettes.recorder import Recorder
-from harness.checks.judge import judge
+from harness.checks.judgement import judge
 from harness.clock import RealClock
 from harness.core.scenario.scenario import CassetteScript, Limits, Scenario
 from harness.core.values.errors import HarnessError, InputError

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from harness.checks.judge import judge
+from harness.checks.judgement import judge
 from harness.clock import RealClock
 from harness.core.history.events import Answered, AnyEvent
 from harness.core.scenario.scenario import Scenario

@@ -90,7 +90,7 @@ def test_only_what_the_agent_adds_after_a_failure_is_a_wait() -> None:
     story = Story().turn("go").reply("x", stop="pause_turn").wait(700)
     story.reply(status=None, outcome="timeout", steps=("wait 600 ms", "raise timeout")).wait(600)
     story.fail(500).wait(250).reply("y")
-    assert [gap for gap, _ in waits_after_failures(story.end())] == [0.25]
+    assert [gap for gap, _ in waits_after_failures(story.end().trace)] == [0.25]
 
 
 def test_an_empty_schedule_expects_no_waits() -> None:

@@ -19,7 +19,7 @@ def test_a_good_run_is_green() -> None:
     history = _good().end(exit_code=0, real_wait_ms=1000)
     for check in (run, target, limit, script):
         assert not list(check(history))
-    assert not list(doubts(history))
+    assert not list(doubts(history.trace))
 
 
 def test_a_run_without_a_call_of_the_model_proves_nothing() -> None:
@@ -80,11 +80,11 @@ def test_going_on_past_the_script_is_reported_once() -> None:
     [("returned", {"real_wait_ms": 1001}, "real wait"), ("unable", {"text": "no port"}, "no port")],
 )
 def test_doubts(how: str, fields: dict[str, Any], word: str) -> None:
-    (doubt,) = doubts(_good().end(how, **fields))
+    (doubt,) = doubts(_good().end(how, **fields).trace)
     assert word in doubt
 
 
 def test_a_run_that_was_broken_off_is_doubtful() -> None:
-    assert list(doubts(_good().history))
-    assert list(doubts(History()))
-    assert not list(doubts(Story(world="recording").history))
+    assert list(doubts(_good().history.trace))
+    assert list(doubts(History().trace))
+    assert not list(doubts(Story(world="recording").history.trace))

@@ -1,4 +1,4 @@
-"""What an answer of the model is worth, beside its words: why it stopped, what it counted, who said it.
+"""What an answer of the model is worth beside its words: why it stopped, what it counted.
 
 Which stop reasons end an answer early, what a status says of a second try, and what an answer asks
 its caller to wait are read here once, for all checks.
@@ -42,7 +42,7 @@ _OWN_ERRORS = ("limit.", "script.", "cassette.")
 
 
 def is_our_own(answered: Answered) -> bool:
-    """Whether the harness answers for itself (a limit, the script's end), and no provider said it."""
+    """Whether the harness answers for itself, as at a limit or at the script's end."""
     return answered.error.startswith(_OWN_ERRORS)
 
 

@@ -1,4 +1,4 @@
-"""Lists of messages and their texts, compared: what is new in one, what stands in it, what is alike.
+"""Lists of messages and their texts, compared: what is new, what stands in a list, what is alike.
 
 White space and halves of characters do not count in a comparison of texts. A list of a later
 request shares its nodes with the one before, so two lists are compared by identity.

@@ -173,6 +173,7 @@ FaultFunction = Callable[..., Plan]
 CheckFunction = Callable[..., Iterator[Finding]]
 """`(history, **settings) -> findings`."""
 
+
 class Store(Protocol):
     """Where an agent keeps its session, as the harness reads it."""
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.checks.declarations import needs
 from harness.checks.check_registry import checks, explain, names
-from harness.checks.judge import judge
+from harness.checks.declarations import needs
+from harness.checks.judgement import judge
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
