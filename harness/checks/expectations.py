@@ -12,6 +12,7 @@ from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_over
 from harness.checks.evidence.outcomes import expected, outcome
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
+from harness.core.history.step_records import waited_ms
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.values.messages import Json, canonical
@@ -139,7 +140,5 @@ def waits_after_failures(trace: Trace) -> list[tuple[float, int]]:
 
 
 def _planned_ms(exchange: Exchange) -> int:
-    """The waits that the answer's plan held, from its steps (`wait 250 ms`)."""
-    steps = exchange.answered.steps if exchange.answered else ()
-    words = [step.split() for step in steps]
-    return sum(int(w[1]) for w in words if len(w) == 3 and w[0] == "wait")
+    """The waits that the answer's plan held."""
+    return waited_ms(exchange.answered.steps) if exchange.answered else 0

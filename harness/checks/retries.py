@@ -22,6 +22,7 @@ from harness.checks.evidence.answers import (
 from harness.checks.evidence.kills import may_begin_again
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
+from harness.core.history.step_records import Sent
 from harness.core.history.trace import Turn
 from harness.core.values.messages import Text, Thinking
 from harness.core.values.verdict import Finding
@@ -154,7 +155,7 @@ def _asks_for_patience(exchange: Exchange) -> bool:
     """Whether it failed for a time: by its status, or before anything of an answer came."""
     if exchange.status is None:
         steps = exchange.answered.steps if exchange.answered else ()
-        return exchange.transient and not any(step.startswith("send") for step in steps)
+        return exchange.transient and not any(isinstance(step, Sent) for step in steps)
     return exchange.transient and exchange.status >= 400 and not exchange.is_unreadable
 
 
