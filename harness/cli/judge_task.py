@@ -61,7 +61,7 @@ TaskChunk = tuple[JudgeTask, ...]
 
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
-    from harness.checks.judge import names
+    from harness.checks.check_registry import names
     from harness.recordings.read import FORMATS
 
     if kind not in (known := {"auto", *FORMATS}):
@@ -183,7 +183,7 @@ def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTransc
 
 
 def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:
-    from harness.checks.judge import judge
+    from harness.checks.judgement import judge
 
     verdict = judge(history, only=task.check)
     return JudgedTranscript(
