@@ -133,7 +133,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "vcr": ("cassettes",),
     "psycopg": ("stores",),
     "jinja2": ("report",),
-    "hypothesis": ("fuzz", "shrink"),
+    "hypothesis": ("fuzz", "strategies"),
     "ray": ("engines",),
     "click": ("cli",),
     "rich": ("cli",),

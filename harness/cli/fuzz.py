@@ -18,7 +18,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.engines import Engine
     from harness.fuzz.campaign import Campaign
-    from harness.fuzz.journal import Journal
+    from harness.fuzz.campaign_journal import Journal
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
@@ -75,7 +75,7 @@ def _begun(
     from harness.checks.judge import names
     from harness.cli.planned import check_target
     from harness.fuzz.campaign import begin
-    from harness.fuzz.journal import FILE, Plan
+    from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
     check_target(target, [])
     chosen = secrets.randbelow(1_000_000) if seed is None else seed
@@ -83,7 +83,7 @@ def _begun(
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = Plan(target=target, seed=chosen, wire=wire)
+    plan = CampaignPlan(target=target, seed=chosen, wire=wire)
     return *begin(folder, plan, names()), folder
 
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from harness.cli import terminal
 from harness.core.values.verdict import EXIT_STATUS
-from harness.fuzz.findings import FOLDER
-from harness.fuzz.reduced import Reduced
+from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.report.json_lines import line
 
 if TYPE_CHECKING:
+    from harness.fuzz.batch import Result
     from harness.fuzz.campaign import Campaign
-    from harness.fuzz.chunks import Result
 
 EVERY_S = 60.0
 
@@ -69,7 +68,7 @@ class Show:
         """Show what has come in."""
         if self._campaign.is_new(result):
             self._finding(result)
-        elif isinstance(result, Reduced) and result.failure:
+        elif isinstance(result, ShrunkFinding) and result.failure:
             text = f"{result.code} of example {result.example}: {result.failure}"
             terminal.note(f"no file: {text}")
         now_s = time.monotonic()
@@ -79,7 +78,7 @@ class Show:
             self._said_s = now_s
             terminal.note(self._state())
 
-    def _finding(self, reduced: Reduced) -> None:
+    def _finding(self, reduced: ShrunkFinding) -> None:
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
         repeat = shlex.join(["harness", "run", str(file), "--target", self._campaign.plan.target])
         if self._as_json:
@@ -90,7 +89,7 @@ class Show:
         terminal.out(f"    {' '.join(reduced.message.split())}")
         terminal.out(f"    {repeat}")
 
-    def _row(self, reduced: Reduced, file: Path, repeat: str) -> dict[str, Any]:
+    def _row(self, reduced: ShrunkFinding, file: Path, repeat: str) -> dict[str, Any]:
         return {
             "code": reduced.code,
             "message": reduced.message,

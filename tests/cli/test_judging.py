@@ -20,8 +20,8 @@ from harness.cli.judging import (
     judge_files,
     shown,
 )
-from harness.engines.here import Here
 from harness.engines.local import Local
+from harness.engines.serial import Serial
 from harness.report.recordings import JudgedFile
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
@@ -97,9 +97,9 @@ def test_small_files_go_together() -> None:
 def test_a_file_that_was_lost_by_itself_is_named(tmp_path: Path) -> None:
     (tmp_path / "good").write_text(LINE)
     good, bad = Job(path=str(tmp_path / "good")), Job(path="bad", named=True)
-    (judged,) = judging.lost_files(Here(), (bad,))
+    (judged,) = judging.lost_files(Serial(), (bad,))
     assert (judged.path, judged.refusals, judged.named) == ("bad", (DIED,), True)
-    first, second = judging.lost_files(Here(), (good, bad))
+    first, second = judging.lost_files(Serial(), (good, bad))
     assert (len(first.transcripts), bool(second.refusals), DIED in second.refusals) == (
         1,
         True,
