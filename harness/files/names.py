@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from harness import faults, providers
-from harness.catalogue import incident
+from harness.catalogue import ROWS, incident
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.scenario.script import block_from
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
-from harness.faults.table import ROWS
 
 FAULT = "fault:"
 """A source that is a row of the fault table: `fault:T13`."""

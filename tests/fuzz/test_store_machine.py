@@ -15,7 +15,7 @@ from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message
 from harness.fuzz.machines.session_invariants import InvariantViolation
 from harness.stores.jsonl import JsonlStore
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
 from harness.strategies import store_machine
 from tests.stores.wrong_parts import AcknowledgesFirst, CommitsLate

@@ -39,8 +39,8 @@ from harness.fuzz.machines.session_invariants import InvariantViolation, Session
 from harness.fuzz.machines.write_refusals import MOST_REFUSALS
 from harness.fuzz.sample_texts import BLANKS, WORDS
 from harness.fuzz.script_grammar import TURNS
-from harness.stores.open import OpenStore, open_scratch
-from harness.stores.watched import MOMENTS
+from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_writes import MOMENTS
 from harness.targets import TargetSpec, of_callable
 
 WINDOWS = (None, 2_000, 400)
