@@ -21,7 +21,7 @@ import msgspec
 
 from harness.core.values.errors import InputError, nearest
 from harness.engines import Engine
-from harness.engines.spread import spread
+from harness.engines.ordered_map import ordered_map
 from harness.report.recordings import JudgedFile, JudgedTranscript
 from harness.report.summary import evidence
 
@@ -116,7 +116,7 @@ def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[JudgedFi
 
 def _judged(engine: Engine, batches: Iterable[TaskChunk]) -> Iterator[JudgedFile]:
     lost = partial(lost_files, engine)
-    return chain.from_iterable(spread(engine, judge_chunk, batches, lost))
+    return chain.from_iterable(ordered_map(engine, judge_chunk, batches, lost))
 
 
 def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
