@@ -129,7 +129,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "trio": ("clock",),
     "vcr": ("cassettes",),
     "psycopg": ("stores",),
-    "hypothesis": ("fuzz", "shrink"),
+    "hypothesis": ("fuzz", "strategies"),
     "ray": ("engines",),
     "click": ("cli",),
     "rich": ("cli",),
