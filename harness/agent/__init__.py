@@ -1,7 +1,7 @@
 """The reference agent: a correct agent to copy from, and the harness's own proof.
 
 `agent` serves a brief and `build` puts the agent together, with any part replaced. The guards serve
-in any tool loop. All else is to be read and copied. Start with `gateway` (what is around a turn),
+in any tool loop. All else is to be read and copied. Start with `gateway` (around a turn) and
 `agent_loop` (one turn); `composition` puts the parts together:
 
 - `conversation`: messages as they are sent, measured and shortened
