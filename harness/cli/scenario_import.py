@@ -189,10 +189,10 @@ def _codes(history: History) -> tuple[str, ...]:
 
 def _askable(codes: Sequence[str]) -> list[str]:
     """The checks that found something, but for those of the run itself."""
-    from harness.checks.check_registry import checks
+    from harness.checks.check_registry import check_of, checks
 
     known = checks()
-    fired = dict.fromkeys(code.partition(".")[0] for code in codes)
+    fired = dict.fromkeys(check_of(code) for code in codes)
     return [name for name in fired if getattr(known.get(name), "needs", ())]
 
 
