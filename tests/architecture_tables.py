@@ -98,6 +98,7 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
+        ("providers.shared.rules", "pkgutil"),
         ("recordings.yaml_tags", "yaml"),
         ("checks", "importlib"),
         ("faults", "importlib"),
