@@ -29,12 +29,13 @@ FLOORS: dict[str, int] = {
     "runner": 7,
     "sweep": 8,
     "report": 8,
-    "engines": 9,
+    "configuration": 9,
     "plugins": 9,
-    "contracts": 10,
+    "engines": 9,
     "shrink": 10,
     "fuzz": 11,
     "strategies": 12,
+    "contracts": 13,
     "cli": 13,
     "pytest_plugin": 13,
     "__main__": 13,
@@ -53,7 +54,8 @@ ONLY: dict[str, frozenset[str]] = {
     "recordings": frozenset({"core", "providers"}),
     "cassettes": frozenset({"core", "providers", "recordings", "files"}),
     "agent": frozenset({"core", "stores"}),
-    "engines": frozenset({"core"}),
+    "configuration": frozenset({"core"}),
+    "engines": frozenset({"core", "plugins"}),
 }
 """Rooms that may import fewer rooms than their floor allows."""
 
@@ -132,7 +134,6 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "trio": ("clock",),
     "vcr": ("cassettes",),
     "psycopg": ("stores",),
-    "jinja2": ("report",),
     "hypothesis": ("fuzz", "shrink"),
     "ray": ("engines",),
     "click": ("cli",),
@@ -155,7 +156,7 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
 one, and the faces."""
 
 HEAVY: frozenset[str] = _words(
-    "msgspec anthropic openai yaml click rich pytest hypothesis jinja2 vcr httpx httpx2 anyio h11 "
+    "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
     "asyncio mcp ray"
 )
 """What costs too much to be imported before it is used."""
@@ -167,8 +168,9 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-PROCESS_STATE: tuple[str, ...] = ("clock.patched",)
-"""Who may say `global`: the one patch of the process that virtual time needs for sync code."""
+PROCESS_STATE: tuple[str, ...] = ("clock.patched", "core.values.loaded_plugins")
+"""Who may say `global`: the one patch of the process that virtual time needs for sync code, and the
+plug-ins that the process has loaded."""
 
 FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument("code")
+@plugins
 @every_verb
 def command(code: str, as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a fault by its name or id, or incidents:N."""

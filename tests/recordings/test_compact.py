@@ -10,7 +10,7 @@ from harness.cassettes.read import parse
 from harness.core.values.errors import InputError
 from harness.recordings import compact, compact_codec, vcr
 from harness.recordings.read import format_of, read
-from harness.stores.recordings import read_file
+from harness.stores.hermes_store import read_any_recording
 from tests.recordings.cassettes import DIALECTS
 
 WHOLE = [name for name, data in DIALECTS.items() if b"version" in data or b"recorded_with" in data]
@@ -30,7 +30,7 @@ def test_it_says_what_the_cassette_says(name: str, tmp_path: Path) -> None:
     assert (found.transcripts, found.refusals) == (told.transcripts, told.refusals)
     path = tmp_path / "named.anyhow"
     path.write_bytes(data)
-    assert read_file(path) == found
+    assert read_any_recording(path) == found
 
 
 def test_a_torn_file_is_refused_with_its_line() -> None:

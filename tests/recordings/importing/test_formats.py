@@ -11,7 +11,7 @@ import yaml
 
 from harness.agent import agent as reference
 from harness.cassettes.read import parse
-from harness.cli.importing import Asked, Made, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
 from harness.recordings import compact_codec
@@ -41,13 +41,13 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
 """A recording of each format, but for the database, which is made on the spot."""
 
 
-def _import(file: Path, format: str) -> Made:
-    made = import_file(Asked(file=file, name="it", out=file.parent / "made"))
+def _import(file: Path, format: str) -> ScenarioImport:
+    made = import_file(ImportRequest(file=file, name="it", out=file.parent / "made"))
     assert made.format == format
     return made
 
 
-def _passes(made: Made) -> None:
+def _passes(made: ScenarioImport) -> None:
     (scenario,) = load_scenarios(made.scenario)
     assert scenario.inbox
     assert not isinstance(scenario.script, CassetteScript)

@@ -1,0 +1,68 @@
+"""The plug-ins of this process: modules of the user's own that bring parts.
+
+This is the one state that the whole process shares about them. The loader (`harness.plugins`) sets
+it once, at the start of a face or of a worker. Each room reads it and recognises its own parts in
+the modules. Nothing here imports a module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
+
+import msgspec
+
+from harness.core.values.errors import nearest
+
+
+class Plugin(msgspec.Struct, frozen=True):
+    """A module that brings parts; their names are `prefix.name`."""
+
+    prefix: str
+    module: ModuleType
+
+    @property
+    def functions(self) -> dict[str, FunctionType]:
+        """The public functions by name, in the order of the names.
+
+        A function counts when the module, or a module below it, defines it: a package may gather
+        the parts of its own modules.
+        """
+        own = self.module.__name__
+        return {
+            name: function
+            for name, function in sorted(vars(self.module).items())
+            if isinstance(function, FunctionType)
+            and not name.startswith("_")
+            and f"{function.__module__}.".startswith(f"{own}.")
+        }
+
+
+_loaded: tuple[Plugin, ...] = ()
+
+
+def loaded() -> tuple[Plugin, ...]:
+    """The plug-ins of this process, in the order in which they were named."""
+    return _loaded
+
+
+def set_loaded(plugins: tuple[Plugin, ...]) -> None:
+    """Replace the plug-ins of this process."""
+    global _loaded
+    _loaded = plugins
+
+
+def unknown_name(name: str, known: Iterable[str]) -> str:
+    """The end of a message for a name that no part has: the nearest names, and what is missing.
+
+    The name of a plug-in's part begins with the prefix of the plug-in. Where no known name begins
+    with it, and no plug-in of that prefix is loaded, the message says how to load one.
+    """
+    names = list(known)
+    hint = nearest(name, names)
+    prefix, dot, _ = name.partition(".")
+    prefixes = {one.partition(".")[0] for one in names} | {one.prefix for one in loaded()}
+    if not dot or prefix in prefixes:
+        return hint
+    how = "--plugin MODULE, or `plugins` in [tool.harness]"
+    return f"{hint}; no plug-in with the prefix {prefix!r} is loaded ({how})"

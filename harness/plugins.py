@@ -1,0 +1,177 @@
+"""The loader of plug-ins: modules of the user's own that bring faults, checks, formats or stores.
+
+Who may name a module is the user alone: the configuration of the start folder, an installed
+package (entry point group `loop_harness`), a flag, or a call of `load_plugins`. Nothing in a
+scenario, a recording, a cassette or a history causes an import. Each room recognises its own parts;
+this file only asks all of them, and refuses what none of them or more than one of them recognises.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+from harness.configuration import load_configuration
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, loaded, set_loaded
+
+ENTRY_POINTS = "loop_harness"
+
+ROOMS = {
+    "harness.faults": "a fault begins with `moment, plan`",
+    "harness.checks": "a check with `history`",
+    "harness.recordings": "a format with `document` or `lines`",
+    "harness.stores": "a store reader with `path` or `url`",
+}
+"""The rooms that recognise parts, and the parameters by which each does."""
+
+CODES_OF_RUNS = ("run", "expect", "script", "target", "limit", "cassette")
+"""What codes about a run itself begin with; no prefix of a plug-in may."""
+
+
+def load_plugins(*modules: str) -> tuple[Plugin, ...]:
+    """Load these modules beside the plug-ins of this process; all that are loaded then.
+
+    A module that is loaded already is skipped. Raises InputError for a module that cannot be
+    imported, or whose prefix or parts cannot be used; then nothing is loaded.
+    """
+    return _load(modules, Path.cwd())
+
+
+def _load(modules: Sequence[str], folder: Path) -> tuple[Plugin, ...]:
+    known = {plugin.module.__name__ for plugin in loaded()}
+    names = [name for name in dict.fromkeys(modules) if name not in known]
+    if not names:
+        return loaded()
+    plugins = [*loaded()]
+    for name in names:
+        plugin = _plugin(name, folder)
+        _check_prefix(plugin, plugins)
+        _check_parts(plugin)
+        plugins.append(plugin)
+    set_loaded(tuple(plugins))
+    return loaded()
+
+
+def load_configured(
+    modules: Sequence[str] = (), *, config: bool = True, folder: Path | None = None
+) -> tuple[Plugin, ...]:
+    """Load what the start folder configures, what is installed, and `modules`; in this order.
+
+    `folder` is the current one without it. With `config=False` only `modules` are loaded. Raises
+    InputError as `load_plugins` does, and for a configuration that cannot be used.
+    """
+    start = folder or Path.cwd()
+    if not config:
+        return _load(modules, start)
+    configured = load_configuration(start).plugins
+    installed = (point.value for point in entry_points(group=ENTRY_POINTS))
+    return _load((*configured, *installed, *modules), start)
+
+
+def loaded_modules() -> tuple[str, ...]:
+    """The names of the loaded plug-ins' modules, as a worker gets them."""
+    return tuple(plugin.module.__name__ for plugin in loaded())
+
+
+def _plugin(name: str, folder: Path) -> Plugin:
+    module = _imported(name, folder)
+    prefix = getattr(module, "PREFIX", name.rpartition(".")[2])
+    return Plugin(prefix, module)
+
+
+def _imported(name: str, folder: Path) -> ModuleType:
+    """Import a module, the start folder first on the path, as for targets."""
+    place = f"plug-in {name!r}"
+    if not re.fullmatch(r"\w+(\.\w+)*", name):
+        raise InputError("a module is named, as in `my_parts` or `my_package.parts`", place)
+    here = str(folder)
+    added = sys.path[:1] not in ([""], [here])
+    if added:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        if added:
+            sys.path.remove(here)
+        words = " ".join(str(error).split())
+        what = f"cannot be imported: {type(error).__name__}: {words}{_frame(error, name)}"
+        raise InputError(what, place) from error
+
+
+def _frame(error: BaseException, name: str) -> str:
+    """Where the user's own code raised, as ` (FILE:LINE)`; "" for a module that is not found."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" ({_shown(error.filename)}:{error.lineno})"
+    top = name.partition(".")[0]
+    own = [
+        f" ({_shown(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
+        for trace in _frames(error.__traceback__)
+        if str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] == top
+    ]
+    return own[-1] if own else ""
+
+
+def _frames(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _shown(file: str) -> str:
+    """A file as the user would name it: relative to the start folder, if it is in it."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
+    """Raise InputError for a prefix that cannot begin a name, or that something else has."""
+    from harness.checks.judge import checks
+    from harness.faults import faults
+
+    name, prefix = plugin.module.__name__, plugin.prefix
+    place = f"plug-in {name!r}"
+    if not isinstance(prefix, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", prefix):
+        what = f"the prefix {prefix!r} is no lower-case name: say another one as PREFIX"
+        raise InputError(what, place)
+    other = next((other for other in others if other.prefix == prefix), None)
+    if other is not None:
+        what = f"the prefix {prefix!r} is that of the plug-in {other.module.__name__!r} too"
+        raise InputError(f"{what}: say another one as PREFIX", place)
+    ours = {kind.partition(".")[0] for kind in [*faults(), *checks()]} | {*CODES_OF_RUNS}
+    if prefix in ours:
+        what = f"the prefix {prefix!r} is one of loop-harness: say another one as PREFIX"
+        raise InputError(what, place)
+
+
+def _check_parts(plugin: Plugin) -> None:
+    """Raise InputError unless each public function is a part of exactly one room."""
+    place = f"plug-in {plugin.module.__name__!r}"
+    recognised: dict[str, list[str]] = {name: [] for name in plugin.functions}
+    for room in ROOMS:
+        try:
+            parts = importlib.import_module(room).parts_of(plugin)
+        except InputError as error:
+            raise InputError(str(error), place) from None
+        for name in parts:
+            recognised[name].append(room.rpartition(".")[2])
+    if not recognised:
+        raise InputError("it has no public function, so it brings no part", place)
+    for name, rooms in recognised.items():
+        at = f"{place}: {name}{_definition(plugin, name)}"
+        if not rooms:
+            kinds = ", ".join(ROOMS.values())
+            what = f"a function of no kind: {kinds}; a helper's name begins with `_`"
+            raise InputError(what, at)
+        if len(rooms) > 1:
+            raise InputError(f"a part of more than one room: {', '.join(rooms)}", at)
+
+
+def _definition(plugin: Plugin, name: str) -> str:
+    code = plugin.functions[name].__code__
+    return f" ({_shown(code.co_filename)}:{code.co_firstlineno})"
