@@ -216,7 +216,7 @@ class Cassettes:
     def _model(
         self, path: Path, records: bool, upstream: str, allow: Sequence[str]
     ) -> Iterator[str]:
-        from harness.cassettes.scan import secrets_of
+        from harness.cassettes.secret_scan import secrets_of
         from harness.core.values.errors import InputError
         from harness.runner.cassette_model import NotAsRecorded, environment, playing, recording_to
         from harness.transports.upstream import providers

@@ -39,9 +39,9 @@ def _leads_out(path: Path, folder: Path) -> bool:
 
 def _is_cassette(path: Path, *, named: bool = False) -> bool:
     """Whether a file is one; InputError for one that cannot be read, or was `named` in vain."""
-    from harness.cassettes.read import is_cassette
+    from harness.cassettes.cassette_file import is_cassette
     from harness.files.regular_file import head_of, whole
-    from harness.recordings.documents import UTF16, is_json
+    from harness.recordings.json_documents import UTF16, is_json
 
     head = head_of(path)
     is_wide = head.startswith(UTF16)
@@ -64,7 +64,7 @@ def _is_cassette(path: Path, *, named: bool = False) -> bool:
 
 def _refuse_recording(path: Path, data: bytes) -> None:
     """Raise InputError for a recording that can be imported, and is no cassette."""
-    from harness.recordings.read import FORMATS, format_of
+    from harness.recordings.recognition import FORMATS, format_of
 
     try:
         title = FORMATS[format_of(data)].title
@@ -79,8 +79,8 @@ def scenarios_of(path: Path, root: Path) -> Iterator[Scenario]:
 
     Raises InputError, naming the file, for one that cannot be played.
     """
-    from harness.cassettes.replay import indexes
-    from harness.cassettes.scenario import kebab, scenario_of_cassette
+    from harness.cassettes.cassette_player import indexes
+    from harness.cassettes.cassette_scenario import kebab, scenario_of_cassette
 
     below = path.relative_to(root) if path != root else Path(path.name)
     name = kebab("-".join((*below.parts[:-1], below.name.partition(".")[0])))

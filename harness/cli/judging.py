@@ -62,7 +62,7 @@ Chunk = tuple[Job, ...]
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
     from harness.checks.judge import names
-    from harness.recordings.read import FORMATS
+    from harness.recordings.recognition import FORMATS
 
     if kind not in (known := {"auto", *FORMATS}):
         raise InputError(f"no such format; {nearest(kind, known)}", f"--format {kind}")
@@ -172,14 +172,14 @@ def _judge(job: Job) -> JudgedFile:
 
 def _transcripts(job: Job, recording: Recording) -> Iterator[JudgedTranscript]:
     from harness.core.history.events import Started
-    from harness.recordings.as_history import as_history
     from harness.recordings.counts import counts
+    from harness.recordings.transcript_history import to_history
 
     if recording.history is not None:
         started = (e for e in recording.history.events if isinstance(e, Started))
         yield _transcript(job, next((e.run for e in started), ""), recording.history, {})
     for transcript in recording.transcripts:
-        yield _transcript(job, transcript.name, as_history(transcript), counts(transcript))
+        yield _transcript(job, transcript.name, to_history(transcript), counts(transcript))
 
 
 def _transcript(job: Job, name: str, history: History, counted: Json) -> JudgedTranscript:

@@ -100,7 +100,7 @@ def targets(_: Path | None = None) -> Iterator[Row]:
 
 def formats(_: Path | None = None) -> Iterator[Row]:
     """The formats of recordings that `judge` reads."""
-    from harness.recordings.read import FORMATS
+    from harness.recordings.recognition import FORMATS
 
     for name, kind in FORMATS.items():
         yield {"name": name, "title": kind.title}

@@ -10,7 +10,7 @@ from harness.cli.cassettes import planned_cassettes
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.files import find_scenarios, load_scenarios
-from harness.files.overlay import laid_over, load_overlay
+from harness.files.scenario_file import load_overlay, with_overlay
 from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
@@ -82,7 +82,7 @@ def overlaid(
     if overlay is None:
         return planned
     faults = load_overlay(overlay)
-    return [(path, laid_over(scenario, faults, str(overlay))) for path, scenario in planned]
+    return [(path, with_overlay(scenario, faults, str(overlay))) for path, scenario in planned]
 
 
 def check_files(planned: list[tuple[str, Scenario]]) -> None:

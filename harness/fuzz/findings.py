@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cassettes.atomic import write_atomically
+from harness.files.regular_file import write_atomically
 from harness.fuzz.examples import Found
 from harness.fuzz.reduced import Reduced
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.cassettes.cassette_file import read_cassette
 from harness.cassettes.endpoints import wire_of
-from harness.cassettes.read import read_cassette
 from harness.cassettes.recorder import Recorder
 from harness.checks.judge import judge
 from harness.clock import RealClock

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.cassettes.record import listening
+from harness.cassettes.client_listener import listening
 from harness.cassettes.recorder import Recorder
 from harness.core.history.events import Ended
 from harness.core.scenario import inbox

@@ -8,7 +8,7 @@ finding would be another one behind the same name.
 from __future__ import annotations
 
 from harness.core.scenario.scenario import InboxItem, Scenario, SeedMessage, Turn
-from harness.files.names import mistakes_in
+from harness.files.mistakes import mistakes_in
 from harness.shrink.measure import turns_of
 from harness.shrink.stored import is_whole
 

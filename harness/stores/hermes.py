@@ -19,8 +19,8 @@ from urllib.parse import quote
 from harness.core.history.events import StoredRow
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, digest
-from harness.recordings import hermes
-from harness.recordings.lines import MAX_LINE_BYTES
+from harness.recordings.readers import hermes
+from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
 
 _BUSY_S = 5.0

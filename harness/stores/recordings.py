@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 
 from harness.files.recording_file import read_recording
-from harness.recordings import hermes
+from harness.recordings.readers import hermes
 from harness.recordings.transcripts import Recording
 from harness.stores.hermes import read_database
 

@@ -11,8 +11,8 @@ import pytest
 from harness.core.values.errors import InputError
 from harness.files import recording_file
 from harness.files.recording_file import read_recording
-from harness.recordings import lines
-from harness.recordings.read import FORMATS
+from harness.recordings import session_log
+from harness.recordings.recognition import FORMATS
 
 MB = 1024 * 1024
 SAID = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "go"}}

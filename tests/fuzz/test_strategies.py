@@ -12,7 +12,7 @@ from harness.agent import agent
 from harness.core.history.history import encode
 from harness.core.scenario.inbox import entries
 from harness.core.scenario.scenario import CassetteScript, InboxItem, Scenario
-from harness.files.names import mistakes_in
+from harness.files.mistakes import mistakes_in
 from harness.fuzz import Options, chunkings, inbound_traffic, scenario_of, scenarios
 from harness.fuzz.grammar import LAST_MESSAGE
 from harness.fuzz.scripts import LAST, SUMMARY

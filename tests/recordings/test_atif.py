@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, Thinking, ToolResult, ToolUse
-from harness.recordings import atif
 from harness.recordings.counts import counts
+from harness.recordings.readers import atif
 from tests.recordings.documents import SAMPLES, SEEN
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse
-from harness.recordings import autogpt
 from harness.recordings.counts import counts
+from harness.recordings.readers import autogpt
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
 
 ANSWER = json.loads(SAMPLES["autogpt history"][1])[1]["content"]

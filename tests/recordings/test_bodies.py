@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.recordings import bodies
-from harness.recordings.bodies import Unreadable, body_bytes
+from harness.recordings import http_interaction
+from harness.recordings.http_interaction import Unreadable, body_bytes
 
 DATA = b'{"a": "\xc3\xa9"}'
 PACKED = gzip.compress(DATA)

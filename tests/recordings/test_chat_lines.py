@@ -7,8 +7,8 @@ import json
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings import chat_lines
-from harness.recordings.read import format_of
+from harness.recordings.readers import chat
+from harness.recordings.recognition import format_of
 from tests.recordings.documents import anthropic_messages, openai_messages
 
 LINE = json.dumps({"messages": openai_messages()})
@@ -40,6 +40,6 @@ def test_one_line_alone_is_a_document() -> None:
 
 @pytest.mark.parametrize("data", [b"", b'{"a": 1}\n{"a": 1}', b"[]\n[]"])
 def test_lines_without_messages_are_refused(data: bytes) -> None:
-    assert not chat_lines.looks_like(data)
+    assert not chat._are_chats(data)
     with pytest.raises(InputError, match="no list of messages"):
         chat_lines.read(data)

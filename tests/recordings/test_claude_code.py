@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from harness.checks.request import role_alternation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings import claude_code
-from harness.recordings.as_history import as_history
 from harness.recordings.counts import counts
+from harness.recordings.readers import claude_code
+from harness.recordings.transcript_history import to_history
 
 
 def _line(kind: str, content: Any, id_: str = "", **more: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def test_a_compaction_begins_the_context_anew() -> None:
     assert found.restarts == {3: 3}
     assert [message.text for message in found.context] == ["what was", ""]
     assert counts(found)["messages"] == 5, "the whole log is counted"
-    codes = [finding.code for finding in role_alternation(as_history(found))]
+    codes = [finding.code for finding in role_alternation(to_history(found))]
     assert codes == [], "no request held the result and the summary"
 
 

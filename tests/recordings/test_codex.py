@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, ToolResult, ToolUse
-from harness.recordings import codex
 from harness.recordings.counts import counts
+from harness.recordings.readers import codex
 
 
 def _line(kind: str, **payload: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cassettes.read import parse
+from harness.cassettes.cassette_file import parse_cassette
 from harness.core.values.errors import InputError
-from harness.recordings import compact, compact_codec, vcr
-from harness.recordings.read import format_of, read
+from harness.recordings.readers import compact, vcr
+from harness.recordings.recognition import format_of, read
 from harness.stores.recordings import read_file
 from tests.recordings.cassettes import DIALECTS
 
@@ -18,7 +18,7 @@ WHOLE = [name for name, data in DIALECTS.items() if b"version" in data or b"reco
 
 
 def _compacted(data: bytes) -> bytes:
-    return b"".join(compact_codec.lines(parse(data)))
+    return b"".join(compact.encode_cassette(parse_cassette(data)))
 
 
 @pytest.mark.parametrize("name", WHOLE)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
-from harness.recordings import documents
-from harness.recordings.as_history import as_history
+from harness.recordings import json_documents
 from harness.recordings.counts import counts
-from harness.recordings.read import FORMATS, format_of, read
+from harness.recordings.recognition import FORMATS, format_of, read
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
 
@@ -87,7 +87,7 @@ def test_a_document_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_lines_are_objects_one_after_another(data: bytes, lines: bool) -> None:
-    assert documents.is_lines(data) is lines
+    assert json_documents.is_lines(data) is lines
 
 
 def _survives(data: bytes, format: str) -> None:
@@ -101,7 +101,7 @@ def _survives(data: bytes, format: str) -> None:
     assert "\n" not in told
     for transcript in found:
         assert counts(transcript)["messages"] >= 0
-        encode(as_history(transcript).events)
+        encode(to_history(transcript).events)
 
 
 _JSON = st.recursive(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings import har
+from harness.recordings.readers import har
 from tests.recordings import documents
 from tests.recordings.documents import har_answer, har_entry
 

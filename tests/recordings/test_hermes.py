@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings import hermes
 from harness.recordings.counts import counts
+from harness.recordings.readers import hermes
 
 CALLS = json.dumps(
     [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"p": 1}'}}]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings import intercode
 from harness.recordings.counts import counts
+from harness.recordings.readers import intercode
 from tests.recordings.documents import ASKED, SAMPLES
 
 

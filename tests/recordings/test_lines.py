@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
-from harness.recordings import lines
-from harness.recordings.lines import Entry, Kept, Notes, entries, first_objects, split
+from harness.recordings import session_log
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects, split
 
 
 def _read(data: bytes) -> tuple[list[Entry], tuple[str, ...]]:
@@ -60,7 +60,7 @@ def test_a_line_that_is_too_long_ends_the_reading(monkeypatch: pytest.MonkeyPatc
 
 def test_no_more_is_kept_than_a_machine_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "MAX_KEPT_BYTES", 20)
-    kept = Kept()
+    kept = SizeBound()
     kept.add(Entry(1, {}, 20))
     with pytest.raises(InputError, match="line 2: more than"):
         kept.add(Entry(2, {}, 1))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings import mini_swe_agent
+from harness.recordings.readers import mini_swe_agent
 from tests.recordings.documents import SAMPLES, openai_messages
 
 

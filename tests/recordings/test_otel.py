@@ -9,9 +9,9 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse
-from harness.recordings import otel
-from harness.recordings.as_history import as_history
 from harness.recordings.counts import counts
+from harness.recordings.readers import otel
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Refusal, Transcript
 
 GEN_AI = {
@@ -172,7 +172,7 @@ def test_a_call_without_an_id_has_that_of_its_span_and_one_that_runs_has_no_resu
     counted = counts(found)
     assert (counted["tool_calls"], counted["tool_results"], counted["pending_calls"]) == (3, 2, 1)
     assert counted["messages"] == counted["alternation"] == 0, "roles are not counted"
-    as_history(found)
+    to_history(found)
 
 
 def test_traces_are_apart_and_one_without_tools_is_refused() -> None:

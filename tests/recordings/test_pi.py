@@ -9,9 +9,9 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings import pi
-from harness.recordings.as_history import as_history
 from harness.recordings.counts import counts
+from harness.recordings.readers import pi
+from harness.recordings.transcript_history import to_history
 
 HEAD = {"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-01-01T00:00:00Z"}
 
@@ -94,7 +94,7 @@ def test_a_compaction_keeps_what_it_says() -> None:
     assert found.restarts == {5: 1}
     shown = [m.text or m.role for m in found.context]
     assert shown == ["sum", "assistant", "tool", "tool", "done", "on", "assistant"]
-    as_history(found)
+    to_history(found)
     gone = {**compacted, "firstKeptEntryId": "nowhere"}
     assert pi.read(log(*TURN, gone)).transcripts[0].restarts == {5: 5}
 

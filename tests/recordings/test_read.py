@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
 from harness.core.values.messages import assistant, user
-from harness.recordings.as_history import as_history
 from harness.recordings.counts import counts
-from harness.recordings.read import FORMATS, format_of, read
+from harness.recordings.recognition import FORMATS, format_of, read
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings import documents
 from tests.recordings.cassettes import DIALECTS
@@ -30,7 +30,7 @@ LOG = b"".join(
         },
     )
 )
-OURS = encode(as_history(Transcript(name="t", messages=(user("a"), assistant("b")))).events)
+OURS = encode(to_history(Transcript(name="t", messages=(user("a"), assistant("b")))).events)
 SAMPLES = [LOG, OURS, *DIALECTS.values(), *(data for _, data in documents.SAMPLES.values())]
 
 
@@ -93,7 +93,7 @@ def _survives(data: bytes, format: str = "auto") -> None:
         text = ""
         for transcript in recording.transcripts:
             assert counts(transcript)["messages"] >= 0
-            encode(as_history(transcript).events)
+            encode(to_history(transcript).events)
     assert "\n" not in text
 
 

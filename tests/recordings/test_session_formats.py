@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
-from harness.recordings.as_history import as_history
 from harness.recordings.counts import counts
-from harness.recordings.hermes import MAGIC
-from harness.recordings.lines import split
-from harness.recordings.read import FORMATS, format_of, line_format, read, read_lines
+from harness.recordings.readers.hermes import MAGIC
+from harness.recordings.recognition import FORMATS, format_of, line_format, read, read_lines
+from harness.recordings.session_log import split
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings import test_codex, test_otel, test_pi
 from tests.recordings.test_read import LOG, OURS
@@ -72,7 +72,7 @@ def _survives(data: bytes, name: str) -> None:
         assert "\n" not in error
         for transcript in transcripts:
             assert counts(transcript)["tool_calls"] >= 0
-            encode(as_history(transcript).events)
+            encode(to_history(transcript).events)
 
 
 def _read(data: bytes, format: str) -> tuple[tuple[Transcript, ...], str]:

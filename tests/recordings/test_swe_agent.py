@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolResult, ToolUse
-from harness.recordings import swe_agent
 from harness.recordings.counts import counts
+from harness.recordings.readers import swe_agent
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
 
 PLAIN = json.loads(SAMPLES["swe_agent"][1])

@@ -11,7 +11,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolUse
-from harness.recordings import vcr
+from harness.recordings.readers import vcr
 from harness.recordings.transcripts import Transcript
 from tests.recordings.cassettes import ANSWER, DIALECTS, REQUEST, cassette, vcrpy
 

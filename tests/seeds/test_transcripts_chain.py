@@ -13,7 +13,7 @@ from harness.agent.transcripts.chain import Chain, messages_of, transcript_of
 from harness.agent.transcripts.entries import entries, problem
 from harness.agent.transcripts.strip import strip
 from harness.core.values.messages import Message, Text, ToolResult, assistant, user
-from harness.recordings import claude_code
+from harness.recordings.readers import claude_code
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
     MESSAGES,
