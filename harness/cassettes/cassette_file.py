@@ -1,17 +1,16 @@
 """A cassette file as the exchanges that can be played.
 
-The format is told by the content, in UTF-8 or UTF-16: the compact form, or any of the dialects that
-`foreign` reads. What fails names the file and the place in it. Of an answer's headers only those
-are kept that a recording keeps: lengths and encodings would lie about a body that is played
-decoded. A body in an encoding that the standard library does not know (br, zstd) is played as it
-is, under its name. When its pieces came is asked for (`timed`); that it broke off is always told.
+The format is told by the content, in UTF-8 or UTF-16: the compact form, or a dialect of another
+writer (vcrpy, go-vcr, Ruby's VCR, cassetter, JSON files). Errors name the file and the place in it.
+Where each writer puts the parts of an exchange is known in `harness.recordings`, which judges the
+same files. Here nothing may be missing: what is played must be what was recorded. A writer that
+ends its file with a key of its own says so when the file is whole: without that key the file is
+torn.
 
-MERGED: Cassettes of others as interactions: Python's vcrpy, go-vcr, Ruby's VCR, cassetter, JSON files.
-
-Where each writer puts the parts of an exchange is known in `harness.recordings`, which reads the
-same files to judge them; here nothing may be missing, for what is played must be what was recorded.
-A writer that ends its file with a key of its own says so when the file is whole: without that key
-the file is torn.
+Of an answer's headers only those are kept that a recording keeps: lengths and encodings would be
+wrong for a body that is played decoded. A body in an encoding that the standard library does not
+know (br, zstd) is played as it is, under its name. The recorded pieces of an answer are played on
+request (`timed`); a broken connection is always played.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def _check_text(head: bytes) -> None:
 def is_cassette(data: bytes) -> bool:
     """Whether the bytes are meant as a cassette, whole or not; InputError for broken UTF-16."""
     data = as_utf8(data)
-    return compact.is_compact(data) or vcr.looks_like(data)
+    return compact.is_compact(data) or vcr.is_vcr(data)
 
 
 def parse_cassette(data: bytes) -> Cassette:

@@ -1,15 +1,13 @@
 """A cassette played strictly, as the Script of a run.
 
 A request is answered with what was recorded for an equal one, and identical requests with their
-answers in recorded order; nothing else is ever answered. Every recorded call is owed. What is
-remembered here follows from the calls alone and only saves work: where in the tree each request
+answers in recorded order; nothing else is ever answered. Every recorded call is owed. What the
+player remembers follows from the calls alone and only saves work: where in the tree each request
 ended, so that the next one goes on from there.
 
-MERGED: Why no recorded exchange answers a request, in one line.
-
-The nearest exchanges are two that are still to be played, with the longest beginning in common;
-what is said of each is the first place in which it differs, as a path into the request, and both
-values. Only a miss pays for this.
+A miss is explained in one line by the two nearest exchanges that are still to be played, those with
+the longest beginning in common. For each it gives the first place in which the request differs, as
+a path, and both values. Only a miss pays for this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Recording the clients of this process: vcrpy patches them, and hands over what they heard.
+"""Recording the clients of this process: vcrpy patches them and hands over their exchanges.
 
-Only calls to a model are kept; whatever else the agent does passes through unrecorded. vcrpy hands
+Only calls to a model are kept; other traffic of the agent passes through unrecorded. vcrpy hands
 over whole answers, so there is no timing here: the recording proxy has it. The file appears whole
 or not at all, and not at all when the agent fails.
 """

@@ -1,14 +1,12 @@
 """A cassette from one format into another, without loss.
 
 What is written is read back before it reaches the disk: a target that does not say the same is an
-error, never a file. The same means the same bytes of every body, the same headers and status, and
+error and no file. The same means the same bytes of every body, the same headers and status, and
 whatever the writer noted beside them; only the order of keys and the layout may differ.
 
-MERGED: Cassettes as YAML: in the words of vcrpy, which every tool of the field reads, and of cassetter.
-
-Both keep bodies as text where they are text. cassetter keeps JSON as YAML too; here only JSON that
-comes back byte for byte is kept so. It has no words for a status (`reason`), so they are written
-only where they are not the standard ones; what it does not know it leaves alone.
+vcrpy's YAML is read by every tool of the field. It and cassetter's keep bodies as text where they
+are text. cassetter keeps JSON as YAML too; here only JSON that comes back byte for byte is kept so.
+cassetter has no words for a status, so `reason` is written only where it is not the standard one.
 """
 
 from __future__ import annotations
@@ -27,78 +25,6 @@ from harness.files.regular_file import write_atomically
 from harness.providers.codec import decode, encode
 from harness.recordings.http_interaction import BASE64, Cassette, Interaction, phrase
 from harness.recordings.readers import compact
-
-
-def _compact(cassette: Cassette) -> bytes:
-    return b"".join(compact.encode_cassette(cassette))
-
-
-FORMATS: dict[str, Callable[[Cassette], bytes]] = {
-    "compact": _compact,
-    "vcr": vcr,
-    "cassetter": cassetter,
-}
-"""The formats that can be written; every one that is known can be read."""
-
-_ENDINGS = {".jsonl": "compact", ".yaml": "vcr", ".yml": "vcr"}
-"""The format that a file's name asks for."""
-
-
-class Converted(msgspec.Struct, frozen=True):
-    """What was written: its format, how many interactions, and both sizes in bytes."""
-
-    format: str
-    interactions: int
-    before_bytes: int
-    after_bytes: int
-
-
-def format_for(target: Path, to: str = "") -> str:
-    """The format of a target: `to`, else by its name. InputError when neither says one."""
-    if to:
-        if to not in FORMATS:
-            raise InputError(f"no format is named {to!r}; {nearest(to, FORMATS)}", "--to")
-        return to
-    if target.suffix not in _ENDINGS:
-        known = ", ".join(f"{end} ({name})" for end, name in _ENDINGS.items())
-        raise InputError(f"the name says no format; known are {known}; or say --to", str(target))
-    return _ENDINGS[target.suffix]
-
-
-def convert(source: Path, target: Path, to: str = "", *, force: bool = False) -> Converted:
-    """Write the cassette `source` to `target` in another format.
-
-    Raises InputError for a source that is no cassette, a target that is there already (unless
-    `force`), and what the target's format cannot say.
-    """
-    name = format_for(target, to)
-    if target.exists() and not force:
-        raise InputError("is there already: --force replaces it", str(target))
-    cassette = load_cassette(source)
-    try:
-        data = written(cassette, name)
-    except InputError as error:
-        raise InputError(error.what, f"{source}: {error.place}") from None
-    write_atomically(target, data)
-    count = sum(1 for _ in cassette.interactions)
-    return Converted(name, count, source.stat().st_size, len(data))
-
-
-def written(cassette: Cassette, format: str) -> bytes:
-    """The bytes of a cassette in a format; InputError, with the place, for what it cannot say."""
-    data = FORMATS[format](cassette)
-    again = parse_cassette(data)
-    if again.metadata != cassette.metadata:
-        raise InputError(f"{format} cannot say this without loss", "metadata")
-    pairs = zip(cassette.interactions, again.interactions, strict=True)
-    for number, (one, other) in enumerate(pairs, start=1):
-        if one != other:
-            lost = next(
-                name for name in one.__struct_fields__ if getattr(one, name) != getattr(other, name)
-            )
-            raise InputError(f"{format} cannot say its {lost}", f"interaction {number}")
-    return data
-
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -189,3 +115,74 @@ def _json(text: str) -> Json:
         return value if encode(value) == text.encode() else None
     except (ValueError, RecursionError):
         return None
+
+
+def _compact(cassette: Cassette) -> bytes:
+    return b"".join(compact.encode_cassette(cassette))
+
+
+FORMATS: dict[str, Callable[[Cassette], bytes]] = {
+    "compact": _compact,
+    "vcr": vcr,
+    "cassetter": cassetter,
+}
+"""The formats that can be written; every one that is known can be read."""
+
+_ENDINGS = {".jsonl": "compact", ".yaml": "vcr", ".yml": "vcr"}
+"""The format that a file's name asks for."""
+
+
+class Converted(msgspec.Struct, frozen=True):
+    """What was written: its format, how many interactions, and both sizes in bytes."""
+
+    format: str
+    interactions: int
+    before_bytes: int
+    after_bytes: int
+
+
+def format_for(target: Path, to: str = "") -> str:
+    """The format of a target: `to`, else by its name. InputError when neither says one."""
+    if to:
+        if to not in FORMATS:
+            raise InputError(f"no format is named {to!r}; {nearest(to, FORMATS)}", "--to")
+        return to
+    if target.suffix not in _ENDINGS:
+        known = ", ".join(f"{end} ({name})" for end, name in _ENDINGS.items())
+        raise InputError(f"the name says no format; known are {known}; or say --to", str(target))
+    return _ENDINGS[target.suffix]
+
+
+def convert(source: Path, target: Path, to: str = "", *, force: bool = False) -> Converted:
+    """Write the cassette `source` to `target` in another format.
+
+    Raises InputError for a source that is no cassette, a target that is there already (unless
+    `force`), and what the target's format cannot say.
+    """
+    name = format_for(target, to)
+    if target.exists() and not force:
+        raise InputError("is there already: --force replaces it", str(target))
+    cassette = load_cassette(source)
+    try:
+        data = written(cassette, name)
+    except InputError as error:
+        raise InputError(error.what, f"{source}: {error.place}") from None
+    write_atomically(target, data)
+    count = sum(1 for _ in cassette.interactions)
+    return Converted(name, count, source.stat().st_size, len(data))
+
+
+def written(cassette: Cassette, format: str) -> bytes:
+    """The bytes of a cassette in a format; InputError, with the place, for what it cannot say."""
+    data = FORMATS[format](cassette)
+    again = parse_cassette(data)
+    if again.metadata != cassette.metadata:
+        raise InputError(f"{format} cannot say this without loss", "metadata")
+    pairs = zip(cassette.interactions, again.interactions, strict=True)
+    for number, (one, other) in enumerate(pairs, start=1):
+        if one != other:
+            lost = next(
+                name for name in one.__struct_fields__ if getattr(one, name) != getattr(other, name)
+            )
+            raise InputError(f"{format} cannot say its {lost}", f"interaction {number}")
+    return data

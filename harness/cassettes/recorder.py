@@ -1,16 +1,10 @@
 """A recording in the making: exchanges as they end, in the order in which they were asked.
 
-Whoever hears an exchange hands it over: vcrpy for a client in this process, the recording proxy
-for a program of any language. To take one costs the agent nothing; it is redacted when the file
-is written, and looked through once more. The file is vcrpy's own format, written by vcrpy.
-
-MERGED: What a recording keeps of an exchange: a call to a model, without secrets, at the provider's own.
-
-A loopback address becomes the provider's, since a port means nothing tomorrow.
-
-MERGED: Some exchanges of a recording as a cassette of its own, fit to be kept with tests.
-
-Masked as if they were recorded now: headers by allowlist, key shapes in bodies and URLs.
+Two sources hand exchanges over: vcrpy for a client in this process, the recording proxy for a
+program of any language. Taking one costs the agent nothing. When the file is written, secrets are
+masked, a loopback address becomes the provider's (a port means nothing tomorrow), and the result is
+scanned once more. The file is vcrpy's own format, written by vcrpy. An excerpt of a recording
+passes through the same masks.
 """
 
 from __future__ import annotations

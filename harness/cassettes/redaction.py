@@ -1,14 +1,12 @@
-"""What a recording may hold: an allowlist of headers, and text without keys.
+"""What a recording may hold: an allowlist of headers, and texts and bodies without keys.
 
-Headers are kept by name, for what is new is unknown. Everything else is masked by what a secret
-looks like (`shapes`); a mask is no part of one, so masking twice is masking once. JSON that stands
-in a JSON text, as tool arguments do, is masked as JSON too: a key may be spelt with escapes there.
+Headers are kept by name, for an unknown header may be a secret. Everything else is masked by what a
+secret looks like (`secret_patterns`). A mask is no part of a secret, so masking twice is masking
+once. A body without keys keeps its bytes.
 
-MERGED: Bodies without keys: JSON stays JSON, a stream of events stays one.
-
-JSON is masked value by value, so that a key spelt with escapes is seen. A model streams a key in
-pieces: the deltas of one block are masked as the one text that they make. A body without keys
-keeps its bytes.
+JSON is masked value by value, and so is JSON that stands in a JSON text, as tool arguments do: a
+key may be spelt with escapes there. A model streams a key in pieces: the deltas of one block are
+masked as the one text that they make.
 """
 
 from __future__ import annotations

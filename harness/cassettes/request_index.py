@@ -1,21 +1,16 @@
-"""What determines an answer: the canonical key of a request.
+"""The exchanges of a cassette by key: which ones answer a request, in recorded order.
 
-The messages are named by their digests, so that the key of a long request follows from the last
-one and what is new. The rest (model, system, tools, `max_tokens`, `stream` and every other setting
-of the body) makes one more digest.
+The key of a request is what determines its answer. Its messages are named by their digests; the
+rest (model, system, tools, `max_tokens`, `stream` and every other setting of the body) makes one
+more digest. Host, query and headers are no part of it: a live call comes to an address of ours,
+`/v1/messages?beta=true` and `/v1/messages` are one, and no header (`x-stainless-*`, `user-agent`,
+request ids) changes what a model says. The two tables here say what is left out of the body: fields
+that name a user, a cache or a price, and, in the text of the system alone, the dates and ids that
+an agent puts there anew each day.
 
-Host, query and headers are no part of the key: a live call comes to a door of ours, so its host
-says nothing; `/v1/messages?beta=true` and `/v1/messages` are one; and of the headers
-(`x-stainless-*`, `user-agent`, request ids) none changes what a model says. What is left out of the
-body stands in the two tables here, and nowhere else: fields that name a user, a cache or a price,
-and, in the text of the system alone, the dates and ids that an agent puts there anew each day.
-
-MERGED: The exchanges of a cassette by key: which ones answer a request, in recorded order.
-
-The recorded requests are paths in one tree of messages, in which a live request is looked up by
-walking on from where the last one ended. So a call costs what is new in it, however long the run
-and the file are. A live message that is not there as it is may be there masked, for a recording
-holds no keys; one of the system is looked up without what changes from day to day.
+The recorded requests are paths in one tree of messages. A live request is looked up by walking on
+from where the last one ended, so a call costs what is new in it, however long the run and the file
+are. A recording holds no keys, so a live message that is not there as it is may be there masked.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The last look at a recording before it is written: whatever still looks like a secret stops it.
 
-Masking replaces what it knows where it expects it. This looks again with other eyes: at escapes
-undone, at percent signs decoded, at the pieces of a stream joined whatever their names are, for
-words that are likely secrets though of no known shape, and for the very values of the keys that
-this process was started with. What is found is named by its place and a digest, never shown; a
-false alarm is allowed by that digest.
+Masking replaces the known shapes at the known places. The scan looks again in other ways: with
+escapes undone, percent signs decoded, and the pieces of a stream joined under any name; for words
+that are likely secrets though of no known shape; and for the very values of the keys that this
+process was started with. A finding is named by its place and a digest, never shown. A false alarm
+is allowed by that digest.
 """
 
 from __future__ import annotations

@@ -64,10 +64,10 @@ def _is_cassette(path: Path, *, named: bool = False) -> bool:
 
 def _refuse_recording(path: Path, data: bytes) -> None:
     """Raise InputError for a recording that can be imported, and is no cassette."""
-    from harness.recordings.recognition import FORMATS, format_of
+    from harness.recordings.recognition import format_named, format_of
 
     try:
-        title = FORMATS[format_of(data)].title
+        title = format_named(format_of(data)).title
     except InputError:
         return
     what = f"a recording ({title}): `harness import` makes a scenario of it"

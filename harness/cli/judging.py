@@ -62,10 +62,11 @@ Chunk = tuple[Job, ...]
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
     from harness.checks.judge import names
-    from harness.recordings.recognition import FORMATS
+    from harness.core.values.loaded_plugins import unknown_name
+    from harness.recordings.recognition import AUTO, formats
 
-    if kind not in (known := {"auto", *FORMATS}):
-        raise InputError(f"no such format; {nearest(kind, known)}", f"--format {kind}")
+    if kind not in (known := {AUTO, *formats()}):
+        raise InputError(f"no such format; {unknown_name(kind, known)}", f"--format {kind}")
     if check is not None and check not in names():
         raise InputError(f"no such check; {nearest(check, names())}", f"--check {check}")
 

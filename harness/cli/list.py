@@ -100,9 +100,9 @@ def targets(_: Path | None = None) -> Iterator[Row]:
 
 def formats(_: Path | None = None) -> Iterator[Row]:
     """The formats of recordings that `judge` reads."""
-    from harness.recordings.recognition import FORMATS
+    from harness.recordings.recognition import formats as known
 
-    for name, kind in FORMATS.items():
+    for name, kind in known().items():
         yield {"name": name, "title": kind.title}
 
 

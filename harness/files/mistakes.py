@@ -1,12 +1,8 @@
-"""What the strict decoder says, put into words for the writer of a file.
+"""Mistakes of a scenario file, in words for its writer.
 
-The decoder knows the path of a mistake and the wrong key, but not which key was meant; the schema
-does, so the nearest right name is looked up along the path.
-
-MERGED: What a scenario names or says in words that its schema cannot check: faults, tools, blocks.
-
-A wrong name is a mistake of the file, so it is found when the file is read, with its line, and not
-in the middle of a run, where it would look like the agent's fault.
+The strict decoder knows the path of a mistake and the wrong key, and the schema knows the nearest
+right name. A wrong name of a fault, a tool or a block fits the schema; it is looked up when the
+file is read, so that the error has a line and does not look like the agent's fault in mid-run.
 """
 
 from __future__ import annotations

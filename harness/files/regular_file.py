@@ -1,8 +1,6 @@
-"""Files of the user, read with bounded memory.
+"""Files of the user: read with bounded memory, written whole or not at all.
 
-Only regular files are read: a pipe or a device may never end, and to open one may take for ever.
-
-MERGED: Files that are there whole or not at all, whatever ends the process in between.
+Only regular files are read: a pipe or a device may never end, and opening one may block.
 """
 
 from __future__ import annotations

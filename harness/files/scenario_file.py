@@ -1,14 +1,12 @@
-"""A scenario file becomes scenarios: one for each variant, wire, and streamed or not.
+"""Scenario files and overlays: YAML files as scenarios and faults, with the line of every mistake.
 
-The file has short forms that a reader likes and a schema does not (`inbox: hello`, `stream: both`,
-a list of checks); they are made long here, then each variant is merged into the baseline (deep; a
-list replaces a list) and decoded strictly. Mistakes come back with file, line and key.
+A scenario file gives one scenario for each variant and wire, streamed or not. It has short forms
+that a reader likes and a schema does not (`inbox: hello`, `stream: both`, a list of checks). They
+are made long here; then each variant is merged into the baseline (deep; a list replaces a list) and
+decoded strictly.
 
-MERGED: Overlay files: faults for scenarios and recordings that are not to be edited.
-
-An overlay is a YAML file with the one key `faults`, as in a scenario. Its faults come after the
-scenario's own, in order. What it names is looked up before anything runs, for every scenario that
-it is laid over.
+An overlay has the one key `faults`, as in a scenario. Its faults come after the scenario's own, in
+order. What it names is looked up before anything runs, for every scenario that it is laid over.
 """
 
 from __future__ import annotations

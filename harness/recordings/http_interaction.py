@@ -1,14 +1,12 @@
-"""An interaction: a request and its answer as they crossed the wire, whoever wrote them down.
+"""A request and its answer over HTTP, and recorded bodies as the bytes that crossed the wire.
 
-Every format of a cassette is read into this and written from it, so two formats never have to know
-each other. Bodies are the bytes on the wire, in the content encoding that the headers name; headers
-keep their spelling and each its list of values.
+Every format of a cassette is read into `Interaction` and written from it, so two formats never have
+to know each other. Bodies are in the content encoding that the headers name; headers keep their
+spelling, and each its list of values.
 
-MERGED: Bodies of recorded HTTP messages, as the many cassette writers keep them: back to bytes.
-
-A body is text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type, content}`, base64
-behind a prefix or bare, and any of these may hold gzip. What cannot be undone is refused with a
-reason.
+Cassette writers keep a body as text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type,
+content}`, or base64 behind a prefix or bare, and any of these may hold gzip. What cannot be undone
+is refused with a reason.
 """
 
 from __future__ import annotations

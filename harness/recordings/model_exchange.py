@@ -1,14 +1,10 @@
-"""One recorded HTTP exchange: a transcript, or the reason why it is none.
+"""One recorded HTTP exchange with a model: a transcript, or the reason why there is none.
 
-Every recorder of HTTP keeps the same two halves, a request and a response, and only spells them
-its own way. Here they come as VCR spells them: `method`, `uri` or `url`, `headers`, `body` (or
-`parsed_body`), and `status`. A POST to a known model path is a transcript, the request's messages
-and the answer's; anything else is a refusal with its reason.
-
-MERGED: Which addresses are calls to a model, and in which shape they speak.
-
-Gateways put anything in front of a path, so only its end is looked at. An address that is none is
-refused with a reason: some belong to a model's provider and still hold no conversation.
+Every recorder of HTTP keeps the same two halves, a request and a response, and spells them its own
+way. Here they come as VCR spells them: `method`, `uri` or `url`, `headers`, `body` (or
+`parsed_body`), and `status`. A POST to a known model path is a transcript: the request's messages
+and the answer's. Anything else is a refusal with its reason. Gateways put anything in front of a
+path, so only its end is compared.
 """
 
 from __future__ import annotations
@@ -36,7 +32,7 @@ _SHAPES = {
 }
 
 
-def recording(format: str, exchanges: Iterable[dict[str, Json]]) -> Recording:
+def recording(exchanges: Iterable[dict[str, Json]]) -> Recording:
     """The exchanges of a file as a recording.
 
     A request of another method than POST asks no model; it is named only where a file holds
@@ -52,7 +48,7 @@ def recording(format: str, exchanges: Iterable[dict[str, Json]]) -> Recording:
         others += _without_a_body(exchange, place)
     if not (transcripts or refusals):
         refusals = others or [Refusal("line 1", "no HTTP exchange is recorded")]
-    return Recording(format, tuple(transcripts), tuple(refusals))
+    return Recording(tuple(transcripts), tuple(refusals))
 
 
 def _without_a_body(exchange: dict[str, Json], place: str) -> Iterator[Refusal]:

@@ -1,110 +1,151 @@
-"""The face of the readers: bytes of any known format in, a recording out.
+"""Bytes of any known format in, a recording out.
 
-The format is told by the content, never by a file's name.
+The format is recognised by the content, never by the name of a file. The formats of plug-ins are
+asked first, in the order in which the plug-ins were loaded. Logs of one value a line are told by
+their beginning, so that the whole of them need not be in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
 
-import msgspec
-
-from harness.core.history import history
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.recordings import json_documents
-from harness.recordings.readers import (
-    atif,
-    autogpt,
-    chat,
-    claude_code,
-    codex,
-    compact,
-    har,
-    hermes,
-    intercode,
-    mini_swe_agent,
-    moatless,
-    otel,
-    pi,
-    swe_agent,
-    vcr,
-)
+from harness.recordings.formats import Format, Reader, format_from, parts_of
+from harness.recordings.readers.atif import atif
+from harness.recordings.readers.autogpt import autogpt
+from harness.recordings.readers.chat import chat_json, chat_lines
+from harness.recordings.readers.claude_code import claude_code
+from harness.recordings.readers.codex import codex
+from harness.recordings.readers.compact import compact
+from harness.recordings.readers.har import har
+from harness.recordings.readers.hermes import hermes
+from harness.recordings.readers.history import history
+from harness.recordings.readers.intercode import intercode
+from harness.recordings.readers.mini_swe_agent import mini_swe_agent
+from harness.recordings.readers.moatless import moatless
+from harness.recordings.readers.otel import otel
+from harness.recordings.readers.pi import pi
+from harness.recordings.readers.swe_agent import swe_agent
+from harness.recordings.readers.vcr import vcr
 from harness.recordings.transcripts import Recording
 
+AUTO = "auto"
+"""What stands in the place of a format's name where the content is to say it."""
 
-class Format(msgspec.Struct, frozen=True):
-    """A format: what it is, how its bytes are told, and its reader.
-
-    `read_lines` is the reader of a format of JSON Lines, which needs no more than a line at a time;
-    such a format is told by its first lines.
-    """
-
-    title: str
-    looks_like: Callable[[bytes], bool]
-    read: Callable[[bytes], Recording]
-    read_lines: Callable[[Iterable[bytes]], Recording] | None = None
-
-
-def is_history(data: bytes) -> bool:
-    """Whether the first line is an event of ours."""
-    try:
-        first = msgspec.json.decode(data.lstrip().partition(b"\n")[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and first.get("event") in ("started", "message", "value")
-
-
-def read_history(data: bytes) -> Recording:
-    """A history of ours; raises InputError with the line that is no event."""
-    try:
-        data.decode()
-        return Recording("history", history=history.decode(data))
-    except UnicodeDecodeError as error:
-        raise InputError("no UTF-8", _line(data, error.start)) from None
-    except (msgspec.MsgspecError, RecursionError) as error:
-        place, _, what = str(error).partition(": ")
-        raise InputError(f"no event of loop-harness: {what or place}", what and place) from None
-
-
-FORMATS: dict[str, Format] = {
-    "history": Format("history of loop-harness", is_history, read_history),
-    "claude_code": Format(
-        "Claude Code session log", claude_code.looks_like, claude_code.read, claude_code.read_lines
-    ),
-    "codex": Format("Codex rollout", codex.looks_like, codex.read, codex.read_lines),
-    "hermes": Format("hermes state.db", hermes.looks_like, hermes.read),
-    "pi": Format("pi session", pi.looks_like, pi.read, pi.read_lines),
-    "otel": Format("OpenTelemetry spans", otel.looks_like, otel.read),
-    "compact": Format("cassette in the compact form", compact.looks_like, compact.read),
-    "vcr": Format("VCR cassette", vcr.looks_like, vcr.read),
-    "har": Format("HTTP Archive", har.looks_like, har.read),
-    "atif": Format("Agent Trajectory Interchange Format", atif.looks_like, atif.read),
-    "swe_agent": Format("SWE-agent trajectory", swe_agent.looks_like, swe_agent.read),
-    "mini_swe_agent": Format(
-        "mini-swe-agent trajectory", mini_swe_agent.looks_like, mini_swe_agent.read
-    ),
-    "moatless": Format("moatless tree", moatless.looks_like, moatless.read),
-    "intercode": Format("InterCode results", intercode.looks_like, intercode.read),
-    "autogpt": Format("AutoGPT history or state", autogpt.looks_like, autogpt.read),
-    "chat_lines": Format(
-        "chat messages as JSON Lines", chat._are_chats, chat_lines.read, chat.read_lines
-    ),
-    "chat_json": Format("chat messages as JSON", chat.is_chat, chat.chat_json),
-}
-"""The formats, in the order in which they are tried: chats, which fit most, come last."""
+_OWN: tuple[Reader, ...] = (
+    history,
+    claude_code,
+    codex,
+    hermes,
+    pi,
+    otel,
+    compact,
+    vcr,
+    har,
+    atif,
+    swe_agent,
+    mini_swe_agent,
+    moatless,
+    intercode,
+    autogpt,
+    chat_lines,
+    chat_json,
+)
+"""Our formats in the order in which they are tried: chats, which fit most, come last."""
 
 _HEAD_BYTES = 8192
 
 
-def format_of(data: bytes) -> str:
-    """The name of the format of the bytes; raises InputError when none fits."""
-    for name, kind in FORMATS.items():
-        if kind.looks_like(data):
-            return name
-    if json_documents.is_json(data) and not json_documents.is_lines(data):
-        json_documents.load(data)
-    tried = ", ".join(f"{name} ({kind.title})" for name, kind in FORMATS.items())
-    raise InputError(f"format not recognised; tried {tried}", "line 1")
+def formats() -> Mapping[str, Format]:
+    """The formats by their full names, in the order in which they are tried."""
+    return _formats(loaded())
+
+
+@cache
+def _formats(plugins: tuple[Plugin, ...]) -> Mapping[str, Format]:
+    guests = [kind for plugin in plugins for kind in parts_of(plugin).values()]
+    return MappingProxyType({kind.name: kind for kind in (*guests, *map(format_from, _OWN))})
+
+
+def format_named(name: str, place: str = "--format") -> Format:
+    """The format of that name; InputError, with the nearest names, when there is none."""
+    known = formats()
+    if name not in known:
+        raise InputError(f"no format is named {name!r}; {unknown_name(name, known)}", place)
+    return known[name]
+
+
+def format_of(document: bytes) -> str:
+    """The name of the format of bytes; raises InputError when none recognises them."""
+    found = next((kind for kind in formats().values() if kind.recognises(document)), None)
+    if found is None:
+        raise _unrecognised(document)
+    return found.name
+
+
+def _unrecognised(document: bytes) -> InputError:
+    """Why no format recognises a document: it is broken JSON, or of no known format."""
+    if json_documents.is_json(document) and not json_documents.is_lines(document):
+        try:
+            json_documents.load(document)
+        except InputError as error:
+            return error
+    tried = ", ".join(f"{name} ({kind.title})" for name, kind in formats().items())
+    return InputError(f"format not recognised; tried {tried}", "line 1")
+
+
+def line_format(head: bytes, format: str = AUTO) -> str:
+    """The name of the format of a file that is read line by line; "" for any other file.
+
+    `head` holds the first line at least. Raises InputError for an unknown name, and for a head
+    that is empty or binary.
+    """
+    asked = None if format == AUTO else format_named(format)
+    if head.startswith(json_documents.UTF16):
+        return ""
+    _check_text(head)
+    kind = asked or next((k for k in formats().values() if k.recognises(head)), None)
+    return kind.name if kind is not None and kind.by_lines else ""
+
+
+def read_lines(lines: Iterable[bytes], name: str, format: str) -> Recording:
+    """A recording from its lines; raises InputError that names `name` and the line."""
+    try:
+        return format_named(format).read_lines(lines)
+    except InputError as error:
+        raise InputError(error.what, _place(name, error)) from None
+
+
+def read(document: bytes, name: str = "", format: str = AUTO) -> Recording:
+    """The recording that bytes hold; `format` is the name of a format, or `auto`.
+
+    Raises InputError that names `name` and the place in it.
+    """
+    asked = None if format == AUTO else format_named(format)
+    try:
+        document = json_documents.as_utf8(document)
+        _check_text(document)
+        return asked.read(document) if asked else _recognised(document)
+    except InputError as error:
+        raise InputError(error.what, _place(name, error)) from None
+    except RecursionError:
+        raise InputError("nested too deeply", name) from None
+
+
+def _recognised(document: bytes) -> Recording:
+    for kind in formats().values():
+        found = kind.attempt(document)
+        if found is not None:
+            return found
+    raise _unrecognised(document)
+
+
+def _place(name: str, error: InputError) -> str:
+    return ": ".join(filter(None, (name, error.place)))
 
 
 def _check_text(data: bytes) -> None:
@@ -112,55 +153,5 @@ def _check_text(data: bytes) -> None:
         raise InputError("the file is empty", "line 1")
     at = data.find(b"\0", 0, _HEAD_BYTES)
     if at >= 0:
-        raise InputError(f"binary data: byte {at} is zero", _line(data, at))
-
-
-def _line(data: bytes, at: int) -> str:
-    number = data.count(b"\n", 0, at) + 1
-    return f"line {number}"
-
-
-def line_format(head: bytes, format: str = "auto") -> str:
-    """The name of the format when it is read a line at a time; empty for any other.
-
-    `head` holds the first line at least. Raises InputError for an unknown name, and a head that is
-    empty or binary.
-    """
-    _check_name(format)
-    if head.startswith(json_documents.UTF16):
-        return ""
-    _check_text(head)
-    asked = FORMATS if format == "auto" else {format: FORMATS[format]}
-    told = (n for n, kind in asked.items() if format != "auto" or kind.looks_like(head))
-    name = next(told, "")
-    return name if name and FORMATS[name].read_lines else ""
-
-
-def read_lines(lines: Iterable[bytes], name: str, format: str) -> Recording:
-    """A recording from its lines; raises InputError that names `name` and the line."""
-    kind = FORMATS[format]
-    try:
-        return kind.read_lines(lines) if kind.read_lines else kind.read(b"".join(lines))
-    except InputError as error:
-        raise InputError(error.what, f"{name}: {error.place}") from None
-
-
-def _check_name(format: str) -> None:
-    if format != "auto" and format not in FORMATS:
-        raise InputError(f"no format is named {format!r}; {nearest(format, FORMATS)}", "--format")
-
-
-def read(data: bytes, name: str = "", format: str = "auto") -> Recording:
-    """A recording; raises InputError that names `name` and the place in it.
-
-    `format` is a name of FORMATS or `auto`.
-    """
-    _check_name(format)
-    try:
-        data = json_documents.as_utf8(data)
-        _check_text(data)
-        return FORMATS[format_of(data) if format == "auto" else format].read(data)
-    except InputError as error:
-        raise InputError(error.what, ": ".join(filter(None, (name, error.place)))) from None
-    except RecursionError:
-        raise InputError("nested too deeply", name) from None
+        line = data.count(b"\n", 0, at) + 1
+        raise InputError(f"binary data: byte {at} is zero", f"line {line}")

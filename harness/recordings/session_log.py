@@ -1,15 +1,13 @@
-"""JSON Lines of other programs, an entry at a time: what grows is what the reader keeps of them.
+"""JSON Lines of other programs, read an entry at a time with bounded memory.
 
-Lines are handed in one by one, so that a file need not be in memory, and each brings its line feed:
-the last one may have none, and then it may be torn. Lines end with a line feed and nothing else,
-for U+2028 may stand inside a text. A line that holds no object is noted and passed over. One that
-is longer than any entry, and more messages than a machine should hold, end the reading.
+Lines are handed in one by one, each with its line feed; the last one may have none, and then it may
+be torn. Only a line feed ends a line, for U+2028 may stand inside a text. A line that holds no
+object is noted and passed over. A line longer than any entry ends the reading, and so do more
+messages than a machine should hold.
 
-MERGED: Links between entries: each names the one before it, and nobody has checked that they make sense.
-
-A log that branches is a tree of such links. A path is walked from its end to a root, which is an
-entry that names none, or one that is not there; links that lead round in a circle end where they
-come back.
+Entries may name the entry before them, and nobody has checked that these links make sense. A log
+that branches is a tree of such links. A root names no entry, or one that is missing. Links that
+lead round in a circle end where they come back.
 """
 
 from __future__ import annotations

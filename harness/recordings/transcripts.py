@@ -1,14 +1,8 @@
-"""Transcripts: what every reader gives, whatever it read.
+"""Transcripts: what every format gives, whatever it read.
 
 A transcript is one list of messages: a whole session of a log, or one recorded exchange (the
 request's messages and the answer's). Nothing is repaired on the way: a recording may be invalid,
-and saying so is what it is read for.
-
-MERGED: Steps: an action and what was observed after it, as trajectories of agents keep them.
-
-A trajectory pairs the two by their place and has no ids, so each call gets the id of its step and
-its observation answers just that call. An action that is a command line is called by its program,
-and the whole line is its input: an empty one is a call with empty input.
+and it is read to say so.
 """
 
 from __future__ import annotations
@@ -139,16 +133,17 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """A file, read. A refused answer leaves its request's messages as a transcript.
+    """A file, read: its transcripts, what was refused in it, and notes about what was passed over.
 
-    A file of ours is no list of messages: it holds the `history` of a run, and no transcripts.
+    A refused answer leaves its request's messages as a transcript. A file of ours holds the
+    `history` of a run instead of transcripts. `format` is filled in with the format's full name.
     """
 
-    format: str
     transcripts: tuple[Transcript, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     history: History | None = None
+    format: str = ""
 
     @property
     def refused(self) -> Counter[str]:
@@ -174,8 +169,11 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class TrajectoryStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One step; `observation` is None where none was recorded, `failed` what an explicit flag
-    says of it."""
+    """An action and what was observed after it, as trajectories of agents keep them.
+
+    A trajectory pairs the two by their place and has no ids, so each call gets the id of its step.
+    `observation` is None where none was recorded. `failed` is what an explicit flag says of it.
+    """
 
     id: str
     name: str
@@ -193,7 +191,7 @@ class TrajectoryStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command_name(line: str) -> str:
-    """The program that a command line calls, as a tool can be named; `action` where it has none."""
+    """The name of the tool for an action that is a command line: its program, or `action`."""
     words = line.split(maxsplit=1)
     program = words[0].rpartition("/")[2] if words else ""
     return _NO_NAME.sub("_", program)[:64].strip("_") or "action"

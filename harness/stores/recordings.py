@@ -17,7 +17,7 @@ from harness.stores.hermes import read_database
 
 
 def read_file(path: Path, kind: str = "auto") -> Recording:
-    """The recording in a file; `kind` is a name of `incidents.read.FORMATS` or `auto`.
+    """The recording in a file; `kind` is the name of a format or `auto`.
 
     Raises InputError, naming the file, for one that cannot be read.
     """
@@ -30,6 +30,6 @@ def _is_database(path: Path) -> bool:
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return regular and hermes.looks_like(file.read(len(hermes.MAGIC)))
+            return regular and hermes.is_hermes(file.read(len(hermes.MAGIC)))
     except OSError:
         return False

@@ -62,7 +62,7 @@ def test_a_torn_gzip_is_refused(size: int) -> None:
 
 
 def test_a_gzip_that_grows_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "MAX_BYTES", 1000)
+    monkeypatch.setattr(http_interaction, "MAX_BYTES", 1000)
     with pytest.raises(Unreadable, match="grows"):
         body_bytes({"body": gzip.compress(b"0" * 100_000)})
 

@@ -19,7 +19,7 @@ from harness.core.history.events import Called
 from harness.core.history.repetition import REPEATS
 from harness.core.values.calls import ModelRequest
 from harness.recordings.counts import counts
-from harness.recordings.recognition import FORMATS, format_of, read
+from harness.recordings.recognition import format_of, formats, read
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 
@@ -169,7 +169,7 @@ def test_the_first_format_that_looks_like_a_file_is_its_own(corpus: Path) -> Non
     for path in _files(corpus):
         if path.parent != corpus:
             data = path.read_bytes()
-            first, *others = [n for n, kind in FORMATS.items() if kind.looks_like(data)]
+            first, *others = [n for n, kind in formats().items() if kind.recognises(data)]
             assert first == format_of(data)
             assert others == (["chat_json"] if first == "swe_agent" else []), path
 

@@ -1,16 +1,12 @@
-"""The script of a story: what the model said, as turns of the fake model.
+"""The model's side of a timeline: its replies as turns of the script, its failures as faults.
 
 Equal turns in a row are one, with `times`, so that a loop of a hundred calls is a line. A correct
-agent ends a loop before the recording does; so behind each turn at which something has repeated
-three times stands a last word that is said once no tools are offered, and from there on no turn is
-owed. Nor is one owed behind as many calls as an agent may bound a turn by, or behind
-a failure of the model.
-
-MERGED: Faults of a story: how the model failed, as the faults that make it fail so again.
+agent ends a loop before the recording does. So a last word follows each turn at which something has
+repeated three times, said once no tools are offered, and from there on no turn is owed. Nor is a
+turn owed after as many calls as an agent may bound a turn by, or after a failure of the model.
 
 A fault strikes at a call of the model, counted from the first one; every reply and every failure
-was a call. An agent that stops a loop early never gets as far as a later failure, so none of them
-must fire.
+was a call. An agent that stops a loop early never meets a later failure, so no fault must fire.
 """
 
 from __future__ import annotations

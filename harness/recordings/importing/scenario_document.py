@@ -1,15 +1,13 @@
-"""Tools of a story: what each of them answered, call by call, as scripted tools.
+"""A timeline as the keys of a scenario file, in the order in which a reader wants them.
 
-Equal answers in a row are one, with `times`. A call whose result is not in the recording gets a
-placeholder, so that the calls behind it keep their answers. A tool that the recording does not
-declare gets a schema from its calls: the names that they give, and as `required` those that every
-successful call gave.
+The keys are the file's short form, which a person reads, cuts down and keeps. The limits leave room
+for every recorded call. The checks that fired over the recording are asked for by name, so that a
+run in which they cannot be asked is no pass.
 
-MERGED: A story as the keys of a scenario file, in the order in which a reader wants them.
-
-What is written is the file's short form, not the struct: that is what somebody will read, cut down
-and keep. The limits leave room for every recorded call; the checks that fired over the recording
-are asked for by name, so that a run in which they cannot be asked is no pass.
+A tool answers, call by call, what it answered in the recording; equal answers in a row are one,
+with `times`. A call without a recorded result gets a placeholder, so that the calls after it keep
+their answers. A tool that the recording does not declare gets a schema from its calls: the names
+that they give, and as `required` those that every successful call gave.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""A story: what happened in a recording, in order, whatever it was recorded by.
+"""A timeline: what happened in a recording, in order, independent of its format.
 
-Three things happen: the user says something, the model says something (and each call that it asks
-for gets its result, or none was recorded), the model fails. A list of messages and a history of
-ours tell the same story in different ways, and everything after this point knows only the story.
+Three things happen. The user says something. The model says something, and each call that it asks
+for gets its result, or none was recorded. The model fails. A transcript and a history of ours give
+the same timeline, and everything after this point knows only the timeline.
 
-MERGED: A history of ours as a story: a run that shows an incident is the best recording of it.
-
-Here nothing must be worked out: the inbox says what the user said, the tool seam what the tools
-answered, and each call to the model how it ended. A request that the dialect refused is left out,
-since the fake model refuses it again.
+A history of ours is the best recording of an incident: the inbox says what the user said, the tool
+seam what the tools answered, and each call to the model how it ended. A request that the dialect
+refused is left out, since the fake model refuses it again.
 """
 
 from __future__ import annotations

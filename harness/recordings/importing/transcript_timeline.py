@@ -1,10 +1,10 @@
-"""A transcript as a story.
+"""The timeline of a transcript.
 
-Messages of the assistant are what the model said; the results that answer their calls are found by
-pairing, wherever they stand. Session logs write a provider's error down as if the model had said
-it: such a message is a failure of the model, not a reply. Recorded exchanges hold failures beside
-the messages: an exchange whose request is the beginning of the one that is imported, and whose
-answer was an error, failed at that place.
+Messages of the assistant are what the model said. Pairing finds the results of their calls,
+wherever they stand. Session logs write a provider's error down as if the model had said it: such a
+message is a failure of the model. Recorded exchanges hold failures beside the messages: an exchange
+failed at a place when its answer was an error and its request is the beginning of the exchange that
+is imported.
 """
 
 from __future__ import annotations

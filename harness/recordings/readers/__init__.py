@@ -1,1 +1,1 @@
-"""The formats that are read: one file a format, or a family of one. See `harness.recordings.formats` for the shape."""
+"""The formats that the harness reads: one file a format, or a family of formats."""

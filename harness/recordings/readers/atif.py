@@ -13,21 +13,26 @@ from collections.abc import Iterator
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, Thinking, ToolResult, ToolUse
 from harness.recordings import json_documents
+from harness.recordings.formats import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _TEXTS = {"text": "text"}
 
 
-def looks_like(data: bytes) -> bool:
+def _is_atif(data: bytes) -> bool:
     """Whether the bytes are a trajectory that says so."""
     value = f.mapping(json_documents.peek(data, b'"schema_version"', b"ATIF"))
     return f.text(value.get("schema_version")).startswith("ATIF")
 
 
-def read(data: bytes) -> Recording:
-    """A trajectory; raises InputError when it has no steps."""
-    value = f.mapping(json_documents.load(data))
+@recognised_by(_is_atif)
+def atif(document: bytes) -> Recording:
+    """Agent Trajectory Interchange Format.
+
+    A trajectory; raises InputError when it has no steps.
+    """
+    value = f.mapping(json_documents.load(document))
     steps = f.objects(value.get("steps"))
     if not steps:
         raise InputError("a trajectory has a list steps, this has none", "line 1")
@@ -39,7 +44,7 @@ def read(data: bytes) -> Recording:
         model=f.text(agent.get("model_name")),
         tools=tuple(f.tool(f.mapping(tool.get("function")) or tool) for tool in declared),
     )
-    return Recording("atif", (transcript,))
+    return Recording((transcript,))
 
 
 def _messages(step: dict[str, Json]) -> Iterator[Message]:

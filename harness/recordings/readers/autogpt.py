@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, Text, ToolResult, ToolUse
 from harness.recordings import json_documents
-from harness.recordings.readers.chat import is_message
+from harness.recordings.formats import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, TrajectoryStep, Transcript, encodable
 
@@ -25,7 +25,7 @@ _FAILED = re.compile(_FAILURE)
 _RESULT = re.compile(rf"({_FAILURE}|Command \S+ returned|Action succeeded)\b")
 
 
-def looks_like(data: bytes) -> bool:
+def _is_autogpt(data: bytes) -> bool:
     """Whether the bytes are a message history with commands, or a state with episodes."""
     if _episodes(json_documents.peek(data, b'"episodes"', b'"action"')):
         return True
@@ -33,17 +33,21 @@ def looks_like(data: bytes) -> bool:
     return any(_command(message) for message in f.objects(value))
 
 
-def read(data: bytes) -> Recording:
-    """A history or a state; raises InputError when it is neither."""
-    value = json_documents.load(data)
+@recognised_by(_is_autogpt)
+def autogpt(document: bytes) -> Recording:
+    """AutoGPT history or state.
+
+    A history or a state; raises InputError when it is neither.
+    """
+    value = json_documents.load(document)
     episodes = _episodes(value)
     if episodes:
-        return Recording("autogpt", (_state(f.mapping(value), episodes),))
-    history = [message for message in f.objects(value) if is_message(message)]
+        return Recording((_state(f.mapping(value), episodes),))
+    history = [message for message in f.objects(value) if json_documents.is_message(message)]
     if not any(map(_command, history)):
         raise InputError("no message names a command, and no episodes are kept", "line 1")
     messages = encodable(tuple(_messages(history)))
-    return Recording("autogpt", (Transcript(name="history", messages=messages),))
+    return Recording((Transcript(name="history", messages=messages),))
 
 
 def _command(message: dict[str, Json]) -> dict[str, Json]:

@@ -1,14 +1,10 @@
-"""Chats as JSON: a list of messages, or objects that hold one, whoever wrote them.
+"""Chats as JSON: a list of messages, or objects that hold one, of any writer.
 
-Benchmarks keep one object for each run (tau-bench: `traj`), agents and gateways one for each
+Benchmarks keep one object for each run (tau-bench: `traj`). Agents and gateways keep one for each
 request, with the tools that were declared and, as `response`, the answer (OpenHands, litellm).
-The shape of the messages is that of an API, told by their blocks: OpenAI's chat unless one is
-of a kind that only Anthropic, Gemini, Bedrock or OpenAI's Responses have.
-
-MERGED: Chats as JSON Lines: an object on each line that holds a list of messages.
-
-It is how data sets for training and logs of gateways are kept. The objects are those of a chat
-document; what differs is that a line is read at a time, and a torn one costs only itself.
+Training sets and the logs of gateways keep an object on each line; there a torn line costs only
+itself. The shape of the messages is that of an API, told by their blocks: OpenAI's chat unless one
+is of a kind that only Anthropic, Gemini, Bedrock or OpenAI's Responses have.
 """
 
 from __future__ import annotations
@@ -23,6 +19,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.providers.codec import encode
 from harness.recordings import json_documents
+from harness.recordings.formats import recognised_by
 from harness.recordings.session_log import Notes, SizeBound, entries, first_objects
 from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
 from harness.recordings.shapes import fields as f
@@ -45,29 +42,54 @@ _ANSWERS = {"choices": openai_chat, "output": openai_responses, "candidates": ge
 
 _ITEMS = ("function_call", "function_call_output", "reasoning", "message")
 _ANTHROPIC_KINDS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
-_SAID = ("content", "tool_calls", "function_call", "parts")
 
 
-def is_chat(data: bytes) -> bool:
+def _is_chat(data: bytes) -> bool:
     """Whether the bytes are a list of messages, or objects of which one holds such a list."""
     value = json_documents.peek(data, b'"role"')
     return any(_held(item) is not None for _, item in _items(value))
 
 
-def chat_json(data: bytes) -> Recording:
-    """Chats; raises InputError when there is none. An object without one is a refusal."""
-    found = {name: transcript_of(name, item) for name, item in _items(json_documents.load(data))}
-    return recording("chat_json", found)
+@recognised_by(_is_chat)
+def chat_json(document: bytes) -> Recording:
+    """chat messages as JSON.
+
+    An object without a chat is a refusal; raises InputError when there is no chat.
+    """
+    items = _items(json_documents.load(document))
+    return _recording({name: _transcript(name, item) for name, item in items})
 
 
-def recording(format: str, found: dict[str, Transcript | None]) -> Recording:
+def _begins_with_chat(data: bytes) -> bool:
+    """Whether there are several lines, and the first is an object that holds messages."""
+    if not json_documents.is_lines(data):
+        return False
+    return any(_transcript("", value) for value in first_objects(data)[:1])
+
+
+@recognised_by(_begins_with_chat)
+def chat_lines(lines: Iterable[bytes]) -> Recording:
+    """chat messages as JSON Lines.
+
+    Raises InputError when no line holds a chat.
+    """
+    notes, kept = Notes(), SizeBound()
+    found: dict[str, Transcript | None] = {}
+    for entry in entries(lines, notes):
+        kept.add(entry)
+        name = f"line {entry.number}"
+        found[name] = _transcript(name, entry.value)
+    return msgspec.structs.replace(_recording(found), notes=notes.told())
+
+
+def _recording(found: dict[str, Transcript | None]) -> Recording:
     """What was found under each name; raises InputError when nothing was."""
     transcripts = tuple(transcript for transcript in found.values() if transcript)
     if not transcripts:
         raise InputError(f"no list of messages, nor an object with {', '.join(LISTS)}", "line 1")
     missing = (name for name, transcript in found.items() if transcript is None)
     refusals = tuple(Refusal(name, "holds no list of messages") for name in missing)
-    return Recording(format, transcripts, refusals)
+    return Recording(transcripts, refusals)
 
 
 def _items(value: Json) -> Iterator[tuple[str, Json]]:
@@ -89,12 +111,7 @@ def _held(value: Json) -> list[dict[str, Json]] | None:
 
 def _held_list(value: Json) -> list[dict[str, Json]] | None:
     messages = f.objects(value)
-    return messages if messages and is_message(messages[0]) else None
-
-
-def is_message(value: dict[str, Json]) -> bool:
-    """Whether an object is a message: it has a role and says something."""
-    return isinstance(value.get("role"), str) and any(name in value for name in _SAID)
+    return messages if messages and json_documents.is_message(messages[0]) else None
 
 
 def _wire(messages: list[dict[str, Json]]) -> str:
@@ -112,7 +129,7 @@ def _wire(messages: list[dict[str, Json]]) -> str:
     return "openai-chat"
 
 
-def transcript_of(name: str, value: Json) -> Transcript | None:
+def _transcript(name: str, value: Json) -> Transcript | None:
     """The chat that a value is or holds, with the answer beside it; None for none."""
     held = _held(value)
     if held is None:
@@ -150,22 +167,3 @@ def _with_answer(transcript: Transcript, response: dict[str, Json]) -> Transcrip
         answered=True,
         complete=parsed.complete,
     )
-
-
-def _are_chats(data: bytes) -> bool:
-    """Whether there are several lines, and the first is an object that holds messages."""
-    if not json_documents.is_lines(data):
-        return False
-    return any(transcript_of("", value) for value in first_objects(data)[:1])
-
-
-def read_lines(lines: Iterable[bytes]) -> Recording:
-    """Chats from their lines; raises InputError when none of them holds one."""
-    notes, kept = Notes(), SizeBound()
-    found: dict[str, Transcript | None] = {}
-    for entry in entries(lines, notes):
-        kept.add(entry)
-        name = f"line {entry.number}"
-        found[name] = transcript_of(name, entry.value)
-    recording = recording("chat_lines", found)
-    return msgspec.structs.replace(recording, notes=notes.told())

@@ -1,16 +1,14 @@
 """Claude Code session logs: JSON Lines, several transcripts in one file.
 
 A transcript is what shares (sessionId, isSidechain, agentId), in file order, which is the order in
-which it happened: links to parents branch where a user went back, and may lead round in a circle,
-so they are noted and not followed. Lines of other types, and those that are `isMeta`, are the
-program's own and are passed over. A user's line with `isCompactSummary` stands for all before it.
-There are more types than anybody knows, and new ones every week.
+which it happened. Links to parents branch where a user went back and may lead round in a circle, so
+circles are noted and no link is followed. Lines of other types, and those that are `isMeta`, are
+the program's own and are passed over; new types come with every version. A user's line with
+`isCompactSummary` stands for all before it.
 
-MERGED: Messages of a Claude Code log as their lines come in.
-
-A message of the assistant is logged block by block, on lines that share `message.id`, and other
+The program logs a message of the assistant block by block, on lines that share `message.id`. Other
 lines may stand between them: a parallel batch reads call, result, call, result. The API saw one
-message with the calls and one with the results, so that is what a draft collects.
+message with the calls and one with the results, so `LoggedMessage` collects those.
 """
 
 from __future__ import annotations
@@ -24,7 +22,8 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, ToolResult
 from harness.providers.anthropic.blocks import Malformed, message_from
 from harness.recordings import session_log
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects, split
+from harness.recordings.formats import recognised_by
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _OTHER_TYPES = (
@@ -73,7 +72,7 @@ class _Session:
         )
 
 
-def looks_like(data: bytes) -> bool:
+def _is_claude_code(data: bytes) -> bool:
     """Whether one of the first lines is an entry of a session log, and none is another's."""
     for value in first_objects(data):
         if value.get("type") in (*ROLES, *_OTHER_TYPES) or {"type", "sessionId"} <= value.keys():
@@ -81,13 +80,11 @@ def looks_like(data: bytes) -> bool:
     return False
 
 
-def read(data: bytes) -> Recording:
-    """A session log; see `read_lines`."""
-    return read_lines(split(data))
+@recognised_by(_is_claude_code)
+def claude_code(lines: Iterable[bytes]) -> Recording:
+    """Claude Code session log.
 
-
-def read_lines(lines: Iterable[bytes]) -> Recording:
-    """A session log; raises InputError when no line of it holds a message.
+    A session log; raises InputError when no line of it holds a message.
 
     A line that is torn or malformed is passed over and stands in the notes.
     """
@@ -105,9 +102,7 @@ def read_lines(lines: Iterable[bytes]) -> Recording:
         why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"no line holds a message of user or assistant{why}", "line 1")
     in_order = sorted(sessions, key=lambda key: key[0])
-    return Recording(
-        "claude_code", tuple(sessions[k].transcript() for k in in_order), notes=notes.told()
-    )
+    return Recording(tuple(sessions[k].transcript() for k in in_order), notes=notes.told())
 
 
 class _Names:

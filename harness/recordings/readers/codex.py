@@ -14,7 +14,8 @@ from typing import Any
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, user
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects, split
+from harness.recordings.formats import recognised_by
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
 from harness.recordings.shapes import fields as f
 from harness.recordings.shapes import openai_responses
 from harness.recordings.transcripts import Recording, Transcript, encodable
@@ -87,7 +88,7 @@ class _Rollout:
         return len(self._messages) + len(self._items)
 
 
-def looks_like(data: bytes) -> bool:
+def _is_codex(data: bytes) -> bool:
     """Whether the first lines are those of a rollout."""
     return any(_is_line(value) or _is_oldest(value) for value in first_objects(data)[:2])
 
@@ -100,13 +101,11 @@ def _is_oldest(value: dict[str, Any]) -> bool:
     return "type" not in value and {"id", "timestamp", "instructions"} <= value.keys()
 
 
-def read(data: bytes) -> Recording:
-    """A rollout; see `read_lines`."""
-    return read_lines(split(data))
+@recognised_by(_is_codex)
+def codex(lines: Iterable[bytes]) -> Recording:
+    """Codex rollout.
 
-
-def read_lines(lines: Iterable[bytes]) -> Recording:
-    """A rollout; raises InputError when no line of it holds an item.
+    A rollout; raises InputError when no line of it holds an item.
 
     A torn line is passed over and stands in the notes.
     """
@@ -116,7 +115,7 @@ def read_lines(lines: Iterable[bytes]) -> Recording:
     if not len(rollout):
         why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"no line holds an item of the conversation{why}", "line 1")
-    return Recording("codex", (rollout.transcript(),), notes=notes.told())
+    return Recording((rollout.transcript(),), notes=notes.told())
 
 
 def _take(rollout: _Rollout, entry: Entry, notes: Notes, kept: SizeBound) -> None:

@@ -1,20 +1,16 @@
 """The compact form of a cassette: JSON Lines in which no message stands twice.
 
 Every request of a run repeats the history, so a file of whole requests grows with the square of
-the run. Here a message stands once, under its digest; so does the frame of a request, which is its
-body without the messages; and a request names the earlier request that it goes on from, how much
-of it is kept, and what is added. Nothing is encoded anew: messages and frames are the very bytes of
-the body, so a body comes back byte for byte. One that cannot be taken apart so (no JSON, JSON over
-several lines) is kept whole. The last line counts the exchanges, so a torn file is seen.
+the run. Here a message stands once, under its digest. So does the frame of a request, which is its
+body without the messages. A request names the earlier request that it goes on from, how much of it
+is kept, and what is added. Messages and frames are the very bytes of the body, so a body comes back
+byte for byte. A body that cannot be taken apart so (no JSON, JSON over several lines) is kept
+whole. The last line counts the exchanges, so a torn file is seen.
 
 `{"kind":"cassette","version":1}` · `{"kind":"message","digest":…,"value":…}` ·
 `{"kind":"frame","digest":…,"value":{…,"messages":"$messages",…}}` ·
 `{"kind":"exchange","number":1,"method":…,"uri":…,"request":{"frame":…,"after":…,"keep":…,"add":[…]},
 "status":200,"answer":{"json":…}}` · `{"kind":"end","exchanges":1}`
-
-MERGED: The compact form of a cassette, read as the exchanges that it holds.
-
-It says the same as VCR's own form, so it is judged the same: each call to a model is a transcript.
 """
 
 from __future__ import annotations
@@ -33,6 +29,7 @@ from harness.recordings.compact_bodies import (
     unframed,
     whole_body,
 )
+from harness.recordings.formats import recognised_by
 from harness.recordings.http_interaction import Cassette, Interaction, phrase
 from harness.recordings.transcripts import Recording
 
@@ -196,9 +193,13 @@ def _interaction(found: _ExchangeLine, body: bytes, answer: bytes) -> Interactio
     )
 
 
-def read(data: bytes) -> Recording:
-    """A cassette in the compact form; raises InputError, with the line, when it is none."""
-    return model_exchange.recording("compact", _exchanges(data))
+@recognised_by(is_compact)
+def compact(document: bytes) -> Recording:
+    """cassette in the compact form.
+
+    A cassette in the compact form; raises InputError, with the line, when it is none.
+    """
+    return model_exchange.recording(_exchanges(document))
 
 
 def _exchanges(data: bytes) -> Iterator[dict[str, Json]]:

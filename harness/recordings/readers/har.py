@@ -12,21 +12,26 @@ import base64
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings import json_documents, model_exchange
+from harness.recordings.formats import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording
 
 
-def looks_like(data: bytes) -> bool:
+def _is_har(data: bytes) -> bool:
     """Whether the bytes are an archive: a log with entries."""
     return isinstance(_entries(json_documents.peek(data, b'"log"', b'"entries"')), list)
 
 
-def read(data: bytes) -> Recording:
-    """An archive; raises InputError when it is none."""
-    entries = _entries(json_documents.load(data))
+@recognised_by(_is_har)
+def har(document: bytes) -> Recording:
+    """HTTP Archive.
+
+    An archive; raises InputError when it is none.
+    """
+    entries = _entries(json_documents.load(document))
     if not isinstance(entries, list):
         raise InputError("an archive has a list log.entries, this has none", "line 1")
-    return model_exchange.recording("har", (_exchange(f.mapping(entry)) for entry in entries))
+    return model_exchange.recording(_exchange(f.mapping(entry)) for entry in entries)
 
 
 def _entries(value: Json) -> Json:

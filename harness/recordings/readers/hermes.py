@@ -15,6 +15,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
+from harness.recordings.formats import recognised_by
 from harness.recordings.session_log import MAX_KEPT_BYTES
 from harness.recordings.shapes import fields as f
 from harness.recordings.shapes import openai_chat
@@ -50,13 +51,17 @@ class _Session(msgspec.Struct):
     stops: dict[int, str] = {}
 
 
-def looks_like(data: bytes) -> bool:
+def is_hermes(data: bytes) -> bool:
     """Whether the bytes are a database."""
     return data.startswith(MAGIC)
 
 
-def read(data: bytes) -> Recording:
-    """Raises InputError: a database is not in its bytes alone, for a log may stand beside it."""
+@recognised_by(is_hermes)
+def hermes(document: bytes) -> Recording:
+    """hermes state.db.
+
+    Raises InputError: a database is not in its bytes alone, for a log may stand beside it.
+    """
     raise InputError("a SQLite database is read from its file, not from bytes", "line 1")
 
 
@@ -103,7 +108,7 @@ def recording(rows: Iterable[_Row], sessions: Iterable[_Row]) -> Recording:
         raise InputError("the table `messages` has no active row", "messages")
     about = {f.text(row.get("id")): row for row in sessions}
     transcripts = (_transcript(name, held, about.get(name, {})) for name, held in found.items())
-    return Recording("hermes", tuple(transcripts))
+    return Recording(tuple(transcripts), format="hermes")
 
 
 def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:

@@ -12,6 +12,7 @@ from itertools import zip_longest
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings import json_documents
+from harness.recordings.formats import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript, encodable
 
@@ -19,17 +20,21 @@ _LANGUAGES = {"ic_ctf": "bash"}
 """The tool of an environment whose name does not say it."""
 
 
-def looks_like(data: bytes) -> bool:
+def _is_intercode(data: bytes) -> bool:
     """Whether the bytes are results: every value is a task, and the first has turns."""
     value = f.mapping(json_documents.peek(data, b'"turn_history"', b'"actions"'))
     return any("turn_history" in f.mapping(task) for task in list(value.values())[:1])
 
 
-def read(data: bytes) -> Recording:
-    """Results, a transcript a task; raises InputError when no task has turns."""
+@recognised_by(_is_intercode)
+def intercode(document: bytes) -> Recording:
+    """InterCode results.
+
+    Results, a transcript a task; raises InputError when no task has turns.
+    """
     transcripts: list[Transcript] = []
     refusals: list[Refusal] = []
-    for name, task in f.mapping(json_documents.load(data)).items():
+    for name, task in f.mapping(json_documents.load(document)).items():
         turns = tuple(_steps(f.mapping(task)))
         if turns:
             transcripts.append(_transcript(f"task {name}", f.mapping(task), turns))
@@ -37,7 +42,7 @@ def read(data: bytes) -> Recording:
             refusals.append(Refusal(f"task {name}", "a task without turns"))
     if not transcripts:
         raise InputError("no task has a turn_history with actions", "line 1")
-    return Recording("intercode", tuple(transcripts), tuple(refusals))
+    return Recording(tuple(transcripts), tuple(refusals))
 
 
 def _transcript(name: str, task: dict[str, Json], turns: tuple[TrajectoryStep, ...]) -> Transcript:

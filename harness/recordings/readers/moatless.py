@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, user
 from harness.recordings import json_documents
+from harness.recordings.formats import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript, encodable
 
@@ -23,22 +24,26 @@ MAX_MESSAGES = 1_000_000
 _SUFFIX = re.compile(r"(Action)?(Args|Arguments)$")
 
 
-def looks_like(data: bytes) -> bool:
+def _is_moatless(data: bytes) -> bool:
     """Whether the bytes are a tree of nodes."""
     value = f.mapping(json_documents.peek(data, b'"node_id"'))
     nodes = f.objects(value.get("nodes")) or f.objects([value.get("root"), value])
     return any("node_id" in node for node in nodes[:2])
 
 
-def read(data: bytes) -> Recording:
-    """A tree; raises InputError when it has no node."""
-    value = f.mapping(json_documents.load(data))
+@recognised_by(_is_moatless)
+def moatless(document: bytes) -> Recording:
+    """moatless tree.
+
+    A tree; raises InputError when it has no node.
+    """
+    value = f.mapping(json_documents.load(document))
     tree = _Tree(value)
     if not tree.nodes:
         raise InputError("a tree has a list nodes or a root, this has none", "line 1")
     system = f.text(f.mapping(value.get("agent")).get("system_prompt"))
     transcripts = tuple(tree.transcripts(system))
-    return Recording("moatless", transcripts, tuple(tree.refusals))
+    return Recording(transcripts, tuple(tree.refusals))
 
 
 class _Tree:

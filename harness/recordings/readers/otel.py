@@ -1,19 +1,15 @@
 """OpenTelemetry traces of agents: the tool spans of each trace, as calls with their results.
 
-A span says that a tool ran, with what and what came of it; who said what in which message is told
-by other spans, each in its own way and mostly cut, so it is not read. Four conventions name the
-same things: OTel's own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK
-(`ai.*`). The spans come as the JSON of OTLP, whose attributes are a list and times text, or as an
-exporter of a language wrote them, in one document or one on each line.
+A span says that a tool ran, with what input and what came of it. Other spans tell the messages,
+each in its own way and mostly cut, so they are not read. Four conventions name the same things:
+OTel's own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK (`ai.*`).
+
+OTLP nests spans in scopes in resources, spells in `camelCase` (protobuf in `snake_case`), and
+writes attributes as a list of typed values and times as nanoseconds in text. The SDKs write plain
+objects, in one document or one on each line: ids as text or as a number, times as nanoseconds, as
+ISO 8601, or as a pair of seconds and nanoseconds.
 Source: OpenTelemetry semantic conventions for generative AI (`execute_tool`); OpenInference
 semantic conventions (`openinference.span.kind`); opentelemetry-proto (JSON encoding).
-
-MERGED: Spans, however an exporter spelt them: OTLP JSON, and the dumps of the language SDKs.
-
-OTLP nests spans in scopes in resources, spells in `camelCase` (protobuf in `snake_case`), writes
-attributes as a list of typed values and times as nanoseconds in text. The SDKs write plain objects,
-ids as text or as a number, and times as nanoseconds, as ISO 8601, or as a pair of seconds and
-nanoseconds.
 """
 
 from __future__ import annotations
@@ -28,6 +24,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, ToolResult, ToolUse
 from harness.recordings import json_documents
+from harness.recordings.formats import recognised_by
 from harness.recordings.session_log import Notes, entries, split
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
@@ -71,24 +68,27 @@ _MARK = re.compile(rb'"(?:span_?[iI]d|context)"\s*:')
 _HEAD_BYTES = 65536
 
 
-def looks_like(data: bytes) -> bool:
+def _is_otel(data: bytes) -> bool:
     """Whether the bytes begin as spans do."""
     head = data[:_HEAD_BYTES]
     return bool(_BEGIN.match(head) and _MARK.search(head) and b'ttributes"' in head)
 
 
-def read(data: bytes) -> Recording:
-    """The traces; raises InputError when there is no span. One without a tool span is refused."""
+@recognised_by(_is_otel)
+def otel(document: bytes) -> Recording:
+    """OpenTelemetry spans.
+
+    The traces; raises InputError when there is no span. One without a tool span is refused.
+    """
     notes = Notes()
     traces: dict[str, list[Span]] = {}
-    for span in _spans(_documents(data, notes)):
+    for span in _spans(_documents(document, notes)):
         traces.setdefault(span.trace, []).append(span)
     if not traces:
         why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"holds no span{why}", "line 1")
     found = [_read_one(trace, held) for trace, held in traces.items()]
     return Recording(
-        "otel",
         tuple(read for read in found if isinstance(read, Transcript)),
         tuple(read for read in found if isinstance(read, Refusal)),
         notes.told(),

@@ -16,9 +16,10 @@ from typing import Any
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message
 from harness.recordings import session_log
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects, split
+from harness.recordings.formats import recognised_by
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
 from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import pi
+from harness.recordings.shapes.pi import facts, message
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _MOST_BRANCHES = 100
@@ -48,10 +49,10 @@ class _Tree:
             notes.add(entry.number, f"its id is that of line {self._lines[name]}, passed over")
             return
         self._parents[name], self._lines[name], self._last = parent, entry.number, name
-        message = pi.message(value)
-        if message is not None:
+        said = message(value)
+        if said is not None:
             kept.add(entry)
-            self._messages[name], self.said[name] = message, pi.facts(value)
+            self._messages[name], self.said[name] = said, facts(value)
             self.model = self.model or f.text(self.said[name].get("model"))
 
     def transcripts(self, notes: Notes) -> Iterator[Transcript]:
@@ -83,9 +84,9 @@ class _Tree:
         for name in entries_on:
             at[name] = len(path)
             path += [name] if name in self._messages else []
-        facts = [self.said[name] for name in path]
-        first_kept = {n: f.text(fact["kept"]) for n, fact in enumerate(facts) if "kept" in fact}
-        stops = {n: f.text(fact.get("stop")) for n, fact in enumerate(facts)}
+        said = [self.said[name] for name in path]
+        first_kept = {n: f.text(fact["kept"]) for n, fact in enumerate(said) if "kept" in fact}
+        stops = {n: f.text(fact.get("stop")) for n, fact in enumerate(said)}
         return Transcript(
             name=", ".join(filter(None, (self.name or "session", branch))),
             messages=encodable(tuple(self._messages[name] for name in path)),
@@ -97,19 +98,17 @@ class _Tree:
         )
 
 
-def looks_like(data: bytes) -> bool:
+def _is_pi(data: bytes) -> bool:
     """Whether the first line is the head of a session."""
     first = next(iter(first_objects(data)), {})
     return first.get("type") == "session" and isinstance(first.get("id"), str)
 
 
-def read(data: bytes) -> Recording:
-    """A session; see `read_lines`."""
-    return read_lines(split(data))
+@recognised_by(_is_pi)
+def pi(lines: Iterable[bytes]) -> Recording:
+    """pi session.
 
-
-def read_lines(lines: Iterable[bytes]) -> Recording:
-    """A session; raises InputError when no line of it holds a message.
+    A session; raises InputError when no line of it holds a message.
 
     A torn line, and an entry whose id is there already, are passed over and stand in the notes.
     """
@@ -120,4 +119,4 @@ def read_lines(lines: Iterable[bytes]) -> Recording:
         why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"no line holds a message{why}", "line 1")
     transcripts = tuple(tree.transcripts(notes))
-    return Recording("pi", transcripts, notes=notes.told())
+    return Recording(transcripts, notes=notes.told())

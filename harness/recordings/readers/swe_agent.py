@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
 from harness.recordings import json_documents
+from harness.recordings.formats import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.shapes import openai_chat
 from harness.recordings.transcripts import (
@@ -25,7 +26,7 @@ from harness.recordings.transcripts import (
 )
 
 
-def looks_like(data: bytes) -> bool:
+def _is_swe_agent(data: bytes) -> bool:
     """Whether the bytes are a trajectory: steps with actions, or a history that names agents."""
     return _fits(json_documents.peek(data, b'"trajectory"', b'"observation"')) or _fits(
         json_documents.peek(data, b'"history"', b'"agent"')
@@ -40,13 +41,17 @@ def _fits(value: Json) -> bool:
     )
 
 
-def read(data: bytes) -> Recording:
-    """A trajectory; raises InputError when it holds neither steps nor calls of functions."""
-    value = f.mapping(json_documents.load(data))
+@recognised_by(_is_swe_agent)
+def swe_agent(document: bytes) -> Recording:
+    """SWE-agent trajectory.
+
+    A trajectory; raises InputError when it holds neither steps nor calls of functions.
+    """
+    value = f.mapping(json_documents.load(document))
     found = tuple(_transcripts(value))
     if not found:
         raise InputError("a trajectory has a list trajectory or history, this has none", "line 1")
-    return Recording("swe_agent", found)
+    return Recording(found)
 
 
 def _transcripts(value: dict[str, Json]) -> Iterator[Transcript]:

@@ -13,6 +13,7 @@ import re
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings import json_documents, model_exchange, yaml_documents
+from harness.recordings.formats import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording
 
@@ -22,7 +23,7 @@ _JSON_KEY = re.compile(rb'\A\s*\{\s*"(?:(?:http_)?interactions"|(request|version
 _FURTHER_KEYS = {b"request": b'"response"', b"version": b'interactions"'}
 
 
-def looks_like(data: bytes) -> bool:
+def is_vcr(data: bytes) -> bool:
     """Whether the bytes are meant as a cassette."""
     opening = _JSON_KEY.match(data)
     if opening is None:
@@ -30,9 +31,13 @@ def looks_like(data: bytes) -> bool:
     return opening[1] is None or _FURTHER_KEYS.get(opening[1], b'interactions"') in data
 
 
-def read(data: bytes) -> Recording:
-    """A cassette; raises InputError, with the place, when it is none."""
-    return model_exchange.recording("vcr", interactions(load(data)))
+@recognised_by(is_vcr)
+def vcr(document: bytes) -> Recording:
+    """VCR cassette.
+
+    A cassette; raises InputError, with the place, when it is none.
+    """
+    return model_exchange.recording(interactions(load(document)))
 
 
 def interactions(cassette: dict[str, Json]) -> list[dict[str, Json]]:
