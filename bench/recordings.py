@@ -15,8 +15,8 @@ import msgspec
 
 from bench.figure import Figure
 from harness.checks.judge import judge
-from harness.recordings.counts import counts
 from harness.recordings.recognition import read
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 
 ROUNDS = 300

@@ -173,7 +173,7 @@ def _judge(job: Job) -> JudgedFile:
 
 def _transcripts(job: Job, recording: Recording) -> Iterator[JudgedTranscript]:
     from harness.core.history.events import Started
-    from harness.recordings.counts import counts
+    from harness.recordings.transcript_counts import counts
     from harness.recordings.transcript_history import to_history
 
     if recording.history is not None:

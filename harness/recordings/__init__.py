@@ -31,17 +31,17 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.recordings.counts import counts as counts
-    from harness.recordings.formats import Format as Format
-    from harness.recordings.formats import format_from as format_from
-    from harness.recordings.formats import parts_of as parts_of
-    from harness.recordings.formats import recognised_by as recognised_by
     from harness.recordings.recognition import format_named as format_named
     from harness.recordings.recognition import format_of as format_of
     from harness.recordings.recognition import formats as formats
     from harness.recordings.recognition import read as read
+    from harness.recordings.recording_format import Format as Format
+    from harness.recordings.recording_format import format_from as format_from
+    from harness.recordings.recording_format import parts_of as parts_of
+    from harness.recordings.recording_format import recognised_by as recognised_by
     from harness.recordings.session_log import Notes as Notes
     from harness.recordings.session_log import entries as entries
+    from harness.recordings.transcript_counts import counts as counts
     from harness.recordings.transcript_history import to_history as to_history
     from harness.recordings.transcripts import Recording as Recording
     from harness.recordings.transcripts import Refusal as Refusal

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.recordings import json_documents
-from harness.recordings.formats import Format, Reader, format_from, parts_of
 from harness.recordings.readers.atif import atif
 from harness.recordings.readers.autogpt import autogpt
 from harness.recordings.readers.chat import chat_json, chat_lines
@@ -31,6 +30,7 @@ from harness.recordings.readers.otel import otel
 from harness.recordings.readers.pi import pi
 from harness.recordings.readers.swe_agent import swe_agent
 from harness.recordings.readers.vcr import vcr
+from harness.recordings.recording_format import Format, Reader, format_from, parts_of
 from harness.recordings.transcripts import Recording
 
 AUTO = "auto"

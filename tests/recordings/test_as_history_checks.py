@@ -13,7 +13,7 @@ from harness.core.history.events import Called
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
-from harness.recordings.counts import counts
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings.transcribed import history_of

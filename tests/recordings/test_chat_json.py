@@ -9,9 +9,9 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse
-from harness.recordings.counts import counts
 from harness.recordings.readers.chat import LISTS
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import anthropic_messages, openai_messages
 
 CHAT_JSON = format_named("chat_json")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from harness.checks.request import role_alternation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings.counts import counts
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 
 CLAUDE_CODE = format_named("claude_code")

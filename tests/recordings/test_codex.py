@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, ToolResult, ToolUse
-from harness.recordings.counts import counts
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 
 CODEX = format_named("codex")
 

@@ -18,8 +18,8 @@ from harness.checks.request import role_alternation
 from harness.core.history.events import Called
 from harness.core.history.repetition import REPEATS
 from harness.core.values.calls import ModelRequest
-from harness.recordings.counts import counts
 from harness.recordings.recognition import format_of, formats, read
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 

@@ -9,9 +9,9 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings.counts import counts
 from harness.recordings.readers import hermes
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 
 CALLS = json.dumps(
     [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"p": 1}'}}]

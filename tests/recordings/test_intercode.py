@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings.counts import counts
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import ASKED, SAMPLES
 
 INTERCODE = format_named("intercode")

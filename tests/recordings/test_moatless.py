@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse
-from harness.recordings.counts import counts
 from harness.recordings.readers import moatless
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcripts import Recording
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
 

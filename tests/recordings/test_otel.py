@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse
-from harness.recordings.counts import counts
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Refusal, Transcript
 

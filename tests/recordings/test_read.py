@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
 from harness.core.values.messages import assistant, user
-from harness.recordings.counts import counts
 from harness.recordings.recognition import format_of, formats, read
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings import documents

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
-from harness.recordings.counts import counts
 from harness.recordings.readers.hermes import MAGIC
 from harness.recordings.recognition import format_of, formats, line_format, read, read_lines
 from harness.recordings.session_log import split
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings import test_codex, test_otel, test_pi

@@ -9,8 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolResult, ToolUse
-from harness.recordings.counts import counts
 from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
 
 SWE_AGENT = format_named("swe_agent")

@@ -19,7 +19,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.providers.codec import encode
 from harness.recordings import json_documents
-from harness.recordings.formats import recognised_by
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, SizeBound, entries, first_objects
 from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
 from harness.recordings.shapes import fields as f

@@ -22,7 +22,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, ToolResult
 from harness.providers.anthropic.blocks import Malformed, message_from
 from harness.recordings import session_log
-from harness.recordings.formats import recognised_by
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
 

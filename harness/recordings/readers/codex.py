@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, user
-from harness.recordings.formats import recognised_by
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
 from harness.recordings.shapes import fields as f
 from harness.recordings.shapes import openai_responses

@@ -29,8 +29,8 @@ from harness.recordings.compact_bodies import (
     unframed,
     whole_body,
 )
-from harness.recordings.formats import recognised_by
 from harness.recordings.http_interaction import Cassette, Interaction, phrase
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.transcripts import Recording
 
 VERSION = 1

@@ -15,7 +15,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
-from harness.recordings.formats import recognised_by
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import MAX_KEPT_BYTES
 from harness.recordings.shapes import fields as f
 from harness.recordings.shapes import openai_chat

@@ -6,8 +6,8 @@ import msgspec
 
 from harness.core.history.history import decode
 from harness.core.values.errors import InputError
-from harness.recordings.formats import recognised_by
 from harness.recordings.json_documents import first_line_undecoded
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.transcripts import Recording
 
 _FIRST_EVENTS = ("started", "message", "value")

@@ -24,7 +24,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, ToolResult, ToolUse
 from harness.recordings import json_documents
-from harness.recordings.formats import recognised_by
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, entries, split
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable

@@ -13,7 +13,7 @@ import re
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings import json_documents, model_exchange, yaml_documents
-from harness.recordings.formats import recognised_by
+from harness.recordings.recording_format import recognised_by
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording
 

@@ -19,7 +19,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin
 from harness.recordings.session_log import split
-from harness.recordings.transcripts import Recording
+from harness.recordings.transcripts import Recording, encodable
 
 Reader = Callable[[Any], Recording | None]
 """A format's function."""
@@ -128,27 +128,40 @@ def parts_of(plugin: Plugin) -> Mapping[str, Format]:
     }
 
 
-def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A guest's function whose failures name its format: it is asked about files of all kinds."""
-    test = _test_of(function)
-    called = _in_words(function, name, Recording)
-    return called if test is None else recognised_by(_in_words(test, name, object))(called)
+def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Recording | None]:
+    """A guest's function, whose failures name its format: it is asked about files of all kinds."""
+    called, test = _in_words(function, name), _test_of(function)
+
+    @wraps(function)
+    def read(given: Any) -> Recording | None:
+        found = called(given)
+        if not isinstance(found, (Recording, type(None))):
+            what = f"the format {name} failed: it returned a {type(found).__name__}"
+            raise InputError(f"{what}, not a Recording")
+        return _encodable(found) if found else None
+
+    return read if test is None else recognised_by(_in_words(test, name))(read)
 
 
-def _in_words(function: Callable[..., _R], name: str, kind: type) -> Callable[..., _R]:
+def _in_words(function: Callable[..., _R], name: str) -> Callable[[Any], _R]:
     @wraps(function)
     def call(given: Any) -> _R:
         try:
-            found = function(given)
+            return function(given)
         except (InputError, MemoryError, RecursionError):
             raise
         except Exception as error:
             words = " ".join(str(error).split())
             what = f"the format {name} failed: {type(error).__name__}: {words}"
             raise InputError(what) from error
-        if not isinstance(found, (kind, type(None))):
-            made = type(found).__name__
-            raise InputError(f"the format {name} failed: it returned a {made}, not a Recording")
-        return found
 
     return call
+
+
+def _encodable(recording: Recording) -> Recording:
+    """The recording with messages that JSON can say, as our own formats give them."""
+    transcripts = (
+        msgspec.structs.replace(one, messages=encodable(tuple(one.messages)))
+        for one in recording.transcripts
+    )
+    return msgspec.structs.replace(recording, transcripts=tuple(transcripts))
