@@ -35,8 +35,8 @@ from harness.core.transition.transition import Transition
 from harness.core.values.calls import Call
 from harness.core.values.plans import Recorded
 from harness.providers.anthropic.wire import AnthropicWire
-from harness.transports.door import Door
-from harness.transports.transport import Transport
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 
 TURNS, RATIO_MOST, GROWTH_MOST = 300, 0.05, 3.0
 YAML_MOST, COMPACT_MOST = 2.0, 1.0
@@ -119,7 +119,7 @@ def by_script(script: Script, bodies: list[bytes]) -> list[float]:
     """The calls through a door, answered by a script."""
     scenario = Scenario(name="bench", limits=Limits(model_calls=1 << 40))
     transition = Transition(scenario, AnthropicWire(), script, History())
-    transport: Any = Transport(Door(transition, RealClock()))
+    transport: Any = HttpxTransport(Dispatcher(transition, RealClock()))
     with httpx2.Client(transport=transport) as client:
         took = ask(client, bodies)
     assert not list(transition.script.unplayed(transition.history.past))

@@ -32,10 +32,10 @@ from harness.core.values.draws import Draws
 from harness.core.values.plans import Head, Send
 from harness.faults import arm
 from harness.providers.anthropic.wire import AnthropicWire
-from harness.runner.spool import Spool
-from harness.transports.door import Door
+from harness.runner.disk_log import DiskLog
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.loopback import Loopback
-from harness.transports.transport import Transport
 
 IN_PROCESS_MOST, LOOPBACK_MOST = 1.10, 1.2
 SIZES = (1, 31, 299)
@@ -54,12 +54,12 @@ def transition(*faults: FaultSpec) -> Transition:
     scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
     script = TurnScript((TURN,), Draws(0))
     armed = tuple(map(arm, faults))
-    return Transition(scenario, AnthropicWire(), script, History(log=Spool()), faults=armed)
+    return Transition(scenario, AnthropicWire(), script, History(log=DiskLog()), faults=armed)
 
 
-def door(*faults: FaultSpec) -> Door:
+def door(*faults: FaultSpec) -> Dispatcher:
     """A door to such a run, on the clock that runs in process have."""
-    return Door(transition(*faults), VirtualClock())
+    return Dispatcher(transition(*faults), VirtualClock())
 
 
 def canned(stream: bool) -> tuple[Head, bytes]:
@@ -199,7 +199,7 @@ def _bare_s(times: Sequence[tuple[float, float]]) -> float:
 @contextmanager
 def in_process(stream: bool) -> Iterator[tuple[Call, Call]]:
     """The call on a bare transport, and on our door's."""
-    yield on_transport(stream, bare_transport(stream)), on_transport(stream, Transport(door()))
+    yield on_transport(stream, bare_transport(stream)), on_transport(stream, HttpxTransport(door()))
 
 
 @contextmanager

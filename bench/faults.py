@@ -14,7 +14,7 @@ from bench import pairs
 from bench.doors import CALLS, door, on_transport, same_length
 from bench.figure import Figure
 from harness.core.scenario.scenario import FaultSpec
-from harness.transports.transport import Transport
+from harness.transports.httpx_transport import HttpxTransport
 
 MOST_US = 5.0
 REPEATS = 4
@@ -28,7 +28,7 @@ def unarmed(kind: str, stream: bool, rounds: int) -> Figure:
     spec = FaultSpec(kind=kind, when=1 << 40)
     extra, bares = [], []
     for _ in range(REPEATS * rounds):
-        without, with_one = (on_transport(stream, Transport(door(*f))) for f in ((), (spec,)))
+        without, with_one = (on_transport(stream, HttpxTransport(door(*f))) for f in ((), (spec,)))
         for bare_s, our_s in pairs.seconds(without, with_one, same_length(1)(CALLS)):
             extra.append(1e6 * (our_s - bare_s))
             bares.append(1e6 * bare_s)

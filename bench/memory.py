@@ -16,7 +16,7 @@ import msgspec
 
 from bench.doors import conversation, door
 from bench.figure import Figure
-from harness.transports.transport import Transport
+from harness.transports.httpx_transport import HttpxTransport
 
 WARM, CALLS = 10_000, 100_000
 MOST_BYTES = 100
@@ -24,7 +24,7 @@ MOST_BYTES = 100
 
 def figures(rounds: int) -> Iterator[Figure]:
     """Bytes for each call after the first ones; `rounds` is for those that measure time."""
-    with httpx2.Client(transport=Transport(door())) as client:
+    with httpx2.Client(transport=HttpxTransport(door())) as client:
         _ask(client, range(WARM))
         before = _peak_bytes()
         _ask(client, range(WARM, CALLS))

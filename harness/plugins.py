@@ -9,7 +9,6 @@ this file only asks all of them, and refuses what none of them or more than one 
 from __future__ import annotations
 
 import importlib
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -41,13 +40,17 @@ def load_plugins(*modules: str) -> tuple[Plugin, ...]:
     A module that is loaded already is skipped. Raises InputError for a module that cannot be
     imported, or whose prefix or parts cannot be used; then nothing is loaded.
     """
+    return _load(modules, Path.cwd())
+
+
+def _load(modules: Sequence[str], folder: Path) -> tuple[Plugin, ...]:
     known = {plugin.module.__name__ for plugin in loaded()}
     names = [name for name in dict.fromkeys(modules) if name not in known]
     if not names:
         return loaded()
     plugins = [*loaded()]
     for name in names:
-        plugin = _plugin(name)
+        plugin = _plugin(name, folder)
         _check_prefix(plugin, plugins)
         _check_parts(plugin)
         plugins.append(plugin)
@@ -63,11 +66,12 @@ def load_configured(
     `folder` is the current one without it. With `config=False` only `modules` are loaded. Raises
     InputError as `load_plugins` does, and for a configuration that cannot be used.
     """
+    start = folder or Path.cwd()
     if not config:
-        return load_plugins(*modules)
-    configured = load_configuration(folder or Path()).plugins
-    installed = [point.value for point in entry_points(group=ENTRY_POINTS)]
-    return load_plugins(*configured, *installed, *modules)
+        return _load(modules, start)
+    configured = load_configuration(start).plugins
+    installed = (point.value for point in entry_points(group=ENTRY_POINTS))
+    return _load((*configured, *installed, *modules), start)
 
 
 def loaded_modules() -> tuple[str, ...]:
@@ -75,18 +79,18 @@ def loaded_modules() -> tuple[str, ...]:
     return tuple(plugin.module.__name__ for plugin in loaded())
 
 
-def _plugin(name: str) -> Plugin:
-    module = _imported(name)
+def _plugin(name: str, folder: Path) -> Plugin:
+    module = _imported(name, folder)
     prefix = getattr(module, "PREFIX", name.rpartition(".")[2])
     return Plugin(prefix, module)
 
 
-def _imported(name: str) -> ModuleType:
+def _imported(name: str, folder: Path) -> ModuleType:
     """Import a module, the start folder first on the path, as for targets."""
     place = f"plug-in {name!r}"
     if not re.fullmatch(r"\w+(\.\w+)*", name):
         raise InputError("a module is named, as in `my_parts` or `my_package.parts`", place)
-    here = os.getcwd()
+    here = str(folder)
     added = sys.path[:1] not in ([""], [here])
     if added:
         sys.path.insert(0, here)

@@ -1,8 +1,9 @@
-"""The pytest plugin: the fixtures `play` and `cassette`, and three options.
+"""The pytest plugin: the fixtures `play` and `cassette`, four options and one ini key.
 
 `play` runs scenarios in the simulated world and fails the test with the block of the report when
 the verdict is not pass. `cassette` gives a test a model that answers as it was recorded, or records
-it. Everything but pytest is imported when a test first plays.
+it. Plug-ins are loaded when the session starts, in each worker of pytest-xdist too; everything else
+is imported when a test first plays.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--harness-seed`, `--harness-out` and `--harness-record`."""
+    """The options `--harness-*`, and the ini key `harness_plugins`."""
     group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
@@ -34,6 +36,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="none",
         help="Which cassettes to record from the real model: none, those that are not there, all.",
     )
+    group.addoption(
+        "--harness-no-config",
+        action="store_true",
+        help="Read no [tool.harness] of the root folder, and load no installed plug-in.",
+    )
+    parser.addini(
+        "harness_plugins",
+        type="args",
+        default=[],
+        help="Modules with faults, checks, formats or store readers of your own.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the plug-ins that the root folder configures, the installed ones, and those of the ini.
+
+    Raises pytest.UsageError for one that cannot be used.
+    """
+    from harness.core.values.errors import InputError
+    from harness.plugins import load_configured
+
+    reads_config = not config.getoption("--harness-no-config")
+    try:
+        load_configured(_plugins_of(config), config=reads_config, folder=config.rootpath)
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _plugins_of(config: pytest.Config) -> list[str]:
+    names: list[str] = config.getini("harness_plugins")
+    return names
 
 
 @pytest.fixture
@@ -43,7 +76,7 @@ def play(request: pytest.FixtureRequest) -> Play:
     seed: int | None = config.getoption("--harness-seed")
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
-    return Play(folders, seed, Path(out) if out else None)
+    return Play(folders, seed, Path(out) if out else None, _plugins_of(config))
 
 
 @pytest.fixture
@@ -90,8 +123,15 @@ class Runs(Sequence["Run"]):
 class Play:
     """What the fixture `play` gives: call it with a scenario and an agent."""
 
-    def __init__(self, folders: Sequence[Path], seed: int | None, out: Path | None) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        seed: int | None,
+        out: Path | None,
+        plugins: Sequence[str] = (),
+    ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
+        self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
         self,
@@ -124,7 +164,7 @@ class Play:
         wanted = frozenset([expect] if isinstance(expect, str) else expect)
         wrong = [run for run in runs if not _as_expected(run, wanted)] if check else []
         if wrong:
-            pytest.fail(_report(wrong, scenario, wanted), pytrace=False)
+            pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
         return Runs(runs)
 
     def _run(
@@ -172,15 +212,19 @@ def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
     return {finding.code for finding in run.verdict.findings} == wanted
 
 
-def _report(runs: Sequence[Run], scenario: str | Path | Scenario, wanted: frozenset[str]) -> str:
+def _report(
+    runs: Sequence[Run],
+    scenario: str | Path | Scenario,
+    wanted: frozenset[str],
+    plugin_flags: tuple[str, ...],
+) -> str:
     from harness.report.command import Invocation
     from harness.report.summary import summarize
     from harness.report.text import block, totals
 
     path = str(scenario) if isinstance(scenario, (str, Path)) else ""
-    summaries = [
-        summarize(run, Invocation(path=path, target=run.target) if path else None) for run in runs
-    ]
+    asked = partial(Invocation, path=path, plugin_flags=plugin_flags)
+    summaries = [summarize(run, asked(target=run.target) if path else None) for run in runs]
     blocks = [block(summary, 100) for summary in summaries]
     if wanted:
         blocks.append(f"expected exactly: {', '.join(sorted(wanted))}")

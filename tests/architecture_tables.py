@@ -103,7 +103,8 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
-        ("recordings.yaml_tags", "yaml"),
+        ("recordings", "importlib"),
+        ("recordings.yaml_documents", "yaml"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
@@ -121,7 +122,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "yaml": ("files", "cassettes", "recordings.yaml_tags"),
+    "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.clients", "transports.loopback_brief"),
     "openai": ("transports.clients", "transports.loopback_brief"),
     "httpx": ("transports",),
@@ -134,7 +135,6 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "trio": ("clock",),
     "vcr": ("cassettes",),
     "psycopg": ("stores",),
-    "jinja2": ("report",),
     "hypothesis": ("fuzz", "shrink"),
     "ray": ("engines",),
     "click": ("cli",),
@@ -157,7 +157,7 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
 one, and the faces."""
 
 HEAVY: frozenset[str] = _words(
-    "msgspec anthropic openai yaml click rich pytest hypothesis jinja2 vcr httpx httpx2 anyio h11 "
+    "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
     "asyncio mcp ray"
 )
 """What costs too much to be imported before it is used."""

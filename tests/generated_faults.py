@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterator
 from itertools import groupby
 
+from harness.catalogue import NOT_MADE, ROWS
 from harness.faults import Fault, faults
-from harness.faults.table import NOT_MADE, ROWS
 
 WIDTH = 100
 

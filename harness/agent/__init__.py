@@ -19,9 +19,9 @@ def build(brief: Brief, **parts: Any) -> Gateway:
 
     Raises TypeError for a part that does not exist.
     """
-    from harness.agent import assembly
+    from harness.agent import composition
 
-    return assembly.build(brief, **parts)
+    return composition.build(brief, **parts)
 
 
 def agent(brief: Brief) -> None:

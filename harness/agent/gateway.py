@@ -1,10 +1,9 @@
 """Between the user and the loop: each message is taken in once, answered once, and never lost.
 
-The order is the whole point. The message is stored, and its id with it, before anything else is
-done; a fresh loop works on the history as the store has it; the reply is stored before it is sent;
-that it was sent is stored last. After a kill, whatever is missing is made up for in that order; a
-turn that was begun twice without an end is parked, not tried for ever, and one behind which the
-conversation went on is not taken up again.
+The order is what matters. The message and its id are stored before anything else. A fresh loop
+works on the history as the store has it. The reply is stored before it is sent, and the delivery is
+noted last. After a kill, what is missing is done in that order. A turn that began twice without an
+end is parked. A turn behind which the conversation went on is not taken up again.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.agent import outcome as ends
-from harness.agent.damage import Damage
-from harness.agent.delivery import attempt, deliver
-from harness.agent.loop import Loop
-from harness.agent.outcome import Outcome
-from harness.agent.text import clean
-from harness.agent.transcript import Transcript, Unread
+from harness.agent.agent_loop import Loop
+from harness.agent.conversation.content import clean
+from harness.agent.conversation.projection import DamageReport
+from harness.agent.outgoing import attempt, deliver
+from harness.agent.sessions import turn_outcome as ends
+from harness.agent.sessions.transcript import Transcript, Unread
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.stores.rows import Pending, SessionStore
+from harness.stores.session_store import Pending, SessionStore
 
 OpenTranscript: TypeAlias = Callable[[str], Transcript]
 NewLoop: TypeAlias = Callable[[Inbound, Transcript], Loop]
@@ -46,7 +45,7 @@ class Gateway:
         self.brief, self.store = brief, store
         self.transcript_of, self.loop_for = transcript_of, loop_for
         self.max_attempts = max_attempts
-        self.damage = Damage()
+        self.damage = DamageReport()
         self.behind = True
         self.unnoted: list[Inbound] = []
         self.mine: set[tuple[str, str]] = set()

@@ -1,17 +1,22 @@
-"""Running tools: whatever a tool does, the model gets one result that can be stored and sent."""
+"""Tools as the model is told of them, and one storable result for every call, whatever a tool does.
+
+Tools come from other people's servers. Providers take names of letters, digits, `_` and `-`, 64
+characters at most, each once: one bad name makes every request fail. So a bad name is replaced, and
+a good one is told as it is.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
-from itertools import islice
+from itertools import count, islice
 
-from harness.agent.guards.empty_input import is_unparsed
-from harness.agent.projection import NO_TEXT
-from harness.agent.text import clean, clean_json
-from harness.agent.tool_names import told
-from harness.agent.window import clip
+from harness.agent.conversation.content import clean, clean_json
+from harness.agent.conversation.context_window import clip
+from harness.agent.conversation.projection import NO_TEXT
+from harness.agent.guards.guard_protocol import is_unparsed
 from harness.core.values.brief import Tool
 from harness.core.values.messages import (
     Json,
@@ -23,11 +28,34 @@ from harness.core.values.messages import (
     canonical,
 )
 
+NAME_MAX_CHARACTERS = 64
+
+_GOOD = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_MAX_CHARACTERS}}}")
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def tool_names(names: Sequence[str]) -> list[str]:
+    """For each name one that every provider takes, and no two alike."""
+    used = {name for name in names if _GOOD.fullmatch(name)}
+    return [name if _GOOD.fullmatch(name) else _made(name, used) for name in names]
+
+
+def _made(name: str, used: set[str]) -> str:
+    """A good name like this one, which is used from now on."""
+    like = _ODD.sub("_", name)[:NAME_MAX_CHARACTERS] or "tool"
+    tails = ("" if n == 1 else f"_{n}" for n in count(1))
+    made = next(
+        m for m in (like[: NAME_MAX_CHARACTERS - len(t)] + t for t in tails) if m not in used
+    )
+    used.add(made)
+    return made
+
+
 MAX_RESULT_CHARACTERS = 100_000
 ENDLESS = "\n[... the tool has more to say; it was stopped here]"
 
 
-TIMEOUT_S = 1800.0
+TOOL_TIMEOUT_S = 1800.0
 """How long a tool may take that can be told so."""
 
 
@@ -36,8 +64,8 @@ class Toolbox:
     `call` takes `timeout_s` is given `timeout_s` seconds, and raises TimeoutError when it needs
     more; nothing can stop another one from outside."""
 
-    def __init__(self, tools: Sequence[Tool], timeout_s: float = TIMEOUT_S) -> None:
-        self._tools = dict(zip(told([tool.name for tool in tools]), tools, strict=True))
+    def __init__(self, tools: Sequence[Tool], timeout_s: float = TOOL_TIMEOUT_S) -> None:
+        self._tools = dict(zip(tool_names([tool.name for tool in tools]), tools, strict=True))
         self._limited = {tool.name for tool in tools if _takes_timeout(tool)}
         self._timeout_s = timeout_s
         self._prepare: Callable[[str], object] = _nothing
@@ -76,7 +104,7 @@ class Toolbox:
         try:
             return ToolResult(call.id, content_of(self._call(tool, call)))
         except (Exception, SystemExit) as error:
-            return error_result(call, _told(error))
+            return error_result(call, _error_text(error))
 
     def _call(self, tool: Tool, call: ToolUse) -> Json:
         self._prepare(tool.name)
@@ -95,7 +123,7 @@ def _takes_timeout(tool: Tool) -> bool:
         return False
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """What an error says; its name where that is nothing, or where even that raises."""
     try:
         return str(error) or type(error).__name__

@@ -13,6 +13,7 @@ import msgspec
 from harness.checks.outcome import outcome
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
+from harness.core.history.step_records import waited_ms
 from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.transition.ports import needs
 from harness.core.values.messages import Json, canonical
@@ -139,7 +140,5 @@ def waits_after_failures(history: History) -> list[tuple[float, int]]:
 
 
 def _planned_ms(exchange: Exchange) -> int:
-    """The waits that the answer's plan held, from its steps (`wait 250 ms`)."""
-    steps = exchange.answered.steps if exchange.answered else ()
-    words = [step.split() for step in steps]
-    return sum(int(w[1]) for w in words if len(w) == 3 and w[0] == "wait")
+    """The waits that the answer's plan held."""
+    return waited_ms(exchange.answered.steps) if exchange.answered else 0

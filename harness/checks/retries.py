@@ -14,6 +14,7 @@ import msgspec
 
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
+from harness.core.history.step_records import Sent
 from harness.core.history.trace import Turn
 from harness.core.transition.ports import needs
 from harness.core.values.verdict import Finding
@@ -150,7 +151,7 @@ def _asks_for_patience(exchange: Exchange) -> bool:
     """Whether it failed for a time: by its status, or before anything of an answer came."""
     if exchange.status is None:
         steps = exchange.answered.steps if exchange.answered else ()
-        return exchange.transient and not any(step.startswith("send") for step in steps)
+        return exchange.transient and not any(isinstance(step, Sent) for step in steps)
     return exchange.transient and exchange.status >= 400 and not exchange.is_unreadable
 
 

@@ -16,9 +16,11 @@ from harness.checks.outcome import claimed
 from harness.checks.rows import squeeze
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
+from harness.core.history.step_records import Sent
 from harness.core.history.trace import Trace, Turn
 from harness.core.transition.ports import needs
 from harness.core.values.messages import Message, side
+from harness.core.values.plans import Kill
 from harness.core.values.verdict import Finding
 
 _CODE = "stream_error_handled"
@@ -65,8 +67,8 @@ def _is_broken(exchange: Exchange) -> bool:
     a = exchange.answered
     if a is None or a.complete or not a.blocks or (a.status or 200) >= 400:
         return False
-    steps = [step.partition(" ")[0].rstrip(",") for step in a.steps]
-    return exchange.purpose == "main" and "send" in steps and "kill" not in steps
+    kinds = set(map(type, a.steps))
+    return exchange.purpose == "main" and Sent in kinds and Kill not in kinds
 
 
 def _kept(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Finding]:

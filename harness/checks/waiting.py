@@ -8,7 +8,6 @@ for whoever waits for one sees it work.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,13 +16,12 @@ from harness.checks.retries import asked_ms
 from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History
+from harness.core.history.step_records import waited_ms
 from harness.core.history.trace import Trace
 from harness.core.transition.ports import needs
 from harness.core.values.calls import InboxRequest, OutboxRequest
+from harness.core.values.plans import Jump
 from harness.core.values.verdict import Finding
-
-_WAIT = re.compile(r"wait (\d+) ms")
-_ASLEEP = re.compile(r"jump -?\d+ ms, (\d+) ms monotonic")
 
 
 class _Patience(NamedTuple):
@@ -141,7 +139,11 @@ def _explained_until(event: Called | Answered, most: _Patience) -> float:
             explained_ms = within_ms - event.silent_ms + _pause_ms(event, most)
         case _:
             explained_ms = 0.0
-    return event.at_ms + explained_ms + sum(_numbers(_ASLEEP, event.steps))
+    return (
+        event.at_ms
+        + explained_ms
+        + sum(step.monotonic_ms for step in event.steps if isinstance(step, Jump))
+    )
 
 
 def _pause_ms(answered: Answered, most: _Patience) -> float:
@@ -152,8 +154,4 @@ def _pause_ms(answered: Answered, most: _Patience) -> float:
 
 def _waits_ms(event: Called | Answered) -> int:
     """The waits within an answer."""
-    return sum(_numbers(_WAIT, event.steps)) if isinstance(event, Answered) else 0
-
-
-def _numbers(pattern: re.Pattern[str], steps: tuple[str, ...]) -> Iterator[int]:
-    return (int(found[1]) for step in steps if (found := pattern.match(step)))
+    return waited_ms(event.steps) if isinstance(event, Answered) else 0

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from harness.catalogue.incident import Incident
+    from harness.catalogue import Incident
     from harness.faults import Fault
 
 
 @click.command("explain")
 @click.argument("code")
+@plugins
 @every_verb
 def command(code: str, as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a fault by its name or id, or incidents:N."""
@@ -70,7 +71,7 @@ def _faults() -> Iterator[tuple[str, str]]:
 
 
 def _fault(fault: Fault) -> str:
-    from harness.faults.table import ROWS
+    from harness.catalogue import ROWS
 
     settings = [f"{name}={default!r}" for name, default in fault.defaults.items()]
     parts = [

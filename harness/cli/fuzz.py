@@ -6,13 +6,14 @@ in the journal too, so an interrupted campaign is gone on with and nothing is fo
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import EngineName, chosen, engine, every_verb
+from harness.cli.options import EngineName, engine, engine_named, every_verb, plugin_flags, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ DEFAULT_EXAMPLES = 1_000
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Go on with the campaign of this folder.")  # fmt: skip
+@plugins
 @every_verb
 def command(
     target: str | None, examples: int | None, minutes: float | None, seed: int | None,
@@ -73,17 +75,17 @@ def _begun(
     import secrets
 
     from harness.checks.judge import names
-    from harness.cli.planned import check_target
+    from harness.cli.selection import check_target
     from harness.fuzz.campaign import begin
     from harness.fuzz.journal import FILE, Plan
 
     check_target(target, [])
-    chosen = secrets.randbelow(1_000_000) if seed is None else seed
-    folder = out or Path(DEFAULT_OUT) / str(chosen)
+    engine_named = secrets.randbelow(1_000_000) if seed is None else seed
+    folder = out or Path(DEFAULT_OUT) / str(engine_named)
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = Plan(target=target, seed=chosen, wire=wire)
+    plan = Plan(target=target, seed=engine_named, wire=wire)
     return *begin(folder, plan, names()), folder
 
 
@@ -99,7 +101,7 @@ def _engine(name: EngineName, workers: int | None) -> Engine:
     import os
 
     if name == "ray":
-        return chosen(name, workers)
+        return engine_named(name, workers)
     from harness.engines.local import Local
 
     return Local(workers or os.cpu_count() or 1)
@@ -114,10 +116,10 @@ def _run(
     end_s: float | None,
     as_json: bool,
 ) -> int:
-    from harness.cli import fuzzing, terminal
+    from harness.cli import fuzz_report, terminal
     from harness.fuzz.campaign import run
 
-    show = fuzzing.Show(campaign, folder, most, end_s, as_json)
+    show = fuzz_report.FuzzReport(campaign, folder, most, end_s, as_json)
     results = run(
         campaign,
         engine,
@@ -131,7 +133,8 @@ def _run(
             for result in results:
                 show.result(result)
     except KeyboardInterrupt:
-        terminal.note(f"to go on: harness fuzz --resume {folder}")
+        words = ["harness", "fuzz", "--resume", str(folder), *plugin_flags()]
+        terminal.note(f"to go on: {shlex.join(words)}")
         raise
     finally:
         results.close()  # type: ignore[attr-defined]

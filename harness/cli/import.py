@@ -1,7 +1,7 @@
 """`harness import`: a recording becomes a scenario that can be played.
 
 The module bears the verb's name, which Python keeps for itself: it is loaded by name only, as all
-verbs are. What it does is in `importing`.
+verbs are. The work is in `scenario_import`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 
 
 @click.command("import")
@@ -45,6 +45,7 @@ from harness.cli.options import every_verb
     help="The folder that gets scenarios/NAME.yaml and cassettes/NAME.yaml.",
 )
 @click.option("--force", is_flag=True, help="Replace what is there.")
+@plugins
 @every_verb
 def command(
     file: Path, name: str, at: int | None, transcript: str, kind: str, out: Path, force: bool,
@@ -55,10 +56,10 @@ def command(
     FILE is any recording that `harness judge` reads, or the history of a run.
     """
     from harness.cli import terminal
-    from harness.cli.importing import Asked, import_file
+    from harness.cli.scenario_import import ImportRequest, import_file
     from harness.report import json_lines
 
-    asked = Asked(
+    asked = ImportRequest(
         file=file, name=name, at=at, transcript=transcript, kind=kind, out=out, force=force
     )
     made = import_file(asked)

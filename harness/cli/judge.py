@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import EngineName, chosen, engine, every_verb, jobs
+from harness.cli.options import EngineName, engine, engine_named, every_verb, jobs, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
-    from harness.cli.journal import Journal, Stamp
-    from harness.cli.judging import Job
+    from harness.cli.judge_journal import JudgeJournal, Stamp
+    from harness.cli.judge_task import JudgeTask
     from harness.report.recordings import JudgedFile, Tally
 
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Name each refused file and its reasons.")
 @jobs
 @engine
+@plugins
 @every_verb
 def command(
     paths: tuple[Path, ...], kind: str, check: str | None, resume: Path | None, verbose: bool,
@@ -55,15 +56,15 @@ def command(
     Of a DIR, every file is tried. Exit status 1 for a finding, 2 when nothing could be read.
     """
     from harness.cli import terminal
-    from harness.cli.journal import Journal
-    from harness.cli.judging import check_names, judge_files
-    from harness.cli.walking import files
+    from harness.cli.judge_journal import JudgeJournal
+    from harness.cli.judge_paths import files
+    from harness.cli.judge_task import check_names, judge_files
     from harness.report.recordings import Tally
 
     check_names(kind, check)
-    does, tally = chosen(engine, jobs), Tally()
+    does, tally = engine_named(engine, jobs), Tally()
     with ExitStack() as held:
-        journal = held.enter_context(Journal(resume)) if resume else None
+        journal = held.enter_context(JudgeJournal(resume)) if resume else None
         stamps: dict[str, Stamp] = {}
         todo = _todo(paths, kind, check, journal, stamps)
         total = sum(1 for _ in files(paths)) if terminal.has_progress() else 0
@@ -81,13 +82,13 @@ def _todo(
     paths: tuple[Path, ...],
     kind: str,
     check: str | None,
-    journal: Journal | None,
+    journal: JudgeJournal | None,
     stamps: dict[str, Stamp],
-) -> Iterator[Job]:
+) -> Iterator[JudgeTask]:
     """The files as jobs; `stamps` gets those that are to be written down once they are judged."""
-    from harness.cli.journal import asked_for, stamp
-    from harness.cli.judging import Job, shown
-    from harness.cli.walking import files
+    from harness.cli.judge_journal import asked_for, stamp
+    from harness.cli.judge_paths import files
+    from harness.cli.judge_task import JudgeTask, shown
 
     asked = asked_for(kind, check)
     own = journal.path.resolve() if journal else None
@@ -98,7 +99,7 @@ def _todo(
         place = journal.place(known) if journal else None
         if journal and known and place is None:
             stamps[known.path] = known
-        yield Job(
+        yield JudgeTask(
             path=found.path, named=found.named, kind=kind, check=check, refused=found.refused,
             size_bytes=known.size_bytes if known and place is None else 0, recalled=place,
             journal=str(journal.path) if journal else "",

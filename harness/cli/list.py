@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError, nearest
 
 Row = dict[str, Any]
@@ -17,6 +17,7 @@ Row = dict[str, Any]
 @click.command("list")
 @click.argument("what", metavar="scenarios|faults|checks|targets|formats")
 @click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@plugins
 @every_verb
 def command(what: str, folder: Path | None, as_json: bool) -> int:
     """List scenarios (of DIR, default ./scenarios), faults, checks, targets or formats."""
@@ -46,7 +47,7 @@ def _text(row: Row, column: int) -> str:
 
 def scenarios(folder: Path | None) -> Iterator[Row]:
     """Every run of the scenarios of a folder."""
-    from harness.cli.planned import plan
+    from harness.cli.selection import plan
 
     for path, scenario in plan([folder] if folder else []):
         yield {
@@ -59,8 +60,8 @@ def scenarios(folder: Path | None) -> Iterator[Row]:
 
 def faults(_: Path | None = None) -> Iterator[Row]:
     """Every fault: its kind, the rows of the fault table that it makes, where and how it bends."""
+    from harness.catalogue import sources
     from harness.faults import faults
-    from harness.faults.table import sources
 
     for fault in faults().values():
         yield {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
@@ -24,6 +25,44 @@ def every_verb(function: _F) -> _F:
         "--json", "as_json", is_flag=True, help="Print JSON Lines on standard output."
     )
     return as_json(debug(function))
+
+
+_FLAGS = "harness.plugin_flags"
+
+
+def plugins(function: _F) -> _F:
+    """`--plugin MODULE` and `--no-config`, for every verb that knows faults, checks or formats.
+
+    The plug-ins are loaded before the verb begins, and the verb is not told of them.
+    """
+
+    @wraps(function)
+    def with_plugins(*args: Any, plugin: tuple[str, ...], no_config: bool, **named: Any) -> Any:
+        from harness.plugins import load_configured
+
+        words = [word for module in plugin for word in ("--plugin", module)]
+        flags = (*words, *(["--no-config"] if no_config else []))
+        click.get_current_context().meta[_FLAGS] = flags
+        load_configured(plugin, config=not no_config)
+        return function(*args, **named)
+
+    no_config = click.option(
+        "--no-config", is_flag=True, help="Read no configuration, and load no installed plug-in."
+    )
+    plugin = click.option(
+        "--plugin",
+        multiple=True,
+        metavar="MODULE",
+        help="A module with faults, checks, formats or store readers of your own.",
+    )
+    return cast(_F, plugin(no_config(with_plugins)))
+
+
+def plugin_flags() -> tuple[str, ...]:
+    """The flags of this command line that load plug-ins, for a command that repeats it."""
+    context = click.get_current_context(silent=True)
+    flags: tuple[str, ...] = context.meta.get(_FLAGS, ()) if context else ()
+    return flags
 
 
 def jobs(function: _F) -> _F:
@@ -51,7 +90,7 @@ def engine(function: _F) -> _F:
     return option(function)
 
 
-def chosen(engine: EngineName, workers: int | None) -> Engine:
+def engine_named(engine: EngineName, workers: int | None) -> Engine:
     """The engine that was asked for, of so many workers; None: as many as a cluster can use, and
     here one. One that is here is this process. Raises InputError without a cluster."""
     if engine == "ray":

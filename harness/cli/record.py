@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.cassettes.recorder import Recorder
     from harness.core.scenario.scenario import Scenario
-    from harness.runner.live_model import LiveRun
+    from harness.runner.cassette_model import LiveRun
 
 REAL_S = 600.0
 
@@ -64,6 +64,7 @@ REAL_S = 600.0
     metavar="DIGEST",
     help="Write what looks like a secret and is none, by the digest that was named.",
 )
+@plugins
 @every_verb
 def command(
     cassette: Path, target: str, file: Path | None, only: tuple[str, ...], prompt: str | None,
@@ -75,7 +76,7 @@ def command(
     """
     from harness.cassettes.recorder import Recorder
     from harness.cassettes.secret_scan import secrets_of
-    from harness.runner.live_model import record_run
+    from harness.runner.cassette_model import record_run
     from harness.targets.spec import resolve
     from harness.transports.upstream import providers
 
@@ -99,13 +100,13 @@ def _scenario(
     """What the target gets besides its model."""
     import msgspec
 
-    from harness.cli.chosen import chosen
+    from harness.cli.selection import single_run
     from harness.core.scenario.scenario import InboxItem, Scenario
 
     if (file is None) == (prompt is None):
         raise InputError("give either --scenario FILE or --prompt TEXT")
     if file is not None:
-        found, _ = chosen(file, only, [wire] if wire else [])
+        found, _ = single_run(file, only, [wire] if wire else [])
     else:
         asked = {"name": "prompt", "inbox": (InboxItem(text=prompt or ""),)}
         found = msgspec.convert({**asked, "wire": wire or "anthropic"}, type=Scenario)

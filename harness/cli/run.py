@@ -11,10 +11,20 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from harness.cli.options import EngineName, chosen, engine, every_verb, jobs, seed, world
+from harness.cli.options import (
+    EngineName,
+    engine,
+    engine_named,
+    every_verb,
+    jobs,
+    plugin_flags,
+    plugins,
+    seed,
+    world,
+)
 
 if TYPE_CHECKING:
-    from harness.cli.playing import Job
+    from harness.cli.run_task import RunTask
     from harness.engines import Engine
     from harness.report.summary import RunSummary
 
@@ -71,6 +81,7 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("-v", "--verbose", is_flag=True, help="Say more of each run.")
 @jobs
 @engine
+@plugins
 @every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
@@ -83,9 +94,9 @@ def command(
     SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
     A CASSETTE, or a DIR of nothing else, is played by itself: its user, its tools, its model.
     """
-    from harness.cli.planned import check_files, check_target, narrow, on_wires, overlaid, plan
-    from harness.cli.playing import Job
-    from harness.cli.rehearsal import rehearse
+    from harness.cli.dry_run import rehearse
+    from harness.cli.run_task import RunTask
+    from harness.cli.selection import check_files, check_target, narrow, on_wires, overlaid, plan
 
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken), faults)
     check_files(planned)
@@ -93,16 +104,16 @@ def command(
         return rehearse(planned, target, seed, as_json)
     check_target(target, planned)
     tasks = [
-        Job(path=path, scenario=scenario, target=target, world=world, seed=seed, out=str(out),
-            store=store, faults=str(faults or ""))
+        RunTask(path=path, scenario=scenario, target=target, world=world, seed=seed, out=str(out),
+            store=store, faults=str(faults or ""), plugin_flags=plugin_flags())
         for path, scenario in planned
     ]  # fmt: skip
-    return _play(tasks, chosen(engine, jobs), as_json, verbose)
+    return _play(tasks, engine_named(engine, jobs), as_json, verbose)
 
 
-def _play(tasks: list[Job], engine: Engine, as_json: bool, verbose: bool) -> int:
+def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) -> int:
     from harness.cli import terminal
-    from harness.cli.playing import lost, play
+    from harness.cli.run_task import lost_run, play
     from harness.core.values.verdict import EXIT_STATUS, worst
     from harness.engines.spread import spread
     from harness.report import json_lines, text
@@ -111,7 +122,7 @@ def _play(tasks: list[Job], engine: Engine, as_json: bool, verbose: bool) -> int
     column = text.label_width([text.label(t.scenario.run_name, t.scenario.name) for t in tasks])
     runs: list[RunSummary] = []
     with terminal.progress(len(tasks), "runs") as advance:
-        for run in spread(engine, play, tasks, lost):
+        for run in spread(engine, play, tasks, lost_run):
             if as_json:
                 terminal.out(json_lines.run_line(run))
             else:

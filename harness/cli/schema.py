@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 from harness.cli.terminal import out
 
 _OURS = ("variant", "folder", "overlaid")
@@ -19,6 +19,7 @@ _ID = "https://json-schema.org/draft/2020-12/schema"
 
 
 @click.command("schema")
+@plugins
 @every_verb
 def command(as_json: bool) -> int:
     """Print the JSON Schema of scenario files (with --json on one line)."""

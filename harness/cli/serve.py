@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb, seed
+from harness.cli.options import every_verb, plugins, seed
 from harness.cli.run import DEFAULT_OUT
 
 
@@ -54,6 +54,7 @@ from harness.cli.run import DEFAULT_OUT
     help="How to read the agent's own session store, below HARNESS_SESSION_DIR.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Say more of the run.")
+@plugins
 @every_verb
 def command(
     scenario: Path, only: tuple[str, ...], spoken: tuple[str, ...], port: int, seed: int | None,
@@ -66,13 +67,13 @@ def command(
     import msgspec
 
     from harness.cli import terminal
-    from harness.cli.chosen import chosen
+    from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
     from harness.report import json_lines, text
     from harness.report.summary import summarize
     from harness.runner.serve import serve
 
-    found, others = chosen(scenario, only, spoken)
+    found, others = single_run(scenario, only, spoken)
     if seed is not None:
         found = msgspec.structs.replace(found, seed=seed)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ HISTORY, VERDICT = "history.jsonl", "verdict.json"
 
 @click.command("show")
 @click.argument("run", type=click.Path(path_type=Path))
+@plugins
 @every_verb
 def command(run: Path, as_json: bool) -> int:
     """Print the timeline of one run: turns, calls, answers, rows, findings.

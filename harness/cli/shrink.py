@@ -1,6 +1,6 @@
 """`harness shrink`: a failing scenario or run is cut down to what its finding needs.
 
-What it does is in `shrinking`; what SCENARIO and RUN may name is in `shrink_source`.
+The work is in `shrink_run`; what SCENARIO and RUN may name is in `shrink_source`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from harness.cli.options import every_verb, seed, world
+from harness.cli.options import every_verb, plugins, seed, world
 
 DEFAULT_OUT = ".harness/shrunk"
 
@@ -41,6 +41,7 @@ DEFAULT_OUT = ".harness/shrunk"
     metavar="DIR",
     help="Where the small scenario goes.",
 )
+@plugins
 @every_verb
 def command(
     source: Path, target: str, keep: str, only: tuple[str, ...], seed: int | None,
@@ -51,11 +52,11 @@ def command(
     SCENARIO is a scenario file; of its runs, the first one that shows the finding is taken. RUN is
     the folder of a run, or its history.jsonl. Ctrl-C keeps the smallest scenario so far.
     """
-    from harness.cli.shrink_report import Asked
-    from harness.cli.shrinking import shrink_source
+    from harness.cli.shrink_report import ShrinkRequest
+    from harness.cli.shrink_run import shrink_source
 
     return shrink_source(
-        Asked(
+        ShrinkRequest(
             source=source,
             target=target,
             keep=keep,

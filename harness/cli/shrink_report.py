@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.cli.options import plugin_flags
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
 from harness.report import json_lines
@@ -16,7 +17,7 @@ from harness.shrink import Keeping, Shrunk
 from harness.shrink.measure import Extent, extent
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asks for."""
 
     source: Path
@@ -30,10 +31,10 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     as_json: bool = False
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
     """What shrinking came to: where it started, what is left, and where it stands."""
 
-    asked: Asked
+    asked: ShrinkRequest
     before: Scenario
     after: Scenario
     keeping: Keeping
@@ -47,12 +48,16 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         """The command that plays the file."""
         asked = self.asked
         again = Invocation(
-            path=str(self.file), target=asked.target, world=asked.world or "", store=asked.store
+            path=str(self.file),
+            target=asked.target,
+            world=asked.world or "",
+            store=asked.store,
+            plugin_flags=plugin_flags(),
         )
         return repeat(again, self.after.run_name, self.after.seed)
 
 
-def text(result: Result) -> Iterator[str]:
+def text(result: ShrinkResult) -> Iterator[str]:
     """The report, line by line, with the file itself: it is short."""
     finding, shrunk = result.keeping.finding, result.shrunk
     yield f"{finding.code} is kept: {finding.message}"
@@ -79,7 +84,7 @@ def _counted(size: Extent) -> Iterator[tuple[str, int]]:
         yield (word if n == 1 else f"{word}s"), n
 
 
-def line(result: Result) -> str:
+def line(result: ShrinkResult) -> str:
     """The report as one line of JSON."""
     keys: dict[str, Json] = {
         "name": result.before.run_name,

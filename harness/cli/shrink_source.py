@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cli.planned import DEFAULT_FOLDER, narrow, plan
+from harness.cli.selection import DEFAULT_FOLDER, narrow, plan
 from harness.core.history.events import Started
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario

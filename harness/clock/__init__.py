@@ -4,12 +4,11 @@
 and anyio, `trio_clock` under trio, and `meter` measures the real waits that none of them sees.
 """
 
-from harness.clock.loop import VirtualEventLoop, run_async
+from harness.clock.event_loop import VirtualEventLoop, run_async, virtual_event_loops
 from harness.clock.meter import RealWaitMeter
-from harness.clock.patched import virtual_time
-from harness.clock.policy import virtual_event_loops
+from harness.clock.time_patch import virtual_time
 from harness.clock.trio_clock import run_trio, virtual_trio_clock
-from harness.clock.virtual import (
+from harness.clock.virtual_clock import (
     Clock,
     RealClock,
     VirtualClock,

@@ -15,13 +15,12 @@ import msgspec
 from msgspec import inspect
 
 from harness import faults, providers
-from harness.catalogue import incident
+from harness.catalogue import ROWS, incident
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.scenario.script import block_from
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
-from harness.faults.table import ROWS
 
 _PATH = re.compile(r" - at `\$?([^`]*)`\Z")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z")

@@ -118,8 +118,9 @@ class _HistoryWriter:
             stateful=self.transcript.stateful,
         )
         self.history.called(
-            session=SESSION, key=key, seam="model", request=request, refused=refused
-        )
+            session=SESSION, key=key, seam="model", request=request, refused=refused,
+            provider=self.transcript.wire,
+        )  # fmt: skip
         self._after, self._shown, self._new = key, self._shown + len(self._new), []
 
     def _model_answer(self, index: int, message: Message) -> None:

@@ -11,7 +11,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was asked for, as the user said it.
 
     `world` is empty when it followed from the target, `store` when the agent uses the brief's,
-    `faults` without an overlay.
+    `faults` without an overlay. `plugin_flags` are the words by which plug-ins were loaded.
     """
 
     path: str
@@ -19,6 +19,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     world: str = ""
     store: str = ""
     faults: str = ""
+    plugin_flags: tuple[str, ...] = ()
 
 
 def repeat(asked: Invocation, name: str, seed: int) -> str:
@@ -32,4 +33,5 @@ def repeat(asked: Invocation, name: str, seed: int) -> str:
     words += ["--world", asked.world] if asked.world else []
     words += ["--store", asked.store] if asked.store else []
     words += ["--faults", asked.faults] if asked.faults else []
+    words += asked.plugin_flags
     return shlex.join(words)

@@ -20,6 +20,7 @@ from harness.core.history.events import (
     Stored,
 )
 from harness.core.history.history import History
+from harness.core.history.step_records import words
 from harness.core.values.calls import (
     InboxRequest,
     ModelRequest,
@@ -182,13 +183,13 @@ def _replied(event: Answered, history: History) -> Iterator[str]:
     if event.stop not in (None, "end_turn", "tool_use"):
         yield f"stop {event.stop}"
     if not event.complete:
-        yield f"incomplete: {'; '.join(event.steps)}" if event.steps else "incomplete"
+        yield f"incomplete: {'; '.join(map(words, event.steps))}" if event.steps else "incomplete"
 
 
 def _tool_words(event: Answered) -> str:
     value = event.value
     if not isinstance(value, dict):
-        return event.error or "; ".join(event.steps) or event.outcome
+        return event.error or "; ".join(map(words, event.steps)) or event.outcome
     kind = "error " if value.get("is_error") else ""
     return f"{kind}{short(value.get('content', ''))}"
 

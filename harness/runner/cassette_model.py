@@ -2,27 +2,42 @@
 
 A test that has an agent of its own, or only a client, needs no inbox and no judge. It needs a URL
 that answers as it was recorded, and to hear when what was asked is not what was recorded.
+
+MERGED: A run whose model is the real one, for a recording: everything else is the scenario's.
+
+Its inbox, tools and session to begin with are as in any supervised run. Its script is not played,
+and its faults strike nothing, since the model answers for itself. What reaches the model through
+the URL that the target is given is heard by the recording proxy; a Python target that brings
+a client with a URL of its own is heard in this process. Nothing is judged: the cassette is what
+comes of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
 
 from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.client_listener import listening
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.recorder import Recorder
 from harness.checks.judge import judge
 from harness.clock import RealClock
+from harness.core.history.events import Ended
+from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Limits, Scenario
 from harness.core.values.errors import HarnessError, InputError
 from harness.runner import prepare
 from harness.runner.prepare import End
+from harness.runner.run import pass_through, session_folder
 from harness.targets import TargetSpec
 from harness.transports.loopback import Loopback
 from harness.transports.recording_proxy import RecordingProxy
-from harness.transports.upstream import Provider, Upstream
+from harness.transports.upstream import ProviderAccess, Upstream
 
 DUMMY_KEY = "sk-dummy"
 
@@ -71,7 +86,7 @@ def playing(path: Path) -> Iterator[str]:
 @contextmanager
 def recording_to(
     path: Path,
-    providers: Mapping[str, Provider],
+    providers: Mapping[str, ProviderAccess],
     *,
     secrets: Collection[str] = (),
     allowed: Collection[str] = (),
@@ -87,3 +102,57 @@ def recording_to(
     if proxy.failures:
         raise InputError("; ".join(proxy.failures), str(path))
     recorder.write(path)
+
+
+class LiveRun(msgspec.Struct, frozen=True):
+    """How it ended, and what upstream failed to answer."""
+
+    ended: Ended
+    failures: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the target came to its own end, and all that it heard was recorded."""
+        return self.ended.how == "returned" and not self.failures
+
+
+def record_run(
+    scenario: Scenario,
+    target: TargetSpec,
+    recorder: Recorder,
+    providers: Mapping[str, ProviderAccess],
+) -> LiveRun:
+    """Run a target through a scenario with the real model, into a recorder.
+
+    Raises InputError for a scenario or target that cannot be used. What was recorded when this
+    raises, KeyboardInterrupt too, is in the recorder.
+    """
+    _check_inbox(scenario)
+    played = msgspec.structs.replace(scenario, script=(), faults=())
+    target = msgspec.structs.replace(target, options={"stream": scenario.stream, **target.options})
+    proxy = RecordingProxy(recorder, Upstream(providers), calls_max=scenario.limits.model_calls)
+    with ExitStack() as stack:
+        folder = stack.enter_context(session_folder())
+        stack.enter_context(proxy)
+        if target.kind == "python":
+            stack.enter_context(listening(recorder, beside={urlsplit(proxy.url).netloc}))
+        history = pass_through(
+            played, target, "supervise", folder, script=None, store="", model_url=proxy.url
+        )
+    ended = next(event for event in reversed(history.events) if isinstance(event, Ended))
+    return LiveRun(ended, tuple(proxy.failures))
+
+
+def _check_inbox(scenario: Scenario) -> None:
+    """Raise InputError for a message that waits for a call of the model.
+
+    The real model's calls pass by the run's history, so such a message would never come.
+    """
+    for entry in inbox.entries(scenario.inbox):
+        seam = (entry.after or "").rpartition("#")[0].rpartition("/")[2]
+        if seam == "model":
+            what = (
+                f"waits for {entry.after}, and the real model's calls cannot be waited for while "
+                "they are recorded: use {ms: N}, or a call of a tool, the inbox or the outbox"
+            )
+            raise InputError(what, f"{scenario.name}: inbox message {entry.inbound.id}")

@@ -17,11 +17,10 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError
 from harness.core.values.verdict import Verdict
-from harness.runner.kept import Kept, kept
 from harness.runner.restarts import Restarts
 from harness.runner.run import run, session_folder
-from harness.stores.open import OpenStore, open_scratch
-from harness.stores.watched import MOMENTS, Moment
+from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes
 from harness.targets import TargetSpec
 
 
@@ -44,7 +43,7 @@ class Killed(msgspec.Struct, frozen=True):
     point: KillPoint
     history: History
     verdict: Verdict
-    kept: Kept
+    audit_writes: WriteAudit
 
 
 def every_kill_point(
@@ -95,7 +94,7 @@ def killed_at(
         store = restarts.open()
         rows = list(store.read())
         store.close()
-    return Killed(point, history, judge(history), kept(restarts.kept, rows))
+    return Killed(point, history, judge(history), audit_writes(restarts.kept, rows))
 
 
 @contextmanager

@@ -26,8 +26,8 @@ from harness.core.transition.transition import Transition
 from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
+from harness.runner.disk_log import DiskLog
 from harness.runner.session import beside
-from harness.runner.spool import Spool
 from harness.targets import TargetSpec
 
 _OF_VALUES = {
@@ -65,7 +65,7 @@ def transition_for(
         scenario,
         wire,
         script or script_of(scenario),
-        History(sink, Spool()),
+        History(sink, DiskLog()),
         faults=armed,
     )
 

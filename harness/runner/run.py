@@ -1,4 +1,16 @@
-"""One run from end to end."""
+"""A run as text that stays the same as long as the agent does: what a snapshot test keeps.
+
+The verdict and the findings come first, for they are what a reviewer reads; then the canonical
+history, one event a line, without what differs between machines and versions. A team whose agent is
+not perfect yet keeps this in its repository, and sees in a diff what a change of the agent changed.
+
+MERGED: One run from end to end.
+
+MERGED: The two worlds: which one a run passes through, and in which process.
+
+A program is always started. A Python target runs in this process, unless something may kill it:
+then it runs in forked children, of which each goes on where the one before was ended.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +24,41 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness import faults
 from harness.checks.judge import judge
-from harness.core.history.history import History
+from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
+from harness.core.transition.arming import seam_of
 from harness.core.transition.ports import Script
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import NotApplicable, Verdict
-from harness.runner import record, worlds
+from harness.runner import prepare, run_folder
+from harness.runner.applicability import needs_virtual_time
 from harness.runner.prepare import check_faults
-from harness.runner.snapshot import snapshot
-from harness.runner.waits import needs_virtual_time
+from harness.runner.python_attempt import attempt
+from harness.runner.restarts import Restarts
+from harness.runner.session import OwnStore, lay_seed, seed_messages
+from harness.runner.supervise import supervise
+from harness.stores.store_options import open_unshared
 from harness.targets import TargetSpec, of_callable
+
+
+def snapshot_text(name: str, verdict: Verdict, history: History) -> str:
+    """The text of one run."""
+    return "\n".join(
+        [f"run {name}: {verdict.verdict}, {verdict.outcome}", *_snapshot_lines(verdict, history)]
+    )
+
+
+def _snapshot_lines(verdict: Verdict, history: History) -> Iterator[str]:
+    for kind, found in (("finding", verdict.findings), ("known", verdict.known)):
+        for finding in found:
+            events = ", ".join(f"#{n}" for n in finding.events)
+            yield f"{kind} {finding.code}: {finding.message}{f' ({events})' if events else ''}"
+    for doubt in verdict.doubts:
+        yield f"doubt {doubt}"
+    yield from canonical(history).decode().splitlines()
+
 
 World = Literal["simulate", "supervise"]
 
@@ -45,7 +81,7 @@ class Run(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """The run as a snapshot keeps it: `assert run == snapshot` with syrupy compares this."""
-        return snapshot(self.name, self.verdict, self.history)
+        return snapshot_text(self.name, self.verdict, self.history)
 
 
 def run(
@@ -78,13 +114,13 @@ def run(
     if wanting:
         return _not_applicable(scenario, spec, chosen, wanting)
     with session_folder() as folder:
-        history = worlds.pass_through(scenario, spec, chosen, folder, script=script, store=store)
-    kept = record.folder_for(out, scenario) if out else None
+        history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+    kept = run_folder.folder_for(out, scenario) if out else None
     if kept:
-        record.write_history(kept, history)
+        run_folder.write_history(kept, history)
     verdict = judge(history)
     if kept:
-        record.write_verdict(kept, verdict)
+        run_folder.write_verdict(kept, verdict)
     return Run(scenario, spec.text, chosen, scenario.seed, history, verdict, kept)
 
 
@@ -100,11 +136,11 @@ def cannot_pass(scenario: Scenario, spec: TargetSpec, world: World) -> str:
     slow = needs_virtual_time(scenario) if world == "supervise" else ""
     if slow:
         return f"needs virtual time: {slow}"
-    if worlds.kills(scenario) and spec.kind == "http":
+    if kills(scenario) and spec.kind == "http":
         return "needs a target that can be killed: a server is not ours to end"
-    if worlds.kills(scenario) and spec.kind == "python" and not hasattr(os, "fork"):
+    if kills(scenario) and spec.kind == "python" and not hasattr(os, "fork"):
         return "needs os.fork, to kill a Python target"
-    if worlds.bends_the_store(scenario) and spec.kind != "python":
+    if bends_the_store(scenario) and spec.kind != "python":
         return "needs brief.store: a program keeps its session in a store of its own"
     return ""
 
@@ -125,3 +161,60 @@ def session_folder() -> Iterator[Path]:
             folder.rmdir()
         except OSError:  # something is in it
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def kills(scenario: Scenario) -> bool:
+    """Whether a fault of the scenario may end the target."""
+    return any(faults.by_kind(spec.kind).kills for spec in scenario.faults)
+
+
+def bends_the_store(scenario: Scenario) -> bool:
+    """Whether a fault of the scenario is armed on the store."""
+    armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
+    return any(seam_of(on) == "store" for on in armed)
+
+
+def pass_through(
+    scenario: Scenario,
+    target: TargetSpec,
+    world: str,
+    folder: Path,
+    *,
+    script: Script | None,
+    store: str,
+    model_url: str = "",
+) -> History:
+    """The history of a run in a world; the folder is the agent's session folder.
+
+    In supervise, `model_url` is where the model is, when it is not behind our door.
+    """
+    lay_seed(folder, seed_messages(scenario))
+    if target.kind != "python":
+        transition = prepare.transition_for(scenario, script)
+        return supervise(transition, target, folder, store, model_url)
+    if kills(scenario):
+        restarts = Restarts(scenario, target, world, folder, script=script, store=store)
+        try:
+            return restarts.run()
+        finally:
+            restarts.drop()
+    return _python_run(scenario, target, world, folder, script, store, model_url)
+
+
+def _python_run(
+    scenario: Scenario,
+    target: TargetSpec,
+    world: str,
+    folder: Path,
+    script: Script | None,
+    store: str,
+    model_url: str,
+) -> History:
+    transition = prepare.transition_for(scenario, script)
+    seed = seed_messages(scenario)
+    own = OwnStore(transition, folder, seed, target.options, opener=open_unshared)
+    try:
+        attempt(transition, target, world, folder, own, store=store, model_url=model_url)
+    finally:
+        own.close()
+    return transition.history

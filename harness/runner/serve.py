@@ -18,7 +18,7 @@ from harness.core.history.events import Answered, AnyEvent
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
-from harness.runner import prepare, record
+from harness.runner import prepare, run_folder
 from harness.runner.prepare import End
 from harness.runner.run import Run, cannot_pass, session_folder
 from harness.runner.session import StoreWatch, lay_seed, open_reader, seed_messages
@@ -53,13 +53,13 @@ def serve(
         lay_seed(folder, seed_messages(scenario))
         transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))
         _served(transition, target, folder, store, port, ready, stop)
-    kept = record.folder_for(out, scenario) if out else None
+    kept = run_folder.folder_for(out, scenario) if out else None
     history = transition.history
     if kept:
-        record.write_history(kept, history)
+        run_folder.write_history(kept, history)
     verdict = judge(history)
     if kept:
-        record.write_verdict(kept, verdict)
+        run_folder.write_verdict(kept, verdict)
     return Run(scenario, target.text, "supervise", scenario.seed, history, verdict, kept)
 
 

@@ -22,16 +22,16 @@ from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Block, Message, Text
 from harness.runner.session_file import READ
-from harness.stores.open import (
+from harness.stores.session_store import SessionStore
+from harness.stores.store_options import (
     OpenStore,
     drop_scratch,
-    open_passing,
     open_postgres,
     open_scratch,
     open_store,
+    open_unshared,
 )
-from harness.stores.rows import SessionStore
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 
 SESSION = "main"
 
@@ -135,7 +135,7 @@ class OwnStore:
         self._messages, self._wrap, self._opener = messages, wrap, opener
         self._store: SessionStore | None = None
 
-    def open(self, door: Door) -> SessionStore:
+    def open(self, door: Dispatcher) -> SessionStore:
         """The store, with the session to begin with in it; one that may fail, where a fault is
         armed on it. Raises what a store raises that cannot be opened."""
         store, given = self._opened(door)
@@ -145,14 +145,14 @@ class OwnStore:
         watch.look(history.events[-1].at_ms)
         return self._wrap(given) if self._wrap else given
 
-    def _opened(self, door: Door) -> tuple[SessionStore, Any]:
+    def _opened(self, door: Dispatcher) -> tuple[SessionStore, Any]:
         """The store behind the seam, and as the agent gets it."""
         store = self._real()
         if self._messages and not store.read():
             store.seed(SESSION, self._messages)
         if not self._transition.store_is_faulty:
             return store, store
-        from harness.stores.shim.opening import open_faulty
+        from harness.stores.shim.damaged_file import open_faulty
 
         return open_faulty(store, self._real, door.store, door.carry_out)
 
@@ -160,7 +160,7 @@ class OwnStore:
         """The store behind the seam. One that may fail is opened as for good, for what is synced
         makes a difference then."""
         opener = self._opener
-        if self._transition.store_is_faulty and opener in (open_scratch, open_passing):
+        if self._transition.store_is_faulty and opener in (open_scratch, open_unshared):
             opener = open_store
         return opener(self._options, self._folder)
 
@@ -179,19 +179,19 @@ def _sqlite(path: Path) -> Any:
 
 
 def _jsonl(path: Path) -> Any:
-    from harness.stores.message_lines import MessageLines
+    from harness.stores.store_readers import MessageLines
 
     return MessageLines(path)
 
 
 def _claude_code_store(path: Path) -> Any:
-    from harness.stores.claude_code import ClaudeCodeStore
+    from harness.stores.claude_code_store import ClaudeCodeStore
 
     return ClaudeCodeStore(path)
 
 
 def _hermes_store(path: Path) -> Any:
-    from harness.stores.hermes import HermesStore
+    from harness.stores.hermes_store import HermesStore
 
     return HermesStore(path)
 

@@ -36,7 +36,7 @@ def _claude_code(path: Path, place: str) -> list[Message]:
 
 def _hermes(path: Path, place: str) -> list[Message]:
     """The active messages of the session that was begun last: a compaction may begin one."""
-    from harness.stores.hermes import read_database
+    from harness.stores.hermes_store import read_database
 
     return list(read_database(path).transcripts[-1].context)
 

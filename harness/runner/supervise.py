@@ -24,9 +24,9 @@ from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
 from harness.runner import prepare
 from harness.runner.prepare import End
-from harness.runner.server import post_run
 from harness.runner.session import StoreWatch, open_reader
 from harness.targets import TargetSpec
+from harness.targets.http_target import post_run
 from harness.transports.loopback import Loopback
 
 GRACE_S = 2.0

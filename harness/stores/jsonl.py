@@ -1,8 +1,10 @@
-"""A session store in one JSON Lines file: a line is a fact, and a fact is never taken back.
+"""How a store of files writes: all of the bytes, then a sync. A place where a disk can fail.
+
+MERGED: A session store in one JSON Lines file: a line is a fact, and a fact is never taken back.
 
 Each line is written whole and synced before the call returns. A process that is killed may leave a
 torn last line: it was never acknowledged, so the next write cuts it off. Damage elsewhere is not
-ours to hide: the line is left out and named in `notes`. Lines end at `\\n` and nowhere else, for
+ours to hide: the line is left out and named in `notes`. Lines end at `\n` and nowhere else, for
 U+2028 and its like may stand inside a message.
 """
 
@@ -19,18 +21,37 @@ import msgspec
 from harness.core.history.events import StoredRow
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message
-from harness.stores.disk import Disk
-from harness.stores.facts import (
-    Begun,
-    Delivered,
+from harness.stores.session_facts import (
+    BeginFact,
+    DeliveryFact,
     Fact,
     RowFact,
-    Summarised,
+    SummaryFact,
     decode,
     encode,
-    said_by,
+    facts_of,
 )
-from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
+from harness.stores.session_store import (
+    Pending,
+    SessionRow,
+    history_rows,
+    no_commit_hook,
+    store_rows,
+)
+
+
+class Disk:
+    """The machine's own disk."""
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Write all of the data. Raises OSError, and then a part of it may be written."""
+        while data:
+            data = data[os.write(descriptor, data) :]
+
+    def sync(self, descriptor: int) -> None:
+        """Return when what was written outlives a failure of the machine."""
+        os.fsync(descriptor)
+
 
 _Key = tuple[str, str]
 
@@ -52,7 +73,7 @@ class JsonlStore:
         self._known: set[_Key] = set()
         self._summaries: dict[str, tuple[Message, str]] = {}
         self.notes: list[str] = []
-        self.at_commit: Callable[[], None] = unwatched
+        self.at_commit: Callable[[], None] = no_commit_hook
         self.disk = Disk()
         self._over: set[_Key] = set()
         self._refresh()
@@ -100,15 +121,15 @@ class JsonlStore:
         match fact:
             case RowFact():
                 self._take_row(fact)
-            case Begun(session, inbound) if (session, inbound) in self._pending:
+            case BeginFact(session, inbound) if (session, inbound) in self._pending:
                 turn = self._pending[session, inbound]
                 self._pending[session, inbound] = msgspec.structs.replace(
                     turn, attempts=turn.attempts + 1
                 )
-            case Delivered(session, inbound):
+            case DeliveryFact(session, inbound):
                 self._over.add((session, inbound))
                 self._pending.pop((session, inbound), None)
-            case Summarised(session, message, first):
+            case SummaryFact(session, message, first):
                 self._summaries[session] = (message, first)
 
     def _take_row(self, fact: RowFact) -> None:
@@ -166,7 +187,7 @@ class JsonlStore:
         """Store messages of the past."""
         with self._lock:
             self._refresh()
-            self._write(*said_by["seed"](session, messages))
+            self._write(*facts_of["seed"](session, messages))
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
         """Store an inbound message once; False when its id is known, be it since a moment."""
@@ -174,12 +195,12 @@ class JsonlStore:
             self._refresh()
             if (inbound.session, inbound.id) in self._known:
                 return False
-            self._write(*said_by["accept"](inbound, message))
+            self._write(*facts_of["accept"](inbound, message))
             return self._rows[-1][1].id == str(self._lines)
 
     def append(self, session: str, message: Message, inbound: str = "") -> str:
         """Store a row and return its id."""
-        return self._append(*said_by["append"](session, message, inbound))
+        return self._append(*facts_of["append"](session, message, inbound))
 
     def _append(self, fact: Fact) -> str:
         with self._lock:
@@ -191,18 +212,18 @@ class JsonlStore:
         """Count that the turn of an accepted message begins again."""
         with self._lock:
             self._refresh()
-            self._write(*said_by["begin"](inbound))
+            self._write(*facts_of["begin"](inbound))
             return self._pending[inbound.session, inbound.id].attempts
 
     def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
         """Store the reply to an accepted message."""
-        return self._append(*said_by["reply"](inbound, message, status, kind))
+        return self._append(*facts_of["reply"](inbound, message, status, kind))
 
     def delivered(self, inbound: Inbound) -> None:
         """Note that the reply has left."""
         with self._lock:
             self._refresh()
-            self._write(*said_by["delivered"](inbound))
+            self._write(*facts_of["delivered"](inbound))
 
     def pending(self) -> Sequence[Pending]:
         """The accepted messages whose turns are not over."""
@@ -213,11 +234,11 @@ class JsonlStore:
         """The session's history begins with `summary` and the row `first` from now on."""
         with self._lock:
             self._refresh()
-            self._write(*said_by["summarise"](session, summary, first))
+            self._write(*facts_of["summarise"](session, summary, first))
 
     def load(self, session: str) -> list[SessionRow]:
         """The session's history, from its last summary on."""
-        return told(self.rows(session), self._summaries.get(session))
+        return history_rows(self.rows(session), self._summaries.get(session))
 
     def rows(self, session: str) -> list[SessionRow]:
         """Every row of the session."""
@@ -227,7 +248,7 @@ class JsonlStore:
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """Every row of every session in order."""
         self._refresh()
-        return as_read(row for _, row in self._rows)
+        return store_rows(row for _, row in self._rows)
 
     def close(self) -> None:
         """Nothing is held open between writes."""

@@ -22,7 +22,13 @@ from psycopg import sql
 from harness.core.history.events import StoredRow
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message
-from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
+from harness.stores.session_store import (
+    Pending,
+    SessionRow,
+    history_rows,
+    no_commit_hook,
+    store_rows,
+)
 
 CONNECT_TIMEOUT_S = 10
 
@@ -71,7 +77,7 @@ class PostgresStore:
         self._lock = threading.RLock()
         self._seen: dict[_Raw, tuple[StoredRow, Message]] = {}
         self.notes: list[str] = []
-        self.at_commit: Callable[[], None] = unwatched
+        self.at_commit: Callable[[], None] = no_commit_hook
         self._connection = self._connect()
         self._make_tables()
 
@@ -187,7 +193,7 @@ class PostgresStore:
             session,
         )
         summary = (_decode_message(last[0][0]), last[0][1]) if last else None
-        return told(self.rows(session), summary)
+        return history_rows(self.rows(session), summary)
 
     def rows(self, session: str) -> list[SessionRow]:
         """Every row of the session."""
@@ -205,7 +211,7 @@ class PostgresStore:
             found = self._ask(
                 "SELECT id::text, message, inbound FROM session_rows ORDER BY session_rows.id"
             )
-            self._seen = {raw: self._seen.get(raw) or as_read(_rows([raw]))[0] for raw in found}
+            self._seen = {raw: self._seen.get(raw) or store_rows(_rows([raw]))[0] for raw in found}
             return list(self._seen.values())
 
     def drop(self) -> None:

@@ -20,7 +20,13 @@ import msgspec
 from harness.core.history.events import StoredRow
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message
-from harness.stores.rows import Pending, SessionRow, as_read, told, unwatched
+from harness.stores.session_store import (
+    Pending,
+    SessionRow,
+    history_rows,
+    no_commit_hook,
+    store_rows,
+)
 
 BUSY_TIMEOUT_MS = 5_000
 
@@ -80,7 +86,7 @@ class SqliteStore:
         self._seen: dict[_Raw, tuple[StoredRow, Message]] = {}
         self._seen_at: tuple[int, int] | None = None
         self.notes: list[str] = []
-        self.at_commit: Callable[[], None] = unwatched
+        self.at_commit: Callable[[], None] = no_commit_hook
         self._db = sqlite3.connect(fspath(path), isolation_level=None, check_same_thread=False)
         self._db.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         self._db.execute(f"PRAGMA synchronous={synchronous}")
@@ -199,7 +205,7 @@ class SqliteStore:
             "SELECT message, first FROM summaries WHERE session=? ORDER BY n DESC LIMIT 1", session
         )
         summary = (_decode_message(last[0][0]), str(last[0][1])) if last else None
-        return told(self.rows(session), summary)
+        return history_rows(self.rows(session), summary)
 
     def rows(self, session: str) -> list[SessionRow]:
         """Every row of the session."""
@@ -234,7 +240,7 @@ class SqliteStore:
             return list(self._seen.values())
 
     def _read_row(self, raw: _Raw) -> tuple[StoredRow, Message] | None:
-        return next(iter(as_read(self._rows([raw]))), None)
+        return next(iter(store_rows(self._rows([raw]))), None)
 
     def close(self) -> None:
         """Close the connection."""

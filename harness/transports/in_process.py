@@ -3,6 +3,11 @@
 What a plan makes of a tool, the inbox or the outbox is an ordinary Python value or exception
 here: `ToolError` for an error that the tool reports, `RuntimeError` for one that it raises,
 `TimeoutError` and `ConnectionError` for a call that came to nothing.
+
+MERGED: The brief of a Python target in real time: model calls go over loopback, the rest is at hand.
+
+The clients are the installed SDKs' own, on a real socket, so that what only a socket can do
+(resets, short bodies, stalls) happens to them for real.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from functools import cached_property
 from itertools import count, repeat
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -33,9 +38,10 @@ from harness.core.values.plans import (
     Value,
     until_timeout,
 )
-from harness.transports.clients import API_KEY, BASE_URL, sdk_client
-from harness.transports.door import Door
-from harness.transports.transport import Transport
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
+from harness.transports.loopback import Loopback
+from harness.transports.sdk_clients import API_KEY, BASE_URL, sdk_client, without_certificates
 
 
 def _no_store() -> None:
@@ -51,7 +57,7 @@ class InProcessBrief:
 
     def __init__(
         self,
-        door: Door,
+        door: Dispatcher,
         session_dir: PurePath,
         *,
         options: Mapping[str, Json] | None = None,
@@ -67,7 +73,7 @@ class InProcessBrief:
         self.base_url, self.api_key = BASE_URL, API_KEY
         self.wire, self.seed = scenario.wire, scenario.seed
         self._open_store, self._own_time = open_store, own_time
-        self.transport: Any = Transport(door)
+        self.transport: Any = HttpxTransport(door)
         self.async_transport: Any = self.transport
         self.tools = [_tool(door, name, script) for name, script in scenario.tools.items()]
 
@@ -99,7 +105,7 @@ class InProcessBrief:
 
     def mcp_server(self) -> Any:
         """The tools as an MCP server of this process, for `mcp.Client(brief.mcp_server())`."""
-        from harness.transports.mcp_in_process import in_process_server
+        from harness.transports.mcp_tools import in_process_server
 
         with self._own_time():
             return in_process_server(self._door)
@@ -129,7 +135,7 @@ class InProcessBrief:
         outcome(self._door, self._door.outbox(request, session or ""), "the outbox")
 
 
-def _tool(door: Door, name: str, script: ToolScript) -> Tool:
+def _tool(door: Dispatcher, name: str, script: ToolScript) -> Tool:
     kept: list[Json] = []
     calls = count(1)
 
@@ -174,7 +180,7 @@ def change(kept: list[Json], calls: int) -> None:
 CHANGED = "(changed by the tool, {} calls later)"
 
 
-def outcome(door: Door, plan: Plan, place: str) -> Value:
+def outcome(door: Dispatcher, plan: Plan, place: str) -> Value:
     """The value of a plan that needs no wire, with its other steps carried out.
 
     Raises RunStopped when the run is over, TimeoutError and ConnectionError when there is no
@@ -228,3 +234,27 @@ _ERRORS: dict[str, type[BaseException]] = {
     "interrupt": ScriptedInterrupt,
     "exit": SystemExit,
 }
+
+
+class LoopbackBrief(InProcessBrief):
+    """`InProcessBrief` with the model behind a URL."""
+
+    def __init__(
+        self,
+        loopback: Loopback,
+        session_dir: Path,
+        *,
+        options: Mapping[str, Json] | None = None,
+        open_store: Callable[[], Any] = lambda: None,
+    ) -> None:
+        super().__init__(loopback.door, session_dir, options=options, open_store=open_store)
+        import httpx2
+
+        self.base_url = loopback.urls.model
+        self.transport = httpx2.HTTPTransport(verify=without_certificates())
+        self.async_transport = httpx2.AsyncHTTPTransport(verify=without_certificates())
+
+    def _client(self, sdk: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
+        path = "/v1" if sdk == "openai" else ""
+        where = {"base_url": self.base_url + path}
+        return sdk_client(sdk, None, asynchronous=asynchronous, **where | settings)

@@ -15,11 +15,10 @@ import msgspec
 from harness.clock import Clock
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
-from harness.transports.answering import answering
-from harness.transports.door import Door
-from harness.transports.endpoints import INBOX, MCP, OUTBOX, TOOLS, Endpoints
-from harness.transports.http import Refused, Request
-from harness.transports.server import Server
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.http_connection import Refused, Request
+from harness.transports.http_server import Server, responder
+from harness.transports.seam_endpoints import INBOX, MCP, OUTBOX, TOOLS, Endpoints
 
 RUNS = "/r/"
 
@@ -52,9 +51,9 @@ class Loopback:
         self, transition: Transition, clock: Clock, *, port: int = 0, model_url: str = ""
     ) -> None:
         self._model_url = model_url
-        self.door = Door(transition, clock)
+        self.door = Dispatcher(transition, clock)
         endpoints = Endpoints(self.door)
-        self._server = Server(answering(lambda request: (endpoints, request)), port)
+        self._server = Server(responder(lambda request: (endpoints, request)), port)
 
     def start(self) -> Urls:
         """Bind, listen and serve from now on."""
@@ -103,7 +102,7 @@ class Loopbacks:
 
     def __init__(self, *, port: int = 0) -> None:
         self._runs: dict[str, Endpoints] = {}
-        self._server = Server(answering(self._route), port)
+        self._server = Server(responder(self._route), port)
 
     def add(self, name: str, transition: Transition, clock: Clock) -> Urls:
         """Serve a run below `/r/NAME`, where a name is one segment of a path.
@@ -112,7 +111,7 @@ class Loopbacks:
         """
         if not name or "/" in name or name in self._runs:
             raise InputError("a run on a shared server needs a name of its own, without a /", name)
-        self._runs[name] = Endpoints(Door(transition, clock))
+        self._runs[name] = Endpoints(Dispatcher(transition, clock))
         return urls_below(f"{self._base}{RUNS}{name}")
 
     def remove(self, name: str) -> None:

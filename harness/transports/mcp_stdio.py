@@ -22,7 +22,7 @@ from harness.core.scenario.scenario import ToolScript
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.plans import ToolAnswer
-from harness.transports.mcp_server import tool_server
+from harness.transports.mcp_tools import tool_server
 
 URL = "HARNESS_TOOLS_URL"
 

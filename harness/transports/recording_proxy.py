@@ -19,9 +19,8 @@ from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
 from harness.cassettes.timing import Piece, Timing
 from harness.clock import Clock, RealClock
 from harness.core.values.plans import Head, Send
-from harness.transports.door import split_session
-from harness.transports.endpoints import error_answer
-from harness.transports.http import (
+from harness.transports.dispatcher import split_session
+from harness.transports.http_connection import (
     LAST_CHUNK,
     Connection,
     Hangup,
@@ -31,8 +30,9 @@ from harness.transports.http import (
     head_bytes,
     whole_answer,
 )
-from harness.transports.server import Server
-from harness.transports.upstream import Answer, Unreachable, Upstream
+from harness.transports.http_server import Server
+from harness.transports.seam_endpoints import error_answer
+from harness.transports.upstream import Unreachable, Upstream, UpstreamAnswer
 
 _BODILESS = frozenset({204, 304})
 LEFT = "the client left"
@@ -144,7 +144,7 @@ class _Passing:
 
     def __init__(
         self,
-        answer: Answer,
+        answer: UpstreamAnswer,
         request: Request,
         connection: Connection,
         clock: Clock,

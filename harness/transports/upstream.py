@@ -19,10 +19,10 @@ import httpx2
 import msgspec
 
 from harness.core.values.errors import HarnessError, InputError
-from harness.transports.clients import API_KEY, without_certificates
-from harness.transports.http import Request
+from harness.transports.http_connection import Request
+from harness.transports.sdk_clients import API_KEY, without_certificates
 
-PROVIDERS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
+HOSTS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 """The providers whose APIs there are wires for, and where they are."""
 
 DUMMY_KEYS = frozenset({API_KEY, "sk-dummy"})
@@ -60,28 +60,28 @@ class Unreachable(HarnessError):
     """No answer came from upstream that could be passed on; the text says why."""
 
 
-class Provider(msgspec.Struct, frozen=True):
+class ProviderAccess(msgspec.Struct, frozen=True):
     """Where a provider's API is, and the key for it, "" where the agent brings its own."""
 
     url: str
     key: str = ""
 
 
-def providers(environment: Mapping[str, str], upstream: str = "") -> dict[str, Provider]:
+def providers(environment: Mapping[str, str], upstream: str = "") -> dict[str, ProviderAccess]:
     """The providers that an environment names by the variables of their SDKs; `upstream` stands
     for all of them. Raises InputError for what is no URL."""
     found = {}
-    for name, home in PROVIDERS.items():
+    for name, home in HOSTS.items():
         variable = f"{name.upper()}_BASE_URL"
         url = upstream or environment.get(variable) or home
         if not re.match(r"https?://[^/\s]+", url):
             what = f"no URL of an API: {url!r}; as in {home}"
             raise InputError(what, "--upstream" if upstream else variable)
-        found[name] = Provider(url, environment.get(f"{name.upper()}_API_KEY", ""))
+        found[name] = ProviderAccess(url, environment.get(f"{name.upper()}_API_KEY", ""))
     return found
 
 
-class Answer:
+class UpstreamAnswer:
     """An answer whose head is here: its body comes in pieces, as they arrive."""
 
     def __init__(self, url: str, response: httpx2.Response) -> None:
@@ -106,12 +106,12 @@ class Answer:
 class Upstream:
     """The providers of a recording; close it when it is over."""
 
-    def __init__(self, providers: Mapping[str, Provider]) -> None:
+    def __init__(self, providers: Mapping[str, ProviderAccess]) -> None:
         self._providers = dict(providers)
         self._clients = {name: _client(p.url) for name, p in self._providers.items()}
 
     @contextmanager
-    def ask(self, request: Request, path: str) -> Iterator[Answer]:
+    def ask(self, request: Request, path: str) -> Iterator[UpstreamAnswer]:
         """The answer to a request, whose `path` is that of the provider's API.
 
         Raises Unreachable when none comes, or one that cannot be read.
@@ -129,7 +129,7 @@ class Upstream:
             encoding = response.headers.get("content-encoding", "identity").lower()
             if encoding not in _decodable():
                 raise Unreachable(f"{url} answers in {encoding}, which was not asked for")
-            yield Answer(url, response)
+            yield UpstreamAnswer(url, response)
         finally:
             response.close()
 

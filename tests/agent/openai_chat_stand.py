@@ -8,9 +8,9 @@ from typing import Any
 import openai
 import pytest
 
-from harness.agent.failures import ModelFailure
-from harness.agent.model import Answer, Query
-from harness.agent.openai_chat_model import OpenAIChatModel
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.core.values.messages import ToolSpec, user
 from tests.http_library import http
 

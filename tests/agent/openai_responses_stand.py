@@ -9,14 +9,14 @@ from typing import Any
 import openai
 import pytest
 
-from harness.agent.failures import FailureKind, ModelFailure
-from harness.agent.model import Answer, Query
-from harness.agent.openai_responses_model import OpenAIResponsesModel
+from harness.agent.models.failures import FailureKind, ModelFailure
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.openai_responses_model import OpenAIResponsesModel
 from harness.clock import RealClock
 from harness.core.scenario.scenario import Turn
 from harness.core.values.messages import Text, Thinking, ToolSpec, ToolUse, user
 from harness.core.values.plans import Reply
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 from tests.http_library import http
 from tests.providers.openai_responses.agents import transition
@@ -30,7 +30,7 @@ WHOLE = Reply(SAID.blocks, "tool_use")
 def asked(stream: bool, *turns: Turn, **fields: Any) -> tuple[Answer, list[str]]:
     """The answer to the query from a scripted provider, and what was shown."""
     run = transition(*turns, stream=stream, **fields)
-    client = InProcessBrief(Door(run, RealClock()), PurePath()).openai(max_retries=0)
+    client = InProcessBrief(Dispatcher(run, RealClock()), PurePath()).openai(max_retries=0)
     shown: list[str] = []
     answer = OpenAIResponsesModel(client, stream).query(QUERY, shown.append)
     assert [e.refused for e in run.history.events if hasattr(e, "refused")] == [()]

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from harness.agent import agent
-from harness.agent.outcome import AGAIN
+from harness.agent.sessions.turn_outcome import AGAIN
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import assistant, user
 from harness.stores.sqlite import SqliteStore

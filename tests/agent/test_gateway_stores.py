@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.stores.jsonl import JsonlStore
-from harness.stores.rows import SessionStore
+from harness.stores.session_store import SessionStore
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import text, use
 from tests.agent.stand import Stand

@@ -11,9 +11,9 @@ import pytest
 
 from harness.agent.gateway import Gateway
 from harness.agent.guards import EmptyInputGuard
-from harness.agent.outcome import Outcome
-from harness.agent.policy import Policy
-from harness.agent.transcript import RowTranscript
+from harness.agent.sessions.transcript import RowTranscript
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.agent.turn_policy import Policy
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, Text, assistant, user

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agent.projection import NO_TEXT
+from harness.agent.conversation.projection import NO_TEXT
 from harness.agent.toolbox import MAX_RESULT_CHARACTERS, Toolbox, content_of
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.messages import Opaque, Text, ToolResult, ToolUse, canonical

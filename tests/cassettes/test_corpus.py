@@ -25,8 +25,8 @@ from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.transition.transition import Transition
 from harness.providers import by_name
 from harness.recordings.http_interaction import Cassette
-from harness.transports.door import Door
-from harness.transports.transport import Transport
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 from tests.http_library import http
 
 _BESIDE = Path(__file__).parents[3] / "shared" / "corpus"
@@ -57,7 +57,7 @@ def _played(wire: str, exchanges: list[CassetteExchange]) -> int:
     transition = Transition(scenario, by_name(wire), script, History())
     url = f"http://127.0.0.1{by_name(wire).paths()[0]}"
     same = 0
-    with http.Client(transport=Transport(Door(transition, RealClock()))) as client:
+    with http.Client(transport=HttpxTransport(Dispatcher(transition, RealClock()))) as client:
         for exchange in exchanges:
             response = client.post(url, content=exchange.body)
             told = response.status_code, response.content

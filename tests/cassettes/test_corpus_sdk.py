@@ -27,8 +27,8 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.transition.transition import Transition
 from harness.providers import by_name
-from harness.transports.door import Door
-from harness.transports.transport import Transport
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 from tests.cassettes.test_corpus import files as files
 from tests.cassettes.test_corpus import spoken
 from tests.http_library import http
@@ -80,7 +80,7 @@ def _played(wire: str, exchanges: list[CassetteExchange]) -> Counter[str]:
     script = CassettePlayer(CassetteIndex(exchanges))
     transition = Transition(scenario, by_name(wire), script, History())
     found: Counter[str] = Counter()
-    with http.Client(transport=Transport(Door(transition, RealClock()))) as client:
+    with http.Client(transport=HttpxTransport(Dispatcher(transition, RealClock()))) as client:
         for exchange in exchanges:
             try:
                 ASK[wire](client, json.loads(exchange.body))

@@ -12,7 +12,7 @@ from harness.agent import build
 from harness.cassettes.cassette_file import read_cassette
 from harness.cassettes.redaction import kept_headers, mask_url
 from harness.cassettes.secret_patterns import spans
-from harness.cli.cassettes import scenarios_of
+from harness.cli.selection import scenarios_of_cassette
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.brief import Brief
 from harness.runner import Run, run
@@ -60,7 +60,7 @@ def test_another_agent_cannot_play_it(name: str, known: dict[str, Scenario]) -> 
 
 
 def _alone(name: str) -> Run:
-    (made,) = scenarios_of(FOLDER / f"{name}.yaml", FOLDER / f"{name}.yaml")
+    (made,) = scenarios_of_cassette(FOLDER / f"{name}.yaml", FOLDER / f"{name}.yaml")
     return run(made, HEADLINES[name].agent())  # type: ignore[arg-type]
 
 

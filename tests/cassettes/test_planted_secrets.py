@@ -17,7 +17,7 @@ from harness.cassettes.client_listener import recording
 from harness.cassettes.recorder import Recorder
 from harness.core.values.errors import InputError
 from harness.transports.recording_proxy import RecordingProxy
-from harness.transports.upstream import Provider, Upstream
+from harness.transports.upstream import ProviderAccess, Upstream
 from tests.cassettes.clients import by_httpx2
 from tests.cassettes.recorded import ASK, said
 from tests.transports.upstreams import STREAM_HEAD, answering, whole
@@ -124,7 +124,7 @@ def _by_vcrpy(url: str, path: Path) -> Iterator[str]:
 @contextmanager
 def _by_the_proxy(url: str, path: Path) -> Iterator[str]:
     recorder = Recorder()
-    both = {name: Provider(url) for name in ("anthropic", "openai")}
+    both = {name: ProviderAccess(url) for name in ("anthropic", "openai")}
     with RecordingProxy(recorder, Upstream(both)) as server:
         yield server.url
     recorder.write(path)
@@ -164,11 +164,11 @@ def _pieces(text: str) -> Iterator[str]:
 def test_what_has_no_shape_and_no_name_is_known_by_the_environment(tmp_path: Path) -> None:
     key = "no shape no name"
     recorder = Recorder(secrets=[key])
-    both = {name: Provider("http://127.0.0.1:9") for name in ("anthropic", "openai")}
+    both = {name: ProviderAccess("http://127.0.0.1:9") for name in ("anthropic", "openai")}
     asked = {**ASK, "messages": [{"role": "user", "content": f"it is {key}."}]}
     with (
         answering(lambda body: whole(json.dumps(said("thanks")).encode())) as url,
-        RecordingProxy(recorder, Upstream({n: Provider(url) for n in both})) as server,
+        RecordingProxy(recorder, Upstream({n: ProviderAccess(url) for n in both})) as server,
     ):
         by_httpx2(f"{server.url}/v1/messages", asked, {})
     with pytest.raises(InputError, match=r"exchange 1, request's body: a key of this process"):

@@ -15,9 +15,9 @@ from harness.cassettes.recorder import Recorder
 from harness.core.scenario.scenario import InboxItem, Scenario
 from harness.core.values.errors import InputError
 from harness.providers.codec import encode
-from harness.runner.live_model import record_run
+from harness.runner.cassette_model import record_run
 from harness.targets import of_callable
-from harness.transports.upstream import Provider
+from harness.transports.upstream import ProviderAccess
 from tests.cassettes.clients import CLIENTS, Ask
 from tests.cassettes.recorded import ASK, said
 from tests.transports.upstreams import CHUNKED, STREAM_HEAD, answering, chunk, upstream, whole
@@ -83,7 +83,7 @@ def test_an_agent_on_every_library_is_recorded_once_a_call(
                 replies.append(answer["content"][0]["text"])
                 brief.send(replies[-1])
 
-        both = {name: Provider(url, KEY) for name in ("anthropic", "openai")}
+        both = {name: ProviderAccess(url, KEY) for name in ("anthropic", "openai")}
         made = record_run(scenario, of_callable(agent), recorder, both)
     assert made.ended.how == "returned", made.ended.text
     assert made.failures == ()

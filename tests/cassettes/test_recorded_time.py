@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from harness.agent import build
-from harness.agent.silence import SILENT_S
+from harness.agent.models.timeouts import SILENCE_MAX_S
 from harness.cassettes.cassette_file import answer_durations
 from harness.cassettes.cassette_player import cassette_script
 from harness.cassettes.timing import Piece, Timing, to_metadata
@@ -27,7 +27,7 @@ from harness.core.values.plans import Close, Plan, Send, Wait
 from harness.faults import arm
 from harness.providers import by_name
 from harness.runner import Run, run
-from harness.runner.waits import needs_virtual_time
+from harness.runner.applicability import needs_virtual_time
 from tests.cassettes.recorded_stream import (
     ASKED,
     BODY,
@@ -206,7 +206,7 @@ def test_the_reference_agent_does_not_wait_out_a_recorded_silence(tmp_path: Path
     found = run(scenario, lambda brief: build(brief).run())
     answers = [e.answered for e in found.history.trace.exchanges if e.answered]
     assert {(a.outcome, a.script_turn) for a in answers} == {("timeout", None)}
-    assert all(a.silent_ms <= SILENT_S * 1000 for a in answers)
+    assert all(a.silent_ms <= SILENCE_MAX_S * 1000 for a in answers)
     assert found.verdict.outcome == "failed_truthfully"
 
 
@@ -225,5 +225,5 @@ def test_what_took_longer_than_real_time_allows_needs_virtual_time(tmp_path: Pat
         "exchange #1 of the cassette takes 600.427 s"
     )
     assert needs_virtual_time(_scenario(path, "at_once")) == ""
-    assert SILENT_S < TEN_MINUTES_MS / 1000
+    assert SILENCE_MAX_S < TEN_MINUTES_MS / 1000
     assert Limits().real_s < TEN_MINUTES_MS / 1000

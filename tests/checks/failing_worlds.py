@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import msgspec
 
+from harness.core.history.step_records import Sent, StepRecord
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import Message, ToolUse
-from harness.core.values.plans import Outcome
+from harness.core.values.plans import Close, Outcome
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story
 
-SENT = ("send 3 (90 bytes)", "close")
+SENT = (Sent(3, 90), Close())
 
 
 class FailingWorld(Story):
     """A story with verbs for what goes wrong."""
 
-    def breaks(self, text: str, *uses: ToolUse, steps: tuple[str, ...] = SENT) -> FailingWorld:
+    def breaks(
+        self, text: str, *uses: ToolUse, steps: tuple[StepRecord, ...] = SENT
+    ) -> FailingWorld:
         """The model answers, and the answer breaks off; an honest agent forgets what came."""
         self.reply(text, *uses, complete=False, outcome="error", steps=steps)
         self.live.pop()
@@ -29,7 +32,7 @@ class FailingWorld(Story):
         return self
 
     def write(
-        self, *messages: Message, fails: bool = True, steps: tuple[str, ...] = ()
+        self, *messages: Message, fails: bool = True, steps: tuple[StepRecord, ...] = ()
     ) -> FailingWorld:
         """The agent writes rows through the seam, and says nothing of it to the store's reader."""
         key = self._key("store")

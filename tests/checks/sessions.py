@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.core.history.history import History
+from harness.core.history.step_records import StepRecord
 from harness.core.values.calls import (
     Inbound,
     InboxRequest,
@@ -37,7 +38,7 @@ class Sessions(Timeline):
         self.at_ms += round(seconds * 1000)
         return self
 
-    def take(self, session: str = "main", steps: tuple[str, ...] = ()) -> Sessions:
+    def take(self, session: str = "main", steps: tuple[StepRecord, ...] = ()) -> Sessions:
         """The agent asks for a message and gets one; it asks for the session, to keep it simple."""
         key, where = self._key("inbox", session), self._where(session)
         self.history.called(**where, key=key, seam="inbox", request=InboxRequest())
@@ -63,7 +64,7 @@ class Sessions(Timeline):
         self.history.answered(**where, key=key, seam="model", **answer)
         return self
 
-    def tool(self, session: str = "main", steps: tuple[str, ...] = ()) -> Sessions:
+    def tool(self, session: str = "main", steps: tuple[StepRecord, ...] = ()) -> Sessions:
         """A tool runs."""
         key, where = self._key("tool", session), self._where(session)
         self.history.called(**where, key=key, seam="tool", request=ToolRequest("t", "list"))

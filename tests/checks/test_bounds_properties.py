@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from harness.checks.budgets import bounded_spawn, budget_ceiling
 from harness.checks.waiting import bounded_wait
 from harness.core.history.history import History, decode, encode
+from harness.core.history.step_records import Returned, Sent
+from harness.core.values.plans import Jump, Wait
 from tests.checks import twins_bounds as twins
 from tests.checks.sessions import Sessions
 
@@ -48,17 +50,17 @@ def _play(steps: Any, ends: bool) -> History:
 def _step(run: Sessions, name: str, rest: Any) -> None:
     match name, rest:
         case "take", (session, seconds):
-            run.take(session, (f"wait {seconds * 1000} ms",)).wait(seconds)
+            run.take(session, (Wait(seconds * 1000),)).wait(seconds)
         case "model", (session, parent, tokens, said, lasts, silent, after):
             run.model(
                 session, parent=parent, tokens=tokens, said=said, retry_after=after,
-                steps=(f"wait {(lasts + silent) * 1000} ms", "send 1 (3 bytes)"),
+                steps=(Wait((lasts + silent) * 1000), Sent(1, 3)),
                 silent_ms=silent * 1000,
             )  # fmt: skip
         case "tool", (session, seconds):
-            run.tool(session, (f"wait {seconds * 1000} ms", "answer"))
+            run.tool(session, (Wait(seconds * 1000), Returned()))
         case "asleep", (session, seconds):
-            run.model(session, steps=(f"jump 9 ms, {seconds * 1000} ms monotonic",))
+            run.model(session, steps=(Jump(9, seconds * 1000),))
         case "say", (session, kind):
             run.say(session, kind)
         case "wait", (seconds,):

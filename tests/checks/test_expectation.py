@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.expectation import expect, waits_after_failures
+from harness.core.values.plans import Raise, Wait
 from tests.checks.histories import Story, codes, loop
 
 
@@ -88,7 +89,7 @@ def test_the_schedule_of_waits_is_compared(waits: Any, count: int) -> None:
 
 def test_only_what_the_agent_adds_after_a_failure_is_a_wait() -> None:
     story = Story().turn("go").reply("x", stop="pause_turn").wait(700)
-    story.reply(status=None, outcome="timeout", steps=("wait 600 ms", "raise timeout")).wait(600)
+    story.reply(status=None, outcome="timeout", steps=(Wait(600), Raise("timeout"))).wait(600)
     story.fail(500).wait(250).reply("y")
     assert [gap for gap, _ in waits_after_failures(story.end())] == [0.25]
 

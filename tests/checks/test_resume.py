@@ -6,6 +6,7 @@ import pytest
 
 from harness.checks.resume import resume_bounded
 from harness.core.values.messages import ToolUse
+from harness.core.values.plans import Kill
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import codes
 
@@ -17,7 +18,7 @@ def _killed(times: int) -> FailingWorld:
     world = FailingWorld()
     world.turn("Count the stars.")
     for _ in range(times):
-        world.reply(status=None, steps=("kill",))
+        world.reply(status=None, steps=(Kill(),))
         world.restart()
     return world
 
@@ -37,7 +38,7 @@ def test_it_is_not_begun_a_third_time() -> None:
 def test_a_message_that_is_handed_out_again_is_the_same() -> None:
     world = FailingWorld()
     for _ in range(2):
-        world.turn("Count the stars.", "m1").reply(status=None, steps=("kill",))
+        world.turn("Count the stars.", "m1").reply(status=None, steps=(Kill(),))
         world.restart()
     world.turn("Count the stars.", "m1").reply("Many.").final()
     assert codes(resume_bounded(world.end())) == ["resume_bounded.again"]

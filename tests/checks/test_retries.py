@@ -9,6 +9,7 @@ import pytest
 from harness.checks.retries import asked_ms, backoff, retry_budget
 from harness.core.history.history import History
 from harness.core.values.messages import user
+from harness.core.values.plans import Close, Wait
 from tests.checks.histories import Story, codes
 
 TRIED = [user("go")]
@@ -122,8 +123,8 @@ def test_waits_that_were_asked_for_need_not_grow() -> None:
 
 
 def test_the_wait_begins_when_the_answer_has_come() -> None:
-    assert codes(backoff(tried(5020, steps=("wait 5000 ms", "close")))) == ["backoff.too_soon"]
-    assert codes(backoff(tried(2000, steps=("wait 5000 ms", "close")))) == []
+    assert codes(backoff(tried(5020, steps=(Wait(5000), Close())))) == ["backoff.too_soon"]
+    assert codes(backoff(tried(2000, steps=(Wait(5000), Close())))) == []
 
 
 def test_a_recording_has_no_times() -> None:

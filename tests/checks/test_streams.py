@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.streams import stream_error_handled
+from harness.core.history.step_records import Sent
 from harness.core.values.messages import assistant, user
+from harness.core.values.plans import Kill, Raise
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
 
@@ -106,7 +108,7 @@ def test_a_cancelled_turn_owes_no_word() -> None:
 def test_a_kill_breaks_an_answer_off_and_nobody_is_to_blame() -> None:
     world = FailingWorld()
     world.turn("Go.")
-    world.breaks(WHOLE, steps=("send 2 (60 bytes)", "kill")).row(assistant(PART)).killed()
+    world.breaks(WHOLE, steps=(Sent(2, 60), Kill())).row(assistant(PART)).killed()
     assert not list(stream_error_handled(world.end()))
 
 
@@ -117,7 +119,7 @@ def test_an_error_status_is_no_broken_stream() -> None:
 def test_an_answer_of_which_nothing_came_is_no_part() -> None:
     world = FailingWorld()
     world.turn("Go.")
-    assert not list(stream_error_handled(world.breaks("x", steps=("raise timeout",)).end()))
+    assert not list(stream_error_handled(world.breaks("x", steps=(Raise("timeout"),)).end()))
 
 
 def test_characters_are_not_lost_between_chunks() -> None:

@@ -15,6 +15,7 @@ from harness.checks.streams import stream_error_handled
 from harness.checks.visibility import error_visible
 from harness.core.history.history import History
 from harness.core.values.messages import assistant, user
+from harness.core.values.plans import Kill, Raise
 from harness.core.values.verdict import Finding
 from tests.checks import twins_faults as twins
 from tests.checks import twins_recovery, twins_streams
@@ -61,8 +62,8 @@ STEPS: dict[str, Callable[[FailingWorld], object]] = {
     "declined": lambda w: w.reply("No.", stop="refusal"),
     "breaks": lambda w: w.breaks(WHOLE),
     "breaks in a call": lambda w: w.breaks(PART, use("list")),
-    "breaks by a kill": lambda w: w.breaks(WHOLE, steps=(*SENT[:1], "kill")),
-    "nothing comes": lambda w: w.breaks(WHOLE, steps=("raise timeout",)),
+    "breaks by a kill": lambda w: w.breaks(WHOLE, steps=(*SENT[:1], Kill())),
+    "nothing comes": lambda w: w.breaks(WHOLE, steps=(Raise("timeout"),)),
     "529": lambda w: w.fail(529, **FAULTY),  # type: ignore[arg-type]
     "refused": lambda w: w.fail(400, "V4", refused=("V4",)),
     "over the window": lambda w: w.fail(400, "V23", refused=("V23",)),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.waiting import bounded_wait
+from harness.core.history.step_records import Returned, Sent
+from harness.core.values.plans import Jump, Wait
 from tests.checks.histories import codes
 from tests.checks.sessions import Sessions
 
-PINGS = {"steps": ("wait 3600000 ms", "send 240 (9 bytes)"), "silent_ms": 3_600_000}
+PINGS = {"steps": (Wait(3600000), Sent(240, 9)), "silent_ms": 3_600_000}
 
 
 def test_a_stream_that_only_pings_is_found() -> None:
@@ -26,13 +28,13 @@ def test_whoever_gives_it_up_in_time_has_not_waited() -> None:
 
 
 def test_a_long_answer_that_says_something_is_no_silence() -> None:
-    steps = ("send 1 (9 bytes)", "wait 3600000 ms", "send 240 (9 bytes)")
+    steps = (Sent(1, 9), Wait(3600000), Sent(240, 9))
     run = Sessions().take().model(steps=steps, silent_ms=15_000).wait(3600).say()
     assert not list(bounded_wait(run.end()))
 
 
 def test_a_long_answer_that_then_falls_silent_is_found_if_it_is_waited_for() -> None:
-    answer = {"steps": ("wait 3900000 ms", "send 9 (9 bytes)"), "silent_ms": 300_000}
+    answer = {"steps": (Wait(3900000), Sent(9, 9)), "silent_ms": 300_000}
     assert codes(bounded_wait(Sessions().take().model(**answer).wait(3900).say().end())) == [
         "bounded_wait.answer"
     ]
@@ -53,7 +55,7 @@ def test_a_pause_that_is_asked_for_is_granted_up_to_the_cap() -> None:
 
 
 def test_a_tool_has_half_an_hour() -> None:
-    hour, minutes = ("wait 3600000 ms", "answer"), ("wait 1500000 ms", "answer")
+    hour, minutes = (Wait(3600000), Returned()), (Wait(1500000), Returned())
     run = Sessions().take().model().tool(steps=hour).wait(3600).model().say()
     assert codes(bounded_wait(run.end())) == ["bounded_wait.tool"]
     run = Sessions().take().model().tool(steps=minutes).wait(1500).model().say()
@@ -63,18 +65,18 @@ def test_a_tool_has_half_an_hour() -> None:
 
 
 def test_what_stands_still_after_a_tool_has_answered_is_no_tool() -> None:
-    run = Sessions().take().model().tool(steps=("wait 1000 ms", "answer")).wait(900).model().say()
+    run = Sessions().take().model().tool(steps=(Wait(1000), Returned())).wait(900).model().say()
     assert codes(bounded_wait(run.end())) == ["bounded_wait.idle"]
 
 
 def test_time_asleep_with_the_machine_is_nobodys_wait() -> None:
-    run = Sessions().take().model(steps=("jump 9 ms, 3600000 ms monotonic",)).wait(3601)
+    run = Sessions().take().model(steps=(Jump(9, 3600000),)).wait(3601)
     assert not list(bounded_wait(run.model().say().end()))
 
 
 def test_the_time_before_a_message_and_after_the_reply_is_the_users() -> None:
-    run = Sessions().take(steps=("wait 9000000 ms",)).wait(9000).model().say().wait(9000)
-    run.take(steps=("wait 9000000 ms",)).wait(9000).model().say("main", "error").wait(9000)
+    run = Sessions().take(steps=(Wait(9000000),)).wait(9000).model().say().wait(9000)
+    run.take(steps=(Wait(9000000),)).wait(9000).model().say("main", "error").wait(9000)
     assert not list(bounded_wait(run.end()))
 
 

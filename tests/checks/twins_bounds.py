@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from harness.core.history.events import Answered, Called
 from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest, OutboxRequest
+from harness.core.values.plans import Jump, Wait
 
 Found = set[tuple[str, int]]
 """Rules with the event at which each is broken."""
@@ -122,15 +122,15 @@ def _ends(event: Called) -> bool:
 def _waits(event: Called | Answered) -> Iterator[int]:
     if isinstance(event, Answered):
         for step in event.steps:
-            if step.startswith("wait "):
-                yield int(step.split()[1])
+            if isinstance(step, Wait):
+                yield step.ms
 
 
 def _explained(event: Called | Answered, tool_s: float, retry_after_s: float) -> float:
     if isinstance(event, Called):
         return event.at_ms
     within = sum(_waits(event))
-    asleep = sum(int(ms) for step in event.steps for ms in re.findall(r"(\d+) ms mono", step))
+    asleep = sum(step.monotonic_ms for step in event.steps if isinstance(step, Jump))
     pause_s = float(event.retry_after or 0)
     by_seam = {
         "tool": min(within, tool_s * 1000),

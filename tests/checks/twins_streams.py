@@ -8,8 +8,10 @@ from harness.checks.outcome import claimed
 from harness.core.history.events import Stored
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
+from harness.core.history.step_records import Sent
 from harness.core.history.trace import Turn
 from harness.core.values.messages import Message
+from harness.core.values.plans import Kill
 from tests.checks.twins_faults import Wrong, taken
 
 
@@ -19,8 +21,9 @@ def _flat(text: str) -> str:
 
 def _is_part(exchange: Exchange) -> bool:
     a = exchange.answered
+    kinds = set(map(type, a.steps)) if a else set()
     told = a is not None and not a.complete and bool(a.blocks)
-    return told and a is not None and any("send" in s for s in a.steps) and "kill" not in a.steps
+    return told and a is not None and Sent in kinds and Kill not in kinds
 
 
 def stream_error_handled(history: History) -> Wrong:

@@ -12,11 +12,11 @@ import yaml
 
 from harness.cassettes.cassette_file import load_cassette
 from harness.cassettes.conversion import convert
-from harness.cli.cassettes import cassettes_of, scenarios_of
+from harness.cli.selection import cassettes_of, scenarios_of_cassette
 from harness.core.values.errors import InputError
 from harness.files import load_scenarios, regular_file
 from harness.recordings.readers.compact import encode_cassette
-from harness.stores.recordings import read_file
+from harness.stores.hermes_store import read_any_recording
 from tests.cassettes.recorded import ASK, cassette, interaction
 
 WHOLE = cassette(interaction({**ASK, "system": "Malmö"}), interaction())
@@ -34,7 +34,7 @@ def _compacted(folder: Path) -> bytes:
 
 
 def _judge(path: Path) -> object:
-    return read_file(path)
+    return read_any_recording(path)
 
 
 def _convert(path: Path) -> object:
@@ -43,7 +43,7 @@ def _convert(path: Path) -> object:
 
 def _run(path: Path) -> object:
     found = cassettes_of(path)
-    return [list(scenarios_of(file, path)) for file in found] or load_scenarios(path)
+    return [list(scenarios_of_cassette(file, path)) for file in found] or load_scenarios(path)
 
 
 VERBS: dict[str, Callable[[Path], object]] = {"judge": _judge, "convert": _convert, "run": _run}
@@ -106,7 +106,7 @@ def test_a_tag_runs_nothing(verb: str, tmp_path: Path) -> None:
     response = "{status: {code: 200}}"
     path.write_text(f"interactions:\n- request: {tag}\n  response: {response}\nversion: 1\n")
     if verb == "judge":
-        assert [refusal.reason for refusal in read_file(path).refusals] == ["no request"]
+        assert [refusal.reason for refusal in read_any_recording(path).refusals] == ["no request"]
     else:
         with pytest.raises(InputError, match="there is no `request`"):
             VERBS[verb](path)

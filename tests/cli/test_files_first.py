@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.planned import check_files, plan
+from harness.cli.selection import check_files, plan
 from harness.core.values.errors import InputError
 
 

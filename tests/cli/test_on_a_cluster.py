@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import judging, main
-from harness.cli.judging import Chunk, judge_chunk
+from harness.cli import judge_task, main
+from harness.cli.judge_task import TaskChunk, judge_chunk
 from harness.report.recordings import JudgedFile
 from tests.cli.conftest import Harness
 from tests.cli.test_judge_and_show import CLAUDE_CODE
@@ -36,13 +36,13 @@ def address() -> Iterator[str]:
 def logs(folder: Path) -> Path:
     """Some batches of files, and one that is none."""
     (folder / "logs").mkdir()
-    for n in range(3 * judging.CHUNK_FILES):
+    for n in range(3 * judge_task.CHUNK_FILES):
         (folder / f"logs/{n:03}.jsonl").write_text(CLAUDE_CODE.replace('"s"', f'"s{n}"'), "utf-8")
     (folder / "logs/binary").write_bytes(b"\0\1")
     return folder
 
 
-def killed_once(chunk: Chunk) -> tuple[JudgedFile, ...]:
+def killed_once(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """Judge a batch; the first worker that does the middle one is killed half way."""
     judged = judge_chunk(chunk)
     if any(job.path.endswith("040.jsonl") for job in chunk) and not Path(DIED).exists():
@@ -51,7 +51,7 @@ def killed_once(chunk: Chunk) -> tuple[JudgedFile, ...]:
     return judged
 
 
-def killed_always(chunk: Chunk) -> tuple[JudgedFile, ...]:
+def killed_always(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """Judge a batch; one file ends each process that reads it."""
     if any(job.path.endswith(DEADLY) for job in chunk):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -73,7 +73,7 @@ def test_judging_prints_the_same(
     there = harness("judge", "logs", *words, "--engine", "ray", RAY_ADDRESS=address)
     assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
     assert here.returncode == there.returncode == 1
-    assert len(here.stdout.splitlines()) >= 3 * judging.CHUNK_FILES
+    assert len(here.stdout.splitlines()) >= 3 * judge_task.CHUNK_FILES
 
 
 def test_a_lost_batch_is_judged_again(
@@ -84,7 +84,7 @@ def test_a_lost_batch_is_judged_again(
 ) -> None:
     monkeypatch.chdir(logs)
     here = judged(capsys, "--json")
-    monkeypatch.setattr(judging, "judge_chunk", killed_once)
+    monkeypatch.setattr(judge_task, "judge_chunk", killed_once)
     assert judged(capsys, "--json", "--engine", "ray", "-j", "2") == here
     assert Path(DIED).exists(), "the worker was killed"
 
@@ -99,8 +99,8 @@ def test_a_deadly_file_is_named_and_the_others_of_its_batch_are_judged(
     for file in Path("logs").glob("0[1-9]*"):
         file.unlink()
     Path("logs", DEADLY).write_text(CLAUDE_CODE, "utf-8")
-    Path("logs/large.jsonl").write_text(CLAUDE_CODE + "\n" * judging.CHUNK_BYTES, "utf-8")
-    monkeypatch.setattr(judging, "judge_chunk", killed_always)
+    Path("logs/large.jsonl").write_text(CLAUDE_CODE + "\n" * judge_task.CHUNK_BYTES, "utf-8")
+    monkeypatch.setattr(judge_task, "judge_chunk", killed_always)
     status, out, _ = judged(capsys, "--engine", "ray")
     assert status == 1
     assert "      1  the process that read it died\n" in out

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.cli.options import chosen
+from harness.cli.options import engine_named
 from harness.engines.here import Here
 from harness.engines.local import Local
 
 
 @pytest.mark.parametrize("workers", [None, 1])
 def test_one_worker_is_this_process(workers: int | None) -> None:
-    assert isinstance(chosen("local", workers), Here)
+    assert isinstance(engine_named("local", workers), Here)
 
 
 def test_several_workers_are_processes() -> None:
-    engine = chosen("local", 3)
+    engine = engine_named("local", 3)
     assert isinstance(engine, Local)
     assert engine.workers == 3
 

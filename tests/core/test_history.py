@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from harness.core.history.events import SCHEMA_VERSION, AnyEvent, StoredRow
 from harness.core.history.history import History, canonical, decode, encode
+from harness.core.history.step_records import Sent
 from harness.core.values.calls import (
     InboxRequest,
     ModelRequest,
@@ -49,7 +50,7 @@ def one_of_each() -> History:
         history.called(key=f"main/{seam}#1", seam=seam, request=other, session="main")
     history.answered(
         key="main/model#2", seam="model", script_turn=3, status=200, blocks=digest, usage={"o": 1},
-        steps=("send 1 (3 bytes)",), faults=("http.status",), stop="end_turn",
+        steps=(Sent(1, 3),), faults=("http.status",), stop="end_turn",
     )  # fmt: skip
     inbound = {"id": "m1", "session": "main", "kind": "message", "at_ms": 77}
     history.answered(key="main/inbox#1", seam="inbox", value=inbound)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from harness.core.history.step_records import Returned
 from harness.core.scenario.scenario import InboxItem
 from harness.core.values.calls import Inbound, OutboxRequest
-from harness.core.values.plans import Accepted, Answer, Close, Delivered, Plan, Send
+from harness.core.values.plans import Accepted, Answer, Close, Delivered, Plan, Send, Wait
 from tests.core import world
 
 
@@ -23,7 +24,7 @@ def test_messages_in_order_then_the_end() -> None:
     assert first == Inbound("m1", text="a")
     plan = run.next_inbound(100)
     assert inbound(plan) == Inbound("m2", text="b", at_ms=5000)
-    assert world.answers(run)[-1].steps == ("wait 4900 ms", "answer")
+    assert world.answers(run)[-1].steps == (Wait(4900), Returned())
     assert inbound(run.next_inbound(5000)) is None
     assert [a.turn for a in world.answers(run)] == [1, 2, 0]
 

@@ -22,10 +22,10 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.faults import arm
 from harness.providers import by_name
-from harness.transports.clients import sdk_client
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.loopback import Loopback
-from harness.transports.transport import Transport
+from harness.transports.sdk_clients import sdk_client
 
 Json = dict[str, Any]
 DoorName = Literal["in process", "loopback"]
@@ -125,7 +125,9 @@ def _client(
 ) -> Iterator[Any]:
     sdk = SDK[wire]
     if door == "in process":
-        yield sdk_client(sdk, Transport(Door(run, clock)), asynchronous=False, **settings)
+        yield sdk_client(
+            sdk, HttpxTransport(Dispatcher(run, clock)), asynchronous=False, **settings
+        )
         return
     with Loopback(run, RealClock()) as server:
         url = server.urls.model + ("/v1" if sdk == "openai" else "")

@@ -21,8 +21,8 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.faults import arm, faults
 from harness.providers import by_name
-from harness.transports.door import Door
-from harness.transports.transport import Transport
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 from tests.transports.world import loopback
 
 pytestmark = pytest.mark.real
@@ -77,7 +77,7 @@ def ask(http: Any, url: str, stream: bool) -> str:
 
 
 def in_process(library: ModuleType, run: Transition, stream: bool) -> str:
-    transport = Transport(Door(run, VirtualClock()))
+    transport = HttpxTransport(Dispatcher(run, VirtualClock()))
     with library.Client(transport=transport, follow_redirects=True) as http:
         return ask(http, "http://door.invalid/v1/messages", stream)
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.catalogue import NOT_MADE, ROWS
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.values.errors import InputError
 from harness.faults import arm, faults, public_functions
-from harness.faults.table import NOT_MADE, ROWS
 
 TESTS = Path(__file__).parent
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_.", min_size=1)

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from harness.fuzz.machines.session import SessionMachine, session_machine
-from harness.stores.rows import unwatched
+from harness.stores.session_store import no_commit_hook
 from harness.stores.sqlite import SqliteStore
 from tests.fuzz.plain_wire import agent
 
@@ -49,7 +49,7 @@ class Opener:
                 SqliteStore.close(self._store)
             self._folder = folder
             self._store = KeptOpen(folder / "session.db", synchronous="OFF")
-        self._store.at_commit = unwatched
+        self._store.at_commit = no_commit_hook
         return self._store
 
 

@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 
 from harness.agent import build
-from harness.agent.blocks import read_block, write_message
-from harness.agent.failures import FailureKind, ModelFailure
-from harness.agent.model import MAX_TOKENS, MODEL, Answer, Query, answer_of
+from harness.agent.models.anthropic_blocks import read_block, write_message
+from harness.agent.models.failures import FailureKind, ModelFailure
+from harness.agent.models.model_call import MAX_TOKENS, MODEL, Answer, Query, answer_of
 from harness.core.values.brief import Brief
 from harness.core.values.plans import Send
 
 
 class PlainModel:
-    """`harness.agent.model.Model`, without a library between the agent and the door."""
+    """A `Model` of the agent, without a library between the agent and the door."""
 
     def __init__(self, brief: Any) -> None:
         self._door = brief.transport._door

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from harness.agent import agent, build
-from harness.agent.policy import Policy
+from harness.agent.turn_policy import Policy
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.core.values.brief import Brief
 from harness.fuzz.examples import HUNG, OWED, UNASKED, draw, genuine, options_of, play, run_of

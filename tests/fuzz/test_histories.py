@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from harness.agent.blocks import write_message
-from harness.agent.projection import NO_TEXT, project
+from harness.agent.conversation.projection import NO_TEXT, project
+from harness.agent.models.anthropic_blocks import write_message
 from harness.core.scenario.scenario import Scenario, SeedMessage, Session
 from harness.core.values.messages import Message, ToolResult, user
 from harness.fuzz.mutations import MUTATIONS, Draft, Mutation

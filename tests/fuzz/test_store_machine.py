@@ -16,7 +16,7 @@ from harness.core.values.messages import Message
 from harness.fuzz import store_machine
 from harness.fuzz.machines.promises import Broken
 from harness.stores.jsonl import JsonlStore
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.stores.wrong_parts import AcknowledgesFirst, CommitsLate
 

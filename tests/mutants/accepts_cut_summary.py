@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.compaction import compact
-from harness.agent.model import Answer
+from harness.agent.context_overflow import compact
+from harness.agent.models.model_call import Answer
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.agent import build
-from harness.agent.compaction import Compacted, compact
+from harness.agent.context_overflow import Compacted, compact
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import Mutant

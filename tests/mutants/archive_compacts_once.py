@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.transcripts.archived import ArchivedTranscript
-from harness.agent.transcripts.chain import Chain
-from harness.agent.transcripts.files import archive_of
+from harness.agent.sessions.jsonl_conversation import Chain
+from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import Mutant

@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.transcripts.archived import ArchivedTranscript
-from harness.agent.transcripts.entries import entries
-from harness.agent.transcripts.files import archive_of
-from harness.agent.transcripts.watermark import Watermark
+from harness.agent.sessions.jsonl_entries import read_entries
+from harness.agent.sessions.session_archive import ArchivedTranscript, Watermark, archive_of
 from harness.core.values.brief import Brief
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from tests.mutants import Mutant
 
 MUTANT = Mutant(
@@ -26,7 +24,7 @@ class CountingTranscript(ArchivedTranscript):
 
     def missing(self, data: bytes, mark: Watermark) -> list[SessionRow] | None:
         """The rows behind as many as there are entries; summaries and boundaries count too."""
-        return self._store.rows(self._session)[len(entries(data)) :] if data else None
+        return self._store.rows(self._session)[len(read_entries(data)) :] if data else None
 
 
 def agent(brief: Brief) -> None:

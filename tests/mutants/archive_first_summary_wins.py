@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.transcripts.archived import ArchivedTranscript
-from harness.agent.transcripts.chain import Chain, told
-from harness.agent.transcripts.entries import entry
-from harness.agent.transcripts.files import archive_of
+from harness.agent.sessions.jsonl_conversation import Chain, visible_entries
+from harness.agent.sessions.jsonl_entries import new_entry
+from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
 from harness.core.values.brief import Brief
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from tests.mutants import Mutant
 
 MUTANT = Mutant(
@@ -31,7 +30,10 @@ class FirstSummaryChain(Chain):
         first = next((n for n, e in enumerate(self.entries) if e.is_summary), 0)
         head, rest = self.entries[: first + 1], self.entries[first + 1 :]
         fields = ({k: v for k, v in e.value.items() if k != _FLAG} for e in rest)
-        found = ((e, e.message) for e in told([*head, *(entry(value) for value in fields)]))
+        found = (
+            (e, e.message)
+            for e in visible_entries([*head, *(new_entry(value) for value in fields)])
+        )
         return [SessionRow(e.value.get("rowId") or "", m) for e, m in found if m is not None]
 
 

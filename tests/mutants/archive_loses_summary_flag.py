@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.transcripts.archived import ArchivedTranscript
-from harness.agent.transcripts.chain import Chain
-from harness.agent.transcripts.entries import entry, joined
-from harness.agent.transcripts.files import archive_of
+from harness.agent.sessions.jsonl_conversation import Chain
+from harness.agent.sessions.jsonl_entries import join_entries, new_entry
+from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -28,7 +27,7 @@ class FlaglessChain(Chain):
     def export(self) -> bytes:
         """The entries without the flag."""
         fields = ({k: v for k, v in e.value.items() if k != _FLAG} for e in self.entries)
-        return joined([entry(value) for value in fields])
+        return join_entries([new_entry(value) for value in fields])
 
 
 def agent(brief: Brief) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.compaction import Ask
-from harness.agent.overflow import Escalation
-from harness.agent.transcript import Transcript
-from harness.agent.window import is_said
+from harness.agent.context_overflow import Ask, Escalation
+from harness.agent.conversation.context_window import begins_turn
+from harness.agent.sessions.transcript import Transcript
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -23,7 +22,7 @@ class Repeating(Escalation):
 
     def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
         """Ask again, in writing."""
-        question = [message for message in transcript.messages if is_said(message)][-1]
+        question = [message for message in transcript.messages if begins_turn(message)][-1]
         shrunk = super().shrink(transcript, refusal, ask)
         transcript.append(question)
         return shrunk

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from harness.agent import build
 from harness.agent.guards import EmptyInputGuard, EndTurn, Guard, Proceed, Refuse
-from harness.agent.guards.empty_input import is_empty, needed_by
+from harness.agent.guards.guard_protocol import is_empty, needed_by
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolSpec, ToolUse
 from tests.mutants import Mutant

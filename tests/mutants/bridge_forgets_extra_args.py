@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.environment import EnvironmentSpec
-from harness.agent.environment.offered import offered
-from harness.agent.environment.settings import to_variables
+from harness.agent.tool_environment import EnvironmentSpec, environments_of, to_variables
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -38,4 +36,4 @@ def by_hand(spec: EnvironmentSpec) -> dict[str, str]:
 
 def agent(brief: Brief) -> None:
     """The reference agent whose bridge has a list of its own."""
-    build(brief, environment=offered(brief.tools, bridge=by_hand)).run()
+    build(brief, environment=environments_of(brief.tools, bridge=by_hand)).run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.agent import build
-from harness.agent.loop import Loop
+from harness.agent.agent_loop import Loop
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any
 
 from harness.agent import build
-from harness.agent.loop import Loop
-from harness.agent.policy import Policy
-from harness.agent.spending import PaidModel, open_account
+from harness.agent.agent_loop import Loop
+from harness.agent.turn_policy import BudgetedModel, Policy, open_budget
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -20,10 +19,12 @@ MUTANT = Mutant(
 )
 
 
-def own_account(brief: Brief, transcript: Any, paid: PaidModel, *parts: Any, **more: Any) -> Loop:
+def own_account(
+    brief: Brief, transcript: Any, paid: BudgetedModel, *parts: Any, **more: Any
+) -> Loop:
     """A loop whose model is paid from an account that was opened for it alone."""
-    account = open_account(Policy(), brief.clock.now_ms)
-    return Loop(transcript, PaidModel(paid._model, account), *parts, **more)
+    account = open_budget(Policy(), brief.clock.now_ms)
+    return Loop(transcript, BudgetedModel(paid._model, account), *parts, **more)
 
 
 def agent(brief: Brief) -> None:

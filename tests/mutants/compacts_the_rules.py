@@ -7,7 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from harness.agent import build
-from harness.agent.model import Answer, AnthropicModel, Query
+from harness.agent.models.anthropic_model import AnthropicModel
+from harness.agent.models.model_call import Answer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.early import Early

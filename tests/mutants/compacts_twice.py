@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.compaction import Compaction
-from harness.agent.overflow import Escalation
+from harness.agent.context_overflow import Compaction, Escalation
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.loop import Loop
-from harness.agent.model import Answer
-from harness.agent.outcome import Outcome
+from harness.agent.agent_loop import Loop
+from harness.agent.models.model_call import Answer
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.messages import user
 from tests.mutants import Mutant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.agent.model import Answer, Query
+from harness.agent.models.model_call import Answer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text
 from tests.mutants import Mutant

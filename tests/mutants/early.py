@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.agent.loop import Loop
-from harness.agent.model import Query
-from harness.agent.outcome import Outcome
+from harness.agent.agent_loop import Loop
+from harness.agent.models.model_call import Query
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.messages import Message, ToolUse, user
 
 TASK = "Summarise the conversation."

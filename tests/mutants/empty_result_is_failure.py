@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from harness.agent import build
-from harness.agent.projection import NO_TEXT
+from harness.agent.conversation.projection import NO_TEXT
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolResult, ToolUse
 from tests.mutants import Mutant

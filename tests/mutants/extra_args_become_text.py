@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 
 from harness.agent import build
-from harness.agent.environment import EnvironmentSpec
-from harness.agent.environment.offered import offered
-from harness.agent.environment.settings import to_variables
+from harness.agent.tool_environment import EnvironmentSpec, environments_of, to_variables
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -27,4 +25,4 @@ def joined(spec: EnvironmentSpec) -> dict[str, str]:
 
 def agent(brief: Brief) -> None:
     """The reference agent that joins what it should quote."""
-    build(brief, environment=offered(brief.tools, bridge=joined)).run()
+    build(brief, environment=environments_of(brief.tools, bridge=joined)).run()

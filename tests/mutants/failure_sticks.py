@@ -6,8 +6,8 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.outcome import Outcome
-from harness.agent.transcript import Transcript
+from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant

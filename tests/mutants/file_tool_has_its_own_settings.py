@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from harness.agent import build
-from harness.agent.assembly import standard_environment
-from harness.agent.environment import Environments, EnvironmentSpec
+from harness.agent.composition import standard_environment
+from harness.agent.tool_environment import Environments, EnvironmentSpec
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.transcript import RowTranscript
+from harness.agent.sessions.transcript import RowTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import Mutant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.agent import build
-from harness.agent.projection import project
+from harness.agent.conversation.projection import project
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import Mutant

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.projection import Projection
-from harness.agent.transcript import RowTranscript
+from harness.agent.conversation.projection import Projection
+from harness.agent.sessions.transcript import RowTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
-from harness.stores.rows import SessionStore
+from harness.stores.session_store import SessionStore
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

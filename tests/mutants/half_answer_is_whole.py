@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.agent.model import Answer, Query
+from harness.agent.models.model_call import Answer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, build_with

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.failures import ModelFailure
-from harness.agent.loop import Loop
+from harness.agent.agent_loop import Loop
+from harness.agent.models.failures import ModelFailure
 from harness.core.values.brief import Brief
 from harness.core.values.messages import assistant
 from tests.mutants import Mutant

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 from harness.agent.guards import EmptyInputGuard, EndTurn, Guard, Proceed
-from harness.agent.guards.empty_input import needed_by
+from harness.agent.guards.guard_protocol import needed_by
 from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.agent import build
-from harness.agent.loop import Loop
-from harness.agent.outcome import Outcome
+from harness.agent.agent_loop import Loop
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolUse, results
 from tests.mutants import Mutant

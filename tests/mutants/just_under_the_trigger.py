@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.agent import build
-from harness.agent.compaction import Ask, Compacted, compact
-from harness.agent.overflow import Escalation
-from harness.agent.transcript import Transcript
-from harness.agent.window import clip, estimate_tokens
+from harness.agent.context_overflow import Ask, Compacted, Escalation, compact
+from harness.agent.conversation.context_window import clip, estimate_tokens
+from harness.agent.sessions.transcript import Transcript
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, canonical, user
 from tests.mutants import Mutant

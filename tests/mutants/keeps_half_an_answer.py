@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.failures import ModelFailure
-from harness.agent.loop import Loop
-from harness.agent.model import Answer, Query
-from harness.agent.transcript import RowTranscript
+from harness.agent.agent_loop import Loop
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.sessions.transcript import RowTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, assistant
 from tests.mutants import Mutant

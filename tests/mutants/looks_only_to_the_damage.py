@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.agent import build
 from harness.core.values.brief import Brief
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.agent import build
-from harness.agent.projection import project
+from harness.agent.conversation.projection import project
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, Message, Text
 from tests.mutants import Mutant

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.agent import build
 from harness.agent.guards import Guard
-from harness.agent.policy import Policy
+from harness.agent.turn_policy import Policy
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolSpec
 from tests.mutants import Mutant

@@ -14,7 +14,7 @@ from harness.agent.guards import (
     Refuse,
     RepeatGuard,
 )
-from harness.agent.guards.empty_input import needed_by
+from harness.agent.guards.guard_protocol import needed_by
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Json, ToolSpec, ToolUse
 from tests.mutants import Mutant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.agent import build
-from harness.agent.model import AnthropicModel
+from harness.agent.models.anthropic_model import AnthropicModel
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -24,7 +24,7 @@ def _as_it_is(client: Any) -> Any:
 class Obedient(AnthropicModel):
     """Leaves retry-after to the SDK."""
 
-    patient = staticmethod(_as_it_is)
+    bounded = staticmethod(_as_it_is)
 
 
 def agent(brief: Brief) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.agent import build
-from harness.agent.assembly import is_on
-from harness.agent.failures import ModelFailure
-from harness.agent.model import Answer, AnthropicModel, Query
+from harness.agent.composition import is_on
+from harness.agent.models.anthropic_model import AnthropicModel
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Query
 from harness.core.values.brief import Brief
 from tests.mutants.second_model import SecondModel, Show
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.agent import build
 from harness.agent.guards import EmptyInputGuard, Guard
-from harness.agent.guards.empty_input import bare_name
+from harness.agent.guards.guard_protocol import bare_name
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolSpec
 from tests.mutants import Mutant

@@ -8,7 +8,7 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.guards import EmptyInputGuard, Guard, Guide, IdenticalFailureGuard, Proceed
-from harness.agent.guards.empty_input import needed_by
+from harness.agent.guards.guard_protocol import needed_by
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
 from tests.mutants import Mutant

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.compaction import Ask, Compaction
-from harness.agent.overflow import Escalation
-from harness.agent.transcript import Transcript
+from harness.agent.context_overflow import Ask, Compaction, Escalation
+from harness.agent.sessions.transcript import Transcript
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.agent.failures import ModelFailure
-from harness.agent.model import Answer, Query
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with

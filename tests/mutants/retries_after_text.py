@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from harness.agent import build
+from harness.agent.agent_loop import Loop
 from harness.agent.gateway import Gateway
-from harness.agent.loop import Loop
-from harness.agent.transcript import Transcript
+from harness.agent.sessions.transcript import Transcript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from harness.agent import build
-from harness.agent.assembly import standard_model
-from harness.agent.failures import ModelFailure
-from harness.agent.model import Answer, Query
+from harness.agent.composition import standard_model
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text
 from tests.mutants import Mutant

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.agent import build
-from harness.agent.blocks import read_block
-from harness.agent.model import Answer, AnthropicModel, answer_of
+from harness.agent.models.anthropic_blocks import read_block
+from harness.agent.models.anthropic_model import AnthropicModel
+from harness.agent.models.model_call import Answer, answer_of
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

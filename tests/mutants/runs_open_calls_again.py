@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.assembly import standard_tools
-from harness.agent.projection import Projection
+from harness.agent.composition import standard_tools
+from harness.agent.conversation.projection import Projection
+from harness.agent.sessions.transcript import RowTranscript
 from harness.agent.toolbox import Toolbox
-from harness.agent.transcript import RowTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import results
-from harness.stores.rows import SessionStore
+from harness.stores.session_store import SessionStore
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

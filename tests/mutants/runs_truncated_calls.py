@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.policy import Policy
+from harness.agent.turn_policy import Policy
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

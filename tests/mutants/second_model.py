@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from harness.agent import build
-from harness.agent.assembly import standard_model
-from harness.agent.failures import ModelFailure
-from harness.agent.model import Answer, Model, Query
+from harness.agent.composition import standard_model
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Model, Query
 from harness.core.values.brief import Brief
 
 Show: TypeAlias = Callable[[str], None] | None

@@ -7,9 +7,9 @@ import json
 import httpx2
 
 from harness.agent import build
-from harness.agent.blocks import read_block, write_message
-from harness.agent.failures import ModelFailure
-from harness.agent.model import MODEL, Answer, Query, answer_of
+from harness.agent.models.anthropic_blocks import read_block, write_message
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import MODEL, Answer, Query, answer_of
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import Show

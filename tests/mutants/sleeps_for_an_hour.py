@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.assembly import is_on
-from harness.agent.model import AnthropicModel
+from harness.agent.composition import is_on
+from harness.agent.models.anthropic_model import AnthropicModel
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

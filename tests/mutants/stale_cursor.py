@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from harness.agent import build
-from harness.agent.outcome import Outcome
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant

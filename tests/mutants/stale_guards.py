@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.agent import build
-from harness.agent.assembly import standard_tools
+from harness.agent.composition import standard_tools
 from harness.agent.guards import Guard, standard_guards
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolSpec

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent import outcome as ends
 from harness.agent.gateway import Gateway
-from harness.agent.outcome import Outcome
-from harness.agent.transcript import Transcript
+from harness.agent.sessions import turn_outcome as ends
+from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant

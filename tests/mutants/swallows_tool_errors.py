@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.assembly import standard_tools
-from harness.agent.projection import NO_TEXT
+from harness.agent.composition import standard_tools
+from harness.agent.conversation.projection import NO_TEXT
 from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolResult, ToolUse

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness.agent import build
-from harness.agent.assembly import is_on
-from harness.agent.model import MAX_TOKENS, MODEL, Answer
-from harness.agent.openai_chat_model import OpenAIChatModel
+from harness.agent.composition import is_on
+from harness.agent.models.model_call import MAX_TOKENS, MODEL, Answer
+from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.assembly import standard_model
-from harness.agent.failures import ModelFailure
-from harness.agent.model import Answer, Model, Query
+from harness.agent.composition import standard_model
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Model, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.transcript import Transcript
+from harness.agent.sessions.transcript import Transcript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.outcome import Outcome
-from harness.agent.transcript import RowTranscript
+from harness.agent.sessions.transcript import RowTranscript
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from tests.mutants import Mutant
 
 MUTANT = Mutant(

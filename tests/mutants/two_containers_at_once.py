@@ -8,11 +8,10 @@ from threading import Barrier
 from typing import Any
 
 from harness.agent import build
-from harness.agent.assembly import standard_environment
-from harness.agent.environment import Environments
-from harness.agent.environment.shared import USERS
-from harness.agent.loop import Loop
-from harness.agent.outcome import Outcome
+from harness.agent.agent_loop import Loop
+from harness.agent.composition import standard_environment
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.agent.tool_environment import ENVIRONMENT_TOOLS, Environments
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolUse, results
 from tests.mutants import Mutant
@@ -34,7 +33,7 @@ class Unlocked(Environments):
 
     def ready(self, task: str, tool: str) -> Any:
         """What the task has, or a new one."""
-        if self.backend is None or tool not in USERS:
+        if self.backend is None or tool not in ENVIRONMENT_TOOLS:
             return None
         if task not in self._made:
             self.looked.wait()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.agent import build
 from harness.agent.guards import Guard, IdenticalFailureGuard, RepeatGuard
-from harness.agent.guards.empty_input import is_unparsed, needed_by
+from harness.agent.guards.guard_protocol import is_unparsed, needed_by
 from harness.agent.toolbox import Toolbox, content_of
 from harness.core.values.brief import Brief, Tool
 from harness.core.values.messages import Json, ToolResult, ToolSpec, ToolUse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.guards import Decision, Refuse, Watch
-from harness.agent.guards.empty_input import is_empty
+from harness.agent.guards.guard_protocol import is_empty
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolUse
 from tests.mutants import Mutant

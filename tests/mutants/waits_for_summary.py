@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.agent import build
-from harness.agent.compaction import Ask, Compacted, compact
-from harness.agent.model import Answer, Query
+from harness.agent.context_overflow import Ask, Compacted, compact
+from harness.agent.models.model_call import Answer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import Mutant

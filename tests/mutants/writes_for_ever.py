@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.agent import build
-from harness.agent.patience import PatientStore
+from harness.agent.sessions.transcript import RetryingStore
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -21,5 +21,5 @@ TIMES = 10_000
 
 def agent(brief: Brief) -> None:
     """The reference agent that never gives a write up."""
-    store: Any = PatientStore(brief.store, brief.clock.sleep, (10.0,) * TIMES)
+    store: Any = RetryingStore(brief.store, brief.clock.sleep, (10.0,) * TIMES)
     build(brief, store=store).run()

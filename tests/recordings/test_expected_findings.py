@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.judging import Job, judge_file
+from harness.cli.judge_task import JudgeTask, judge_file
 
 LIST = Path(__file__).with_name("expected_findings.tsv")
 FILES = 2138
@@ -46,7 +46,7 @@ def _expected() -> dict[str, Counter[str]]:
 def _found(folder: Path) -> Iterator[tuple[str, Counter[str]]]:
     """The findings of every file."""
     for path in _recordings(folder):
-        judged = judge_file(Job(path=str(path)))
+        judged = judge_file(JudgeTask(path=str(path)))
         codes = (f.code for t in judged.transcripts for f in t.verdict.findings)
         assert not any("the reader failed" in why for why in judged.refusals), path
         yield path.relative_to(folder).as_posix(), Counter(codes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
+from harness.core.history.step_records import Sent
 from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, results, user
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
@@ -36,7 +37,7 @@ def history() -> History:
     )
     failed = made.note(results(ToolResult("toolu_1", "old_text is required", is_error=True)))
     _model(made, 2, (hello, failed), None, status=529, outcome="error", complete=False,
-           faults=("http.status",), steps=("send 1 (90 bytes)",))  # fmt: skip
+           faults=("http.status",), steps=(Sent(1, 90),))  # fmt: skip
     reply = made.note(assistant(Text("I could not store that.")))
     made.stored(store="sqlite", added=(StoredRow("1", hello), StoredRow("2", reply)), gone=("9",))
     final = OutboxRequest("final", "I could not store that.", status="failed")

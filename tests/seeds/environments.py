@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from harness.agent.environment import EnvironmentSpec
-from harness.agent.environment.offered import CREATE
+from harness.agent.tool_environment import CREATE, EnvironmentSpec
 from harness.core.values.messages import Json
 from harness.runner import Run
 

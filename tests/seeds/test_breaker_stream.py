@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness.agent.guards import EmptyInputGuard, Proceed, Refuse, Watch, standard_guards
-from harness.agent.guards.empty_input import cut_off, needed_by
+from harness.agent.guards.guard_protocol import cut_off, needed_by
 from harness.core.values.messages import Json, ToolSpec, ToolUse
 from tests.agent.replies import text, use
 from tests.agent.stand import Stand

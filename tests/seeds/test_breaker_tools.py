@@ -22,7 +22,7 @@ from harness.agent.guards import (
     Watch,
     standard_guards,
 )
-from harness.agent.guards.decisions import signature
+from harness.agent.guards.guard_protocol import signature
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Json, ToolUse
 from tests.agent.replies import use

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.agent.patience import WAITS_S
-from harness.agent.transcript import RowTranscript
+from harness.agent.sessions.transcript import STORE_WAITS_S, RowTranscript
 from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, use
@@ -152,7 +151,7 @@ class Breaking(SqliteStore):
     def append(self, *args: Any) -> str:
         """Store, or fail."""
         self.left -= 1
-        if -len(WAITS_S) <= self.left <= 0:
+        if -len(STORE_WAITS_S) <= self.left <= 0:
             raise OSError(28, "No space left on device")
         return super().append(*args)
 

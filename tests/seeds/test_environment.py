@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent import agent as reference
-from harness.agent.environment import SETTINGS, Environments, EnvironmentSpec
-from harness.agent.environment.settings import (
+from harness.agent.tool_environment import (
+    SETTINGS,
+    Environments,
+    EnvironmentSpec,
     from_section,
     from_variables,
     to_variables,

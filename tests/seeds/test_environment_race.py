@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent import build
-from harness.agent.environment import Environments, EnvironmentSpec
-from harness.agent.environment.settings import from_section
+from harness.agent.tool_environment import Environments, EnvironmentSpec, from_section
 from harness.core.values.messages import Json
 from harness.runner import run
 from tests.mutants import two_containers_at_once

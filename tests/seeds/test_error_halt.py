@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.agent.guards import IdenticalFailureGuard, Watch, standard_guards
-from harness.agent.guards.decisions import said
+from harness.agent.guards.guard_protocol import said
 from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.messages import Json, Opaque, Text, ToolResult, ToolUse

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from harness.agent import agent as reference
-from harness.agent.outbox import ENDED, STARTED
+from harness.agent.outgoing import ENDED, STARTED
 from harness.core.scenario.scenario import InboxItem
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Inbound

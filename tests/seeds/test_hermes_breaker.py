@@ -14,7 +14,7 @@ from harness.agent.guards import (
     Watch,
     standard_guards,
 )
-from harness.agent.policy import Policy
+from harness.agent.turn_policy import Policy
 from tests.agent.replies import text, use
 from tests.agent.stand import Stand
 from tests.mutants import (

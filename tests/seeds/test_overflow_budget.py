@@ -12,12 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent import agent as reference
-from harness.agent.compaction import TIMEOUT_S, compact
-from harness.agent.failures import ModelFailure
-from harness.agent.model import Answer, Query
-from harness.agent.overflow import Escalation
-from harness.agent.transcript import RowTranscript
-from harness.agent.window import (
+from harness.agent.context_overflow import SUMMARY_TIMEOUT_S, Escalation, compact
+from harness.agent.conversation.context_window import (
     BARE_TOKENS,
     budget_tokens,
     estimate_tokens,
@@ -25,6 +21,9 @@ from harness.agent.window import (
     target_tokens,
     window_of,
 )
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.sessions.transcript import RowTranscript
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import assistant, user
 from harness.runner import run
@@ -129,7 +128,7 @@ def test_a_summary_has_a_minute_and_what_replaces_it_waits_for_nobody(stream: st
     assert (first.purpose, summary.purpose, second.purpose) == ("main", "compact", "main")
     assert summary.answered.outcome == "timeout"
     waited_ms = second.called.at_ms - summary.called.at_ms
-    assert TIMEOUT_S * 1000 <= waited_ms <= (TIMEOUT_S + 30) * 1000
+    assert SUMMARY_TIMEOUT_S * 1000 <= waited_ms <= (SUMMARY_TIMEOUT_S + 30) * 1000
 
 
 @pytest.mark.seed(69, kind="mutant")

@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from harness.agent import agent as reference
-from harness.agent.failures import OVERFLOW_PHRASES, SYNTHETIC, classify, classify_answer
-from harness.agent.policy import Policy
+from harness.agent.models.failures import OVERFLOW_PHRASES, SYNTHETIC, classify, classify_answer
+from harness.agent.turn_policy import Policy
 from harness.runner import run
 from tests.agent.replies import error, error_body, message_events, sse, text, use
 from tests.mutants import follows_only_cause

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agent.projection import NO_OUTCOME, project
+from harness.agent.conversation.projection import NO_OUTCOME, project
 from harness.core.values.messages import (
     Message,
     Opaque,
@@ -22,9 +22,9 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from tests.agent.conversation.test_projection import _ROWS, problems
 from tests.agent.replies import text
 from tests.agent.stand import Stand
-from tests.agent.test_projection import _ROWS, problems
 from tests.seeds.caught import caught
 
 IMAGE = Opaque("image", {"type": "image", "source": {"type": "base64", "data": "AA=="}})

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from harness.agent.compaction import compact
-from harness.agent.model import Answer, Query
-from harness.agent.transcripts.chain import Chain, messages_of, transcript_of
-from harness.agent.transcripts.entries import entries, problem
-from harness.agent.transcripts.strip import strip
+from harness.agent.context_overflow import compact
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.sessions.jsonl_conversation import Chain, messages_of, transcript_of
+from harness.agent.sessions.jsonl_entries import problem, read_entries, without_program_entries
 from harness.core.values.messages import Message, Text, ToolResult, assistant, user
 from harness.recordings.readers import claude_code
 from harness.stores.sqlite import SqliteStore
@@ -37,14 +36,16 @@ def test_a_chain_of_stripped_parents_ends_at_the_first_that_is_kept() -> None:
         noise("q", "p", "queue-operation"),
         answer("b", parent="q"),
     )
-    assert parents(strip(data)) == [("a", ""), ("b", "a")]
+    assert parents(without_program_entries(data)) == [("a", ""), ("b", "a")]
 
 
 @pytest.mark.seed(79)
 @pytest.mark.parametrize("circle", [["p"], ["p", "q"], ["p", "q", "r"]])
 def test_a_circle_of_stripped_parents_makes_a_root(circle: list[str]) -> None:
     ring = [noise(name, circle[n - 1]) for n, name in enumerate(circle)]
-    assert parents(strip(file_of(*ring, said("a", "Hi", circle[0])))) == [("a", "")]
+    assert parents(without_program_entries(file_of(*ring, said("a", "Hi", circle[0])))) == [
+        ("a", "")
+    ]
     circular = file_of(said("a", "Hi", "b"), answer("b", "Ho", parent="a"))
     assert [m.text for m in messages_of(circular)] == ["Hi", "Ho"]
 
@@ -54,15 +55,15 @@ def test_what_need_not_be_linked_anew_is_kept_byte_for_byte() -> None:
     odd = b'{ "uuid":"a",  "type":"user", "n": 1.50, "message":{"role":"user","content":"\\u00e9"}}'
     torn = b'{"type": "assis'
     data = file_of(odd, torn, b"", answer("b", "Ho", parent="a"), noise("p", "b"))
-    assert strip(data) == file_of(odd, torn, b"", answer("b", "Ho", parent="a"))
-    assert strip(strip(data)) == strip(data)
+    assert without_program_entries(data) == file_of(odd, torn, b"", answer("b", "Ho", parent="a"))
+    assert without_program_entries(without_program_entries(data)) == without_program_entries(data)
 
 
 @given(MESSAGES)
 @pytest.mark.seed(80)
 def test_a_file_without_noise_is_its_own_stripped_form(messages: list[Message]) -> None:
     data = transcript_of(messages)
-    assert strip(data) == data
+    assert without_program_entries(data) == data
 
 
 @pytest.mark.seed(81)
@@ -222,5 +223,5 @@ def test_an_abandoned_branch_is_not_told_and_results_of_parallel_calls_are() -> 
     messages = messages_of(data)
     assert "Forget me" not in [m.text for m in messages]
     assert [r.id for m in messages for r in m.tool_results] == ["1", "2"]
-    assert len(entries(data)) == 7
+    assert len(read_entries(data)) == 7
     assert len(messages) == 6

@@ -10,14 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agent.outcome import Outcome
-from harness.agent.transcripts import files
-from harness.agent.transcripts.chain import messages_of, transcript_of
-from harness.agent.transcripts.files import Archive, encoded, inside, read_session_file
-from harness.agent.transcripts.watermark import Watermark, at_end, gap
+from harness.agent.sessions import session_archive
+from harness.agent.sessions.jsonl_conversation import messages_of, transcript_of
+from harness.agent.sessions.session_archive import (
+    Archive,
+    Watermark,
+    folder_name,
+    path_inside,
+    read_session_file,
+    rows_after,
+    watermark_at_end,
+)
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, Thinking, assistant, user
-from harness.stores.rows import SessionRow
+from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import TALK, archive_in, archived, assert_caught
 
@@ -49,7 +56,7 @@ OUTSIDE = [
 @pytest.mark.seed(75)
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_a_path_that_leads_out_is_refused(config: Path, path: str) -> None:
-    assert inside(config / path, config) is None
+    assert path_inside(config / path, config) is None
     assert read_session_file(str(config / path), config) is None
 
 
@@ -89,9 +96,9 @@ def test_circles_and_links_to_nowhere_are_refused_without_an_exception(config: P
     (place / "self").symlink_to(place / "self")
     (place / "nowhere.jsonl").symlink_to(place / "gone.jsonl")
     for name in ("loop.jsonl", "self", "nowhere.jsonl", "nul\x00.jsonl"):
-        assert inside(place / name, config) is None
+        assert path_inside(place / name, config) is None
         assert read_session_file(str(place / name), config) is None
-    assert inside(place / "new.jsonl", config) == place / "new.jsonl"
+    assert path_inside(place / "new.jsonl", config) == place / "new.jsonl"
     assert read_session_file(str(place / "new.jsonl"), config) is None
 
 
@@ -101,7 +108,7 @@ def test_a_session_whose_name_leads_out_has_no_place(tmp_path: Path) -> None:
     with pytest.raises(PermissionError, match="no place below"):
         archive.paths("../../../elsewhere")
     assert archive.paths("..")[0].name == "...jsonl"
-    assert encoded("/a b/c_d.e") == "-a-b-c-d-e"
+    assert folder_name("/a b/c_d.e") == "-a-b-c-d-e"
 
 
 @pytest.mark.seed(95)
@@ -113,14 +120,14 @@ def test_when_one_write_fails_neither_file_remains(
     archive, data = archive_in(tmp_path), transcript_of(TALK)
     if there_before:
         archive.write("main", data, Watermark("1"))
-    write = files._replace
+    write = session_archive._replace
 
     def full(path: Path, content: bytes) -> None:
         if path.name.endswith(failing):
             raise OSError(28, "No space left on device")
         write(path, content)
 
-    monkeypatch.setattr(files, "_replace", full)
+    monkeypatch.setattr(session_archive, "_replace", full)
     with pytest.raises(OSError, match="No space left"):
         archive.write("main", data, Watermark("2"))
     assert [path for path in archive.paths("main") if path.exists()] == []
@@ -149,7 +156,7 @@ def test_a_transcript_without_its_watermark_would_stay_and_is_not_trusted(tmp_pa
 def test_a_watermark_of_another_transcript_is_not_trusted(tmp_path: Path) -> None:
     archive, rows = archive_in(tmp_path), [SessionRow("1", user("Hi")), SessionRow("2", TALK[1])]
     data = transcript_of([row.message for row in rows])
-    archive.write("main", data, at_end(rows, data))
+    archive.write("main", data, watermark_at_end(rows, data))
     assert archive.read("main")[0] == data
     archive.paths("main")[0].write_bytes(transcript_of(TALK))
     assert archive.read("main") == (b"", Watermark())
@@ -174,10 +181,10 @@ def _rows(messages: list[Message]) -> list[SessionRow]:
 def test_rows_follow_an_answer_and_nothing_else() -> None:
     rows = _rows([*TALK, user("More")])
     for place, row in enumerate(rows):
-        found = gap(rows, at_end(rows[: place + 1], b"x"))
+        found = rows_after(rows, watermark_at_end(rows[: place + 1], b"x"))
         assert found == (rows[place + 1 :] if row.message.role == "assistant" else None)
-    assert gap(rows, Watermark()) is None
-    assert gap(rows, Watermark("1", "another digest")) is None
+    assert rows_after(rows, Watermark()) is None
+    assert rows_after(rows, Watermark("1", "another digest")) is None
 
 
 @given(st.lists(st.booleans(), min_size=4, max_size=4))
@@ -188,7 +195,7 @@ def test_reasoning_rows_do_not_shift_a_watermark(reasons: list[bool]) -> None:
         m for m, wanted in zip(TALK, reasons, strict=True) for m in [thought] * wanted + [m]
     ]
     rows = _rows([*messages, user("More"), assistant("Said")])
-    missing = gap(rows, at_end(rows[: len(messages)], b"x"))
+    missing = rows_after(rows, watermark_at_end(rows[: len(messages)], b"x"))
     assert missing is not None
     assert [row.message.text for row in missing] == ["More", "Said"]
 

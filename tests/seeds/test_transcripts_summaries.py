@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.agent.transcripts.chain import (
+from harness.agent.sessions.jsonl_conversation import (
     Chain,
     after_last_summary,
     messages_of,
     transcript_of,
 )
-from harness.agent.transcripts.files import read_session_file
-from harness.agent.transcripts.strip import strip
+from harness.agent.sessions.jsonl_entries import without_program_entries
+from harness.agent.sessions.session_archive import read_session_file
 from harness.core.values.messages import Thinking, ToolResult, ToolUse, assistant, results, user
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
@@ -119,7 +119,7 @@ def test_a_summary_without_the_flag_is_stripped_and_its_children_linked_anew() -
     for flag in ({}, {"isCompactSummary": False}, {"isCompactSummary": "yes"}):
         title = noise("s", "a", "summary", summary="A title", **flag)
         data = file_of(said("a", "Hi"), title, answer("b", "Ho", parent="s"))
-        assert parents(strip(data)) == [("a", ""), ("b", "a")]
+        assert parents(without_program_entries(data)) == [("a", ""), ("b", "a")]
         assert messages_of(data) == [user("Hi"), assistant("Ho")]
 
 
@@ -169,7 +169,7 @@ def test_a_compaction_leaves_the_last_answer_and_what_follows_but_for_the_links(
 
 @pytest.mark.seed(77)
 def test_an_empty_store_is_filled_from_the_archive(tmp_path: Path) -> None:
-    from harness.agent.outcome import Outcome
+    from harness.agent.sessions.turn_outcome import Outcome
     from harness.core.values.calls import Inbound
 
     first = archived(tmp_path, SqliteStore(tmp_path / "old.db"))

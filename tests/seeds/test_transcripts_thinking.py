@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agent.projection import project
-from harness.agent.transcripts.chain import messages_of
-from harness.agent.transcripts.entries import entries
-from harness.agent.transcripts.strip import without_stale_thinking
-from harness.agent.window import BYTES_PER_TOKEN, clip
+from harness.agent.conversation.context_window import BYTES_PER_TOKEN, clip
+from harness.agent.conversation.projection import project
+from harness.agent.sessions.jsonl_conversation import messages_of
+from harness.agent.sessions.jsonl_entries import read_entries, without_stale_thinking
 from harness.core.values.messages import Message, Thinking
 from tests.seeds.transcript_lines import Line, answer, file_of, lines_of, said
 
@@ -32,7 +31,7 @@ def _talk(*ids: str) -> bytes:
 
 def _kept(data: bytes) -> list[int]:
     """How many thinking blocks each entry of the assistant has."""
-    blocks = [e.message.blocks for e in entries(data) if e.is_assistant and e.message]
+    blocks = [e.message.blocks for e in read_entries(data) if e.is_assistant and e.message]
     return [sum(isinstance(b, Thinking) for b in found) for found in blocks]
 
 

@@ -10,8 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from harness.agent import agent as reference
-from harness.agent.transcripts.archived import ArchivedTranscript
-from harness.agent.transcripts.files import Archive
+from harness.agent.sessions.session_archive import Archive, ArchivedTranscript
 from harness.core.values.messages import (
     Message,
     Opaque,

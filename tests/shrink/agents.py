@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.agent import agent as reference
 from harness.agent import build
-from harness.agent.policy import Policy
+from harness.agent.turn_policy import Policy
 from harness.core.values.brief import Brief
 
 

@@ -19,7 +19,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.stores.jsonl import JsonlStore
-from harness.stores.rows import SessionStore
+from harness.stores.session_store import SessionStore
 from harness.stores.sqlite import SqliteStore
 
 Lines = list[bytes]

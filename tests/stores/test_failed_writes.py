@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.core.values.messages import Message, user
-from harness.stores.disk import Disk
-from harness.stores.jsonl import JsonlStore
+from harness.stores.jsonl import Disk, JsonlStore
 from harness.stores.sqlite import SqliteStore
 
 LARGE = user("x" * 100_000)

@@ -17,8 +17,8 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import user
 from harness.runner import run
 from harness.runner.session import open_reader
-from harness.stores.open import open_store
 from harness.stores.postgres import PostgresStore
+from harness.stores.store_options import open_store
 
 pytestmark = pytest.mark.real
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.outcome import Outcome, restored
-from harness.agent.transcript import RowTranscript, Transcript
+from harness.agent.sessions.transcript import RowTranscript, Transcript
+from harness.agent.sessions.turn_outcome import Outcome, restored
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, assistant
-from harness.stores.rows import Pending
+from harness.stores.session_store import Pending
 from harness.stores.sqlite import SqliteStore
 
 

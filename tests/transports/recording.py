@@ -17,7 +17,7 @@ from harness.cassettes.recorder import Recorder
 from harness.cassettes.timing import Timing, from_metadata
 from harness.clock import Clock
 from harness.transports.recording_proxy import RecordingProxy
-from harness.transports.upstream import Provider, Upstream
+from harness.transports.upstream import ProviderAccess, Upstream
 from tests.cassettes.recorded import ASK, said
 
 HELLO = json.dumps(said("hello")).encode()
@@ -31,7 +31,7 @@ def proxy(
 ) -> Iterator[tuple[RecordingProxy, Recorder]]:
     """A recording proxy before a provider, and what it records."""
     recorder = Recorder()
-    both = {name: Provider(url, key) for name in ("anthropic", "openai")}
+    both = {name: ProviderAccess(url, key) for name in ("anthropic", "openai")}
     with RecordingProxy(recorder, Upstream(both), calls_max=calls_max, clock=clock) as server:
         yield server, recorder
 

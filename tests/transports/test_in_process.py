@@ -12,8 +12,8 @@ from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTu
 from harness.core.values.brief import Brief, ToolError
 from harness.core.values.errors import InputError, RunStopped
 from harness.core.values.plans import Close, Plan, Raise, Send
-from harness.transports.clients import sdk_client
 from harness.transports.in_process import InProcessBrief
+from harness.transports.sdk_clients import sdk_client
 from tests.transports.world import REQUEST, Bend, in_process, keys
 
 TOOLS = {

@@ -11,9 +11,9 @@ import pytest
 
 from harness.clock import VirtualClock
 from harness.core.values.plans import Head, Send, Wait
-from harness.transports import http
+from harness.transports import http_connection
 from harness.transports.loopback import Loopback
-from tests.transports.test_transport import ENDS
+from tests.transports.test_httpx_transport import ENDS
 from tests.transports.world import REQUEST, client, in_process, keys, loopback, met, transition
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
@@ -89,9 +89,9 @@ def test_requests_that_come_together_are_answered_in_turn_on_one_connection() ->
 def test_a_request_in_chunks_is_read_whole() -> None:
     framing = f"{LAST}\r\ntransfer-encoding: chunked\r\n\r\n"
     head = f"POST /v1/messages HTTP/1.1\r\nhost: x\r\n{framing}".encode()
-    pieces = b"".join(http.chunk(BODY[at : at + 7]) for at in range(0, len(BODY), 7))
+    pieces = b"".join(http_connection.chunk(BODY[at : at + 7]) for at in range(0, len(BODY), 7))
     with loopback(transition()) as server:
-        answer = raw(server, head + pieces + http.LAST_CHUNK)
+        answer = raw(server, head + pieces + http_connection.LAST_CHUNK)
     assert answer.startswith(b"HTTP/1.1 200 OK")
 
 

@@ -20,7 +20,7 @@ from harness.clock import RealClock
 from harness.core.scenario.scenario import Turn
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
-from harness.transports.http import BODY_MOST_BYTES
+from harness.transports.http_connection import BODY_MOST_BYTES
 from harness.transports.loopback import Loopback, Loopbacks, Urls
 from tests.transports.world import REQUEST, loopback, transition
 

@@ -14,9 +14,9 @@ from harness.core.history.history import canonical
 from harness.core.scenario.scenario import ToolScript, ToolTurn, Turn
 from harness.core.transition.transition import Transition
 from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
-from harness.transports.clients import sdk_client
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
+from harness.transports.sdk_clients import sdk_client
 from tests.http_library import http
 from tests.transports.world import loopback, transition
 
@@ -83,7 +83,7 @@ def ask(client: Any, messages: list[dict[str, Any]], stream: bool) -> Any:
 @given(st.lists(TURNS, max_size=5), st.lists(BENDS, max_size=6), st.booleans())
 def test_both_doors_write_one_history(turns: list[Turn], bends: list[str], stream: bool) -> None:
     inner = run(turns, bends, stream)
-    brief = InProcessBrief(Door(inner, RealClock()), PurePath())
+    brief = InProcessBrief(Dispatcher(inner, RealClock()), PurePath())
     inside = play(brief.anthropic(max_retries=0), stream)
     outer = run(turns, bends, stream)
     with loopback(outer) as server:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.transports.upstream import Provider, providers
+from harness.transports.upstream import ProviderAccess, providers
 from tests.transports.recording import HELLO, post, proxy
 from tests.transports.upstreams import upstream, whole
 
@@ -30,8 +30,8 @@ def test_a_base_may_end_with_the_version(base: str, path: str) -> None:
 
 def test_providers_come_from_the_environment() -> None:
     found = providers({"OPENAI_BASE_URL": "https://x.example/v1", "ANTHROPIC_API_KEY": "k"})
-    assert found["anthropic"] == Provider("https://api.anthropic.com", "k")
-    assert found["openai"] == Provider("https://x.example/v1", "")
+    assert found["anthropic"] == ProviderAccess("https://api.anthropic.com", "k")
+    assert found["openai"] == ProviderAccess("https://x.example/v1", "")
     both = providers({"OPENAI_BASE_URL": "https://x.example"}, "http://127.0.0.1:1")
     assert {p.url for p in both.values()} == {"http://127.0.0.1:1"}
 

@@ -17,9 +17,9 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Plan
 from harness.providers.anthropic.wire import AnthropicWire
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.loopback import Loopback
-from harness.transports.transport import Transport
 
 Bend = Callable[[Plan], Plan]
 REQUEST: dict[str, Any] = {
@@ -43,14 +43,14 @@ def transition(
 
 def in_process(
     *turns: Turn, clock: Clock | None = None, bend: Bend | None = None, **fields: Any
-) -> Door:
+) -> Dispatcher:
     """A door of this process."""
-    return Door(transition(*turns, bend=bend, **fields), clock or RealClock())
+    return Dispatcher(transition(*turns, bend=bend, **fields), clock or RealClock())
 
 
-def client(door: Door) -> httpx2.Client:
+def client(door: Dispatcher) -> httpx2.Client:
     """A plain client on the in-process transport."""
-    transport: Any = Transport(door)
+    transport: Any = HttpxTransport(door)
     return httpx2.Client(transport=transport, base_url="http://door.invalid")
 
 

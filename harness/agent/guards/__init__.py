@@ -1,15 +1,28 @@
 """Guards: pure state machines that watch the tool calls of one turn.
 
-A guard is asked before a call runs and told its result afterwards; it answers with a decision and
-does nothing else, so it serves in anybody's loop. First comes guidance (the model may not know
-what it does wrong), then refusal (the call is not run), then the end of the turn.
+A guard answers with a decision and does nothing else, so it serves in any tool loop. First comes
+guidance (the model may not know what it does wrong), then refusal (the call is not run), then the
+end of the turn.
 """
 
-from harness.agent.guards.decisions import Decision, EndTurn, Guard, Guide, Proceed, Refuse
-from harness.agent.guards.empty_input import EmptyInputGuard
-from harness.agent.guards.identical_failure import IdenticalFailureGuard
-from harness.agent.guards.repeat import RepeatGuard
-from harness.agent.guards.watch import Watch, standard_guards
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.agent.guards.empty_input_guard import EmptyInputGuard
+from harness.agent.guards.guard_protocol import (
+    Decision,
+    EndTurn,
+    Guard,
+    Guide,
+    Proceed,
+    Refuse,
+    Watch,
+    needed_by,
+)
+from harness.agent.guards.identical_failure_guard import IdenticalFailureGuard
+from harness.agent.guards.repeat_guard import RepeatGuard
+from harness.core.values.messages import ToolSpec
 
 __all__ = [
     "Decision",
@@ -24,3 +37,8 @@ __all__ = [
     "Watch",
     "standard_guards",
 ]
+
+
+def standard_guards(tools: Sequence[ToolSpec]) -> tuple[Guard, ...]:
+    """The guards of the reference agent for one turn with these tools."""
+    return (EmptyInputGuard(needed_by(tools)), IdenticalFailureGuard(), RepeatGuard())

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar, overload
 import msgspec
 
 from harness.core.history.events import SCHEMA_VERSION, AnyEvent, Started
+from harness.core.history.upgrade import OLDEST_VERSION, upgraded
 from harness.core.values.messages import Json, Message, printable
 
 _Value = TypeVar("_Value")
@@ -104,15 +105,29 @@ def decode_line(line: bytes, number: int) -> AnyEvent:
     """The event of a line of a file; errors begin with `line N: `.
 
     Raises msgspec.DecodeError or ValidationError for a line that is no event, or of a version that
-    is not ours.
+    this loop-harness does not read.
     """
     try:
-        event = _decoder.decode(line)
+        event = _decode(line)
     except msgspec.ValidationError as error:
         raise msgspec.ValidationError(f"line {number}: {error}") from None
     except msgspec.DecodeError as error:
         raise msgspec.DecodeError(f"line {number}: {error}") from None
     if isinstance(event, Started) and event.v != SCHEMA_VERSION:
-        what = f"a history of version {event.v}; this loop-harness reads version {SCHEMA_VERSION}"
+        known = f"versions {OLDEST_VERSION} to {SCHEMA_VERSION}"
+        what = f"a history of version {event.v}; this loop-harness reads {known}"
         raise msgspec.ValidationError(f"line {number}: {what}: use the one that wrote it")
     return event
+
+
+def _decode(line: bytes) -> AnyEvent:
+    """The event of a line, of an older version too."""
+    try:
+        event = _decoder.decode(line)
+        if not (isinstance(event, Started) and event.v == OLDEST_VERSION):
+            return event
+    except msgspec.ValidationError:
+        if upgraded(msgspec.json.decode(line), SCHEMA_VERSION) is None:
+            raise
+    fields = upgraded(msgspec.json.decode(line), SCHEMA_VERSION)
+    return _decoder.decode(msgspec.json.encode(fields))

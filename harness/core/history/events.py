@@ -10,11 +10,12 @@ from typing import TypeAlias, TypedDict
 
 import msgspec
 
+from harness.core.history.step_records import StepRecord
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import Outcome
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, tag_field="event", omit_defaults=True):
@@ -74,6 +75,7 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
     """The agent calls; `refused` holds the ids of the rules that the dialect answers 400 for.
 
     `parent`: the session that has made this one; said by the first model call of a sub-agent.
+    `provider`: of a model call, the provider that it came by.
     `malformed`: the body cannot be read, for it holds half of a surrogate pair.
     """
 
@@ -86,6 +88,7 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
     bytes: int = 0
     tokens: int = 0
     parent: str = ""
+    provider: str = ""
     malformed: bool = False
 
 
@@ -97,13 +100,14 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     that the whole answer left the door, with its terminal event. `retry_after` is that header as it
     stands, with `ms` behind the number of a `retry-after-ms`; `too_large` says that the answer
     refuses the request for its size, whatever its shape. `silent_ms` is the longest time within a
-    model's answer in which nothing comes, or nothing but keep-alives.
+    model's answer in which nothing comes, or nothing but keep-alives. `layers` names the layer of
+    each fault that a plug-in brought.
     """
 
     key: str
     seam: Seam
     script_turn: int | None = None
-    steps: tuple[str, ...] = ()
+    steps: tuple[StepRecord, ...] = ()
     faults: tuple[str, ...] = ()
     status: int | None = None
     error: str = ""
@@ -116,6 +120,11 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     retry_after: str = ""
     too_large: bool = False
     silent_ms: int = 0
+    layers: dict[str, str] = {}
+
+    def layer_of(self, fault: str) -> str:
+        """The layer of a fault that bent this answer: as declared, else the part before the dot."""
+        return self.layers.get(fault) or fault.partition(".")[0]
 
 
 class Rare(TypedDict, total=False):

@@ -17,9 +17,10 @@ import msgspec
 
 from harness.core.history.events import Answered, Called
 from harness.core.history.message_tree import Node
-from harness.core.history.plan_words import waited_ms
+from harness.core.history.step_records import waited_ms, words
 from harness.core.values.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
 from harness.core.values.messages import Json, Message, ToolResult, ToolUse, canonical
+from harness.core.values.plans import Close
 
 TRANSIENT_STATUSES = frozenset({408, 409, 429})
 """The 4xx that a later attempt may not meet again."""
@@ -90,15 +91,16 @@ class Exchange(msgspec.Struct, eq=False):
     def is_bent_by(self, *layers: str) -> bool:
         """Whether a fault of one of these layers (`sse`, `transport`) had a hand in the answer, so
         that a client may have failed to read it."""
-        faults = self.answered.faults if self.answered else ()
-        return any(fault.partition(".")[0] in layers for fault in faults)
+        a = self.answered
+        return a is not None and any(a.layer_of(fault) in layers for fault in a.faults)
 
     @property
     def is_unreadable(self) -> bool:
         """Whether the network broke the answer off, so that a client may have made nothing of it:
         the SDKs read the body of an error before they tell its status."""
         steps = self.answered.steps if self.answered else ()
-        return not {"close", "reset"}.isdisjoint(steps) and self.is_bent_by("transport")
+        broken = any(isinstance(step, Close) for step in steps)
+        return broken and self.is_bent_by("transport")
 
     @property
     def too_large(self) -> bool:
@@ -210,7 +212,7 @@ def _came(answered: Answered) -> Json:
     value = answered.value
     if isinstance(value, dict) and value.get("how") == "input_changed":
         value = {name: part for name, part in value.items() if name != "how"}
-    return [value, answered.outcome, answered.steps if value is None else ()]
+    return [value, answered.outcome, tuple(map(words, answered.steps)) if value is None else ()]
 
 
 def answer_failed(answered: Answered) -> bool:
@@ -223,7 +225,7 @@ def answer_failed(answered: Answered) -> bool:
 def answer_text(answered: Answered) -> str:
     """The readable part of a tool's answer; the steps when it did not answer."""
     if not isinstance(answered.value, dict):
-        return ", ".join(answered.steps)
+        return ", ".join(map(words, answered.steps))
     content = answered.value.get("content", "")
     if isinstance(content, (list, tuple)):
         return "\n".join(str(b["text"]) for b in content if isinstance(b, dict) and "text" in b)

@@ -28,6 +28,7 @@ from harness.core.history.events import (
     Valued,
 )
 from harness.core.history.past import Past
+from harness.core.history.step_records import StepRecord
 from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
@@ -39,7 +40,8 @@ class History:
     """The events of one run, in order, with the values they name.
 
     `sink` is handed each event as it is made, for worlds in which the file must be written before
-    a step is carried out. `log` is where they are kept, in memory without it.
+    a step is carried out. `log` is where they are kept, in memory without it. `fault_layers` are
+    the layers of the faults that a plug-in brought, by kind.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class History:
         self.past = Past()
         self._sink = sink
         self._append = self.events.append if sink is None else self._append_and_tell
+        self.fault_layers: dict[str, str] = {}
         self._trace: tuple[int, Trace] = (-1, Trace())
 
     @property
@@ -122,13 +125,14 @@ class History:
         bytes: int = 0,
         tokens: int = 0,
         parent: str = "",
+        provider: str = "",
         malformed: bool = False,
     ) -> Called:
         """A call crossed a seam."""
         event = Called(
             len(self.events) + 1, at_ms, session, turn, key=key, seam=seam, request=request,
             purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes, tokens=tokens,
-            parent=parent, malformed=malformed,
+            parent=parent, provider=provider, malformed=malformed,
         )  # fmt: skip
         self._append(event)
         self.past.see_called(key, seam, session, request, purpose, at_ms)
@@ -143,7 +147,7 @@ class History:
         turn: int = 0,
         *,
         script_turn: int | None = None,
-        steps: tuple[str, ...] = (),
+        steps: tuple[StepRecord, ...] = (),
         faults: tuple[str, ...] = (),
         status: int | None = None,
         error: str = "",
@@ -163,6 +167,9 @@ class History:
             outcome=outcome,
         )  # fmt: skip
         event = msgspec.structs.replace(event, **rare) if rare else event
+        if faults and self.fault_layers:
+            layers = {kind: layer for kind, layer in self.fault_layers.items() if kind in faults}
+            event = msgspec.structs.replace(event, layers=layers)
         self._append(event)
         self.past.see_answered(event)
         return event

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.history.events import Rare
 from harness.core.history.history import History
-from harness.core.history.plan_words import summary, words_of_sends
+from harness.core.history.step_records import record_sends, record_steps
 from harness.core.transition.answer_bytes import silent_ms, written_status
 from harness.core.values.calls import Call
 from harness.core.values.messages import Json, Message
@@ -53,7 +53,7 @@ def record_reply(
     assert head is not None
     history.answered(
         call.key, "model", call.at_ms, call.session, call.turn,
-        script_turn=turn, steps=(words_of_sends(plan),), status=head.status,
+        script_turn=turn, steps=(record_sends(plan),), status=head.status,
         blocks=history.note(Message("assistant", reply.blocks), call.at_ms),
         stop=reply.stop, usage=reply.usage, rare={"too_large": True} if too_large else None,
     )  # fmt: skip
@@ -91,7 +91,7 @@ def record_answer(
     is_rare = too_large or Wait in kinds or (bool(statuses) and statuses[0] >= 400)
     history.answered(
         call.key, call.seam, call.at_ms, call.session, call.turn,
-        script_turn=turn, faults=faults, error=error, steps=summary(plan), value=value,
+        script_turn=turn, faults=faults, error=error, steps=record_steps(plan), value=value,
         status=statuses[0] if statuses else None,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
         complete=(reply is not None or call.seam == "provider") and whole and not cut,
@@ -132,7 +132,7 @@ def _record_value(
         turn = history.past.turn(session) + (value.inbound.kind == "message")
     history.answered(
         call.key, call.seam, call.at_ms, session, turn,
-        script_turn=script_turn, faults=faults, error=error, steps=summary(plan), value=told,
+        script_turn=script_turn, faults=faults, error=error, steps=record_steps(plan), value=told,
         outcome=("error" if failed else "ok") if whole else _broken(plan),
         complete=isinstance(value, Accepted) if call.seam == "outbox" else whole,
     )  # fmt: skip

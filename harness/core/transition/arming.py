@@ -51,7 +51,10 @@ def seam_of(on: str) -> str:
 
 
 class ArmedFault:
-    """A fault function with its knobs; counts how often it changed a plan."""
+    """A fault function with its knobs; counts how often it changed a plan.
+
+    `layer` is told where the kind does not name it: of a fault that a plug-in brought.
+    """
 
     def __init__(
         self,
@@ -60,8 +63,9 @@ class ArmedFault:
         stage: Stage,
         wire: str = "anthropic",
         refusals: Mapping[str, ApiError] | None = None,
+        layer: str = "",
     ) -> None:
-        self.spec, self.stage, self._wire = spec, stage, wire
+        self.spec, self.stage, self._wire, self.layer = spec, stage, wire, layer
         self._refusals = refusals or {}
         self.function = function
         self._seam, _, self._part = (spec.on or "model").partition(":")

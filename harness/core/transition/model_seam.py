@@ -132,6 +132,7 @@ class ModelSeam:
             refused=tuple([v.rule for v in reading.violations]) if reading.violations else (),
             bytes=len(received.body), tokens=reading.tokens,
             parent=received.headers.get("x-harness-parent", "") if call.n == 1 else "",
+            provider=self.wire.name,
             malformed=not reading.messages and is_malformed(received.body),
         )  # fmt: skip
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+NEAREST_MOST, NAMES_MOST = 3, 10
+"""How many names a message offers: those that are near, and all where none is."""
+
 
 class HarnessError(Exception):
     """The harness itself cannot go on; never the agent's fault (exit status 3)."""
@@ -34,9 +37,15 @@ class RunStopped(BaseException):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message for a mistyped `name`: the nearest known one, or all of them."""
+    """The end of a message for a mistyped `name`: the nearest known ones, at most three.
+
+    With no more than ten names to choose from, all of them are told where none is near.
+    """
     choices = sorted(known)
-    close = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, choices, n=NEAREST_MOST, cutoff=0.6)
     if close:
-        return f"did you mean {close[0]!r}?"
-    return "known: " + ", ".join(choices) if choices else "none is known"
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    if len(choices) <= NAMES_MOST:
+        return "known: " + ", ".join(choices) if choices else "none is known"
+    near = difflib.get_close_matches(name, choices, n=NEAREST_MOST, cutoff=0.0)
+    return f"the nearest of {len(choices)} known names: {', '.join(near)}"

@@ -31,8 +31,8 @@ from harness.fuzz.machines.steps import DAMAGE, FAILURES, JUDGED, TOO_LONG, WIND
 from harness.fuzz.machines.world import Said, World
 from harness.fuzz.scripts import TURNS
 from harness.fuzz.words import BLANKS, WORDS
-from harness.stores.open import OpenStore, open_scratch
-from harness.stores.watched import MOMENTS
+from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_writes import MOMENTS
 from harness.targets import TargetSpec, of_callable
 
 TEXTS = (*WORDS, *BLANKS)

@@ -34,7 +34,7 @@ from harness.core.values.messages import (
 from harness.fuzz.machines.lives import Died
 from harness.fuzz.machines.promises import Broken
 from harness.fuzz.words import BLANKS, WORDS, word
-from harness.stores.rows import unwatched
+from harness.stores.session_store import no_commit_hook
 
 OpenBareStore = Callable[[Path], Any]
 """`folder -> store`: opens the store, or makes it."""
@@ -136,7 +136,7 @@ class StoreMachine(RuleBasedStateMachine):
         try:
             self.store.append(session, message)
         except Died:
-            self.store.at_commit = unwatched
+            self.store.at_commit = no_commit_hook
             self.reopen()
         else:
             raise Broken("at_commit", "a write ended without its moment before the commit")
@@ -205,7 +205,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @staticmethod
     def _close(store: Any) -> None:
-        getattr(store, "close", unwatched)()
+        getattr(store, "close", no_commit_hook)()
 
 
 def _die() -> None:

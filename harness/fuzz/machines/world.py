@@ -31,11 +31,11 @@ from harness.fuzz.scripts import SUMMARY, TOOLS
 from harness.runner import prepare
 from harness.runner.prepare import End
 from harness.runner.session import OwnStore, StoreWatch, open_reader
-from harness.stores.open import OpenStore, open_scratch
-from harness.stores.rows import SessionStore
-from harness.stores.watched import Moment, WatchedStore
+from harness.stores.session_store import SessionStore
+from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_writes import Moment, WatchedStore
 from harness.targets import TargetSpec
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 
 NAME = "session-machine"
@@ -93,7 +93,9 @@ _NOTHING = Past()
 class ParkedBrief(InProcessBrief):
     """A brief whose agent stands still in its inbox until there is a message for it."""
 
-    def __init__(self, world: World, place: Callable[[], Life], door: Door, **parts: Any) -> None:
+    def __init__(
+        self, world: World, place: Callable[[], Life], door: Dispatcher, **parts: Any
+    ) -> None:
         super().__init__(door, world.folder, **parts)
         self._world, self._place = world, place
 
@@ -165,7 +167,7 @@ class World:
         prepare.start(self.transition, self.target, "simulate", next(self.attempts), bool(self.own))
         if self.own:
             self.transition.look = StoreWatch(open_reader(self.own, self.folder), self.history).look
-        door = Door(self.transition, self.clock)
+        door = Dispatcher(self.transition, self.clock)
         own = OwnStore(
             self.transition, self.folder, (), self.target.options, self._watched, self.opener
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.clock.virtual import EPOCH_S
+from harness.clock.virtual_clock import EPOCH_S
 from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.faults import faults
 from harness.runner import run

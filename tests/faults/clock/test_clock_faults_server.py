@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.clock.virtual import EPOCH_S
+from harness.clock.virtual_clock import EPOCH_S
 from harness.core.values.brief import ToolError
 from harness.faults.clock import server
 from harness.runner import Run

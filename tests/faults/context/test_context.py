@@ -20,7 +20,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.plans import Answer, ApiError, Reply
 from harness.faults import arm, faults
 from harness.providers import by_name
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 
 CONTEXT = [kind for kind in faults() if kind.startswith("context.")]
@@ -54,7 +54,7 @@ class Asked:
         script = TurnScript(turns, Draws(0))
         self.clock = VirtualClock()
         self.run = Transition(scenario, by_name("anthropic"), script, History(), faults=[arm(spec)])
-        brief = InProcessBrief(Door(self.run, self.clock), Path("/nowhere"))
+        brief = InProcessBrief(Dispatcher(self.run, self.clock), Path("/nowhere"))
         self.client = brief.anthropic(max_retries=0, timeout=60.0)
         self.error: Exception | None = None
         if first:

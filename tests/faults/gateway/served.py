@@ -15,7 +15,7 @@ from harness.core.values.calls import Inbound
 from harness.core.values.draws import Draws
 from harness.faults import arm
 from harness.providers import by_name
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 
 START_MS = 5_000
@@ -44,7 +44,9 @@ class Served:
             faults=[arm(spec)],
         )
         self.clock, self.killed = VirtualClock(START_MS), 0
-        self.brief = InProcessBrief(Door(self.run, self.clock, on_kill=self._die), Path("/nowhere"))
+        self.brief = InProcessBrief(
+            Dispatcher(self.run, self.clock, on_kill=self._die), Path("/nowhere")
+        )
 
     def _die(self) -> None:
         self.killed += 1

@@ -15,8 +15,8 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.faults import arm
 from harness.providers import by_name
-from harness.transports.door import Door
-from harness.transports.transport import Transport
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 
 HI = {"role": "user", "content": "hi"}
 SAYS = Turn(say="hello", times="forever")
@@ -37,7 +37,7 @@ class Asked:
         scenario = Scenario(name="asked", dialect=dialect, script=(SAYS, SHORT), faults=(spec,))
         script = TurnScript(scenario.script, Draws(0))  # type: ignore[arg-type]
         run = Transition(scenario, wire, script, History(), faults=[self.armed])
-        transport: Any = Transport(Door(run, VirtualClock()))
+        transport: Any = HttpxTransport(Dispatcher(run, VirtualClock()))
         self._http = httpx2.Client(transport=transport, base_url="http://door.invalid")
 
     def post(self, purpose: str = "main", **request: Any) -> httpx2.Response:

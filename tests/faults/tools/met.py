@@ -14,7 +14,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.faults import arm, faults
 from harness.providers import by_name
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 
 TOOLS = [kind for kind in faults() if kind.startswith("tools.")]
@@ -46,7 +46,7 @@ class Met:
         self.run = transition(kind, settings)
         self.clock = VirtualClock(limit_s=86_400)
         self.died = 0
-        door = Door(self.run, self.clock, on_kill=self._die)
+        door = Dispatcher(self.run, self.clock, on_kill=self._die)
         self.tool = InProcessBrief(door, Path("/nowhere")).tools[0]
         self.input = {"sum": 1}
         self.result: Any = None

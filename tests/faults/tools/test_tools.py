@@ -18,7 +18,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.faults import arm
 from harness.providers import by_name
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import CHANGED, InProcessBrief, OddError
 from tests.faults.tools.met import TOOLS, Met, effects, fired
 from tests.faults.tools.outcomes import RAISES, RETURNS
@@ -73,7 +73,7 @@ def test_a_tool_without_an_effect(kind: str) -> None:
     run = Transition(
         plain, by_name("anthropic"), TurnScript((), Draws(0)), History(), faults=[arm(spec)]
     )
-    tool = InProcessBrief(Door(run, VirtualClock(limit_s=86_400)), Path("/nowhere")).tools[0]
+    tool = InProcessBrief(Dispatcher(run, VirtualClock(limit_s=86_400)), Path("/nowhere")).tools[0]
     with contextlib.suppress(BaseException):
         tool.call({}, id="toolu_1")
     needs_effect = kind in ("tools.effect_twice", "tools.partial_effect")

@@ -15,10 +15,10 @@ from harness.core.transition.arming import ArmedFault
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.providers.anthropic.wire import AnthropicWire
-from harness.transports.clients import sdk_client
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.loopback import Loopback
-from harness.transports.transport import Transport
+from harness.transports.sdk_clients import sdk_client
 
 
 def run(
@@ -33,7 +33,7 @@ def run(
 @contextmanager
 def in_process(transition: Transition) -> Iterator[Any]:
     """The client on the in-process transport."""
-    transport = Transport(Door(transition, RealClock()))
+    transport = HttpxTransport(Dispatcher(transition, RealClock()))
     with sdk_client("anthropic", transport, asynchronous=False, max_retries=0) as client:
         yield client
 

@@ -14,7 +14,7 @@ from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.transition import Transition
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 from tests.cassettes.recorded import cassette, interaction
 from tests.http_library import http
@@ -49,6 +49,6 @@ def test_a_recorded_session_is_played_again(style: str, keeps: bool) -> None:
     scenario = Scenario(name="played", wire="openai-responses", tools=TOOLS)
     history = History()
     run = Transition(scenario, WIRE, player, history)
-    given = InProcessBrief(Door(run, RealClock()), PurePath())
+    given = InProcessBrief(Dispatcher(run, RealClock()), PurePath())
     assert play(given.openai(max_retries=0), style, keeps) == MET
     assert list(player.unplayed(history.past)) == []

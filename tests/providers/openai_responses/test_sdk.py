@@ -16,10 +16,10 @@ from harness.core.history.events import Called
 from harness.core.history.history import canonical
 from harness.core.scenario.scenario import Turn
 from harness.core.transition.transition import Transition
-from harness.transports.clients import sdk_client
-from harness.transports.door import Door
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 from harness.transports.loopback import Loopback
+from harness.transports.sdk_clients import sdk_client
 from tests.providers.openai_responses.agents import STYLES, ask, play, play_async, transition
 
 LOOK = Turn(think="Where?", say="I look.", use="look", input={"at": "naïve 🙂"})
@@ -35,7 +35,7 @@ MET = [
 
 def brief(run: Transition) -> InProcessBrief:
     """The brief of an in-process run."""
-    return InProcessBrief(Door(run, RealClock()), PurePath())
+    return InProcessBrief(Dispatcher(run, RealClock()), PurePath())
 
 
 def through_loopback(run: Transition, style: str, keeps: bool) -> list[str]:

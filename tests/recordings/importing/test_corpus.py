@@ -14,7 +14,7 @@ import pytest
 from examples.naive_agent import agent as naive
 from harness.agent import agent as reference
 from harness.checks.loops import no_progress_stop
-from harness.cli.importing import Asked, import_file
+from harness.cli.scenario_import import ImportRequest, import_file
 from harness.core.scenario.scenario import Scenario
 from harness.files import load_scenarios
 from harness.files.recording_file import read_recording
@@ -35,7 +35,7 @@ def corpus() -> Path:
 
 
 def _imported(file: Path, folder: Path, number: int, transcript: str = "") -> Scenario:
-    asked = Asked(file=file, name=f"it-{number}", out=folder, transcript=transcript)
+    asked = ImportRequest(file=file, name=f"it-{number}", out=folder, transcript=transcript)
     (scenario,) = load_scenarios(import_file(asked).scenario)
     return scenario
 

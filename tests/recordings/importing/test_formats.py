@@ -11,11 +11,11 @@ import yaml
 
 from harness.agent import agent as reference
 from harness.cassettes.cassette_file import parse_cassette
-from harness.cli.importing import Asked, Made, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
 from harness.recordings.readers import compact
-from harness.recordings.recognition import formats
+from harness.recordings.recognition import FORMATS
 from harness.runner import run
 from tests.cli.test_import import CASSETTE, LOG
 from tests.record_incidents import path_of
@@ -45,13 +45,13 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
 """A recording of each format, but for the database, which is made on the spot."""
 
 
-def _import(file: Path, format: str) -> Made:
-    made = import_file(Asked(file=file, name="it", out=file.parent / "made"))
+def _import(file: Path, format: str) -> ScenarioImport:
+    made = import_file(ImportRequest(file=file, name="it", out=file.parent / "made"))
     assert made.format == format
     return made
 
 
-def _passes(made: Made) -> None:
+def _passes(made: ScenarioImport) -> None:
     (scenario,) = load_scenarios(made.scenario)
     assert scenario.inbox
     assert not isinstance(scenario.script, CassetteScript)
@@ -74,4 +74,4 @@ def test_a_database_becomes_a_scenario(tmp_path: Path) -> None:
 
 
 def test_every_format_has_a_recording_here() -> None:
-    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == formats().keys()
+    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == FORMATS.keys()

@@ -8,7 +8,7 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.checks.judge import judge
-from harness.cli.importing import Asked, Made, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.history.history import canonical, decode, encode
 from harness.files import load_scenarios
 from harness.runner import run
@@ -18,8 +18,8 @@ from tests.record_incidents import FOLDER, INCIDENTS, path_of, rebuild
 _names = pytest.mark.parametrize("name", INCIDENTS)
 
 
-def _import(name: str, folder: Path) -> Made:
-    return import_file(Asked(file=path_of(name), name=name, out=folder))
+def _import(name: str, folder: Path) -> ScenarioImport:
+    return import_file(ImportRequest(file=path_of(name), name=name, out=folder))
 
 
 @_names

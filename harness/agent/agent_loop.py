@@ -1,0 +1,225 @@
+"""One turn, from the user's message to an outcome: run, step, query, execute.
+
+The history is in the transcript and the limits are in the policy; this file is the order of things.
+Every call that the model made gets a result in the history, a call that may be incomplete is not
+run, and the outcome says what really happened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from harness.agent.context_overflow import Overflow
+from harness.agent.guards import EndTurn, Guide, Proceed, Watch
+from harness.agent.guards.guard_protocol import cut_off
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Model, Query
+from harness.agent.sessions import turn_outcome as ends
+from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.agent.toolbox import Toolbox, error_result
+from harness.agent.turn_policy import Policy
+from harness.core.values.messages import Message, Text, Thinking, ToolResult, ToolUse, results
+
+_STOPS = frozenset({"end_turn", "stop_sequence", "tool_use", "max_tokens", "pause_turn", "refusal"})
+
+
+class Cancelled(Exception):
+    """The user has taken the turn back."""
+
+
+class Loop:
+    """One turn of an agent. `is_cancelled` is asked before every request and every tool."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        model: Model,
+        toolbox: Toolbox,
+        watch: Watch,
+        overflow: Overflow,
+        policy: Policy,
+        is_cancelled: Callable[[], bool],
+        show: Callable[[str], None] | None = None,
+    ) -> None:
+        self.transcript, self.model, self.toolbox = transcript, model, toolbox
+        self.watch, self.overflow, self.policy = watch, overflow, policy
+        self.is_cancelled, self._show = is_cancelled, show
+        self.counts: Counter[str] = Counter()
+        self.ended = self.nudge = ""
+        self.seen: list[str] = []
+
+    def run(self) -> Outcome:
+        """Take steps until one ends the turn."""
+        try:
+            while self.counts["model calls"] < self.policy.max_model_calls - 1:
+                outcome = self.step()
+                if outcome is not None:
+                    return outcome
+            return self.conclude(f"{self.policy.max_model_calls} model calls are the limit.")
+        except Cancelled:
+            return ends.cancelled("".join(self.seen))
+        except ModelFailure as failure:
+            return ends.gave_up(failure)
+
+    def step(self) -> Outcome | None:
+        """Ask the model once and do what it says; None when the turn goes on."""
+        answer = self.query()
+        if not answer.message.tool_uses or answer.stop == "refusal":
+            return self.finish(answer)
+        self.transcript.append(answer.message)
+        self.seen.clear()
+        if answer.stop in self.policy.runs_calls_on:
+            return self.execute(answer.message.tool_uses)
+        return self.leave(answer.message.tool_uses, answer.stop)
+
+    def query(self, tools_withdrawn: bool = False) -> Answer:
+        """Ask the model, again where that can help.
+
+        Raises ModelFailure when it cannot, Cancelled when the user has taken the turn back.
+        """
+        failures: Counter[str] = Counter()
+        most = self.policy.max_model_calls - (not tools_withdrawn)
+        self.seen.clear()
+        while True:
+            self.check()
+            self.counts["model calls"] += 1
+            try:
+                answer = self.ask(Query(self.messages(), self.toolbox.specs, tools_withdrawn))
+            except ModelFailure as failure:
+                if self.counts["model calls"] >= most:
+                    raise
+                failures[failure.kind] += 1
+                self.recover(failure, failures[failure.kind])
+            else:
+                self.overflow.answered()
+                return self.unbound(answer) if self.nudge else answer
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages of the next request. After a restart, rows may stand behind the message that
+        is to be answered: a model that has the last word itself is asked to go on."""
+        messages = self.transcript.wire(self.nudge)
+        if self.counts["model calls"] == 1 and _has_last_word(messages):
+            self.nudge = "Please go on."
+            messages = self.transcript.wire(self.nudge)
+        return tuple(messages)
+
+    def check(self) -> None:
+        """Raise Cancelled once the user has taken the turn back."""
+        if self.is_cancelled():
+            raise Cancelled
+
+    def ask(self, query: Query) -> Answer:
+        """One request. An answer that ends for an unknown reason is not a whole answer."""
+        answer = self.model.query(query, self.show)
+        if answer.stop == "model_context_window_exceeded":
+            raise ModelFailure("overflow", answer.stop)
+        if answer.stop not in _STOPS:
+            raise ModelFailure("broken_stream", f"unknown stop reason {answer.stop!r}")
+        return answer
+
+    def unbound(self, answer: Answer) -> Answer:
+        """The answer to a nudge without its thinking, which is signed for a conversation that has
+        the nudge in it: later requests have not, and would be refused."""
+        self.nudge = ""
+        said = tuple(b for b in answer.message.blocks if not isinstance(b, Thinking))
+        return Answer(Message("assistant", said), answer.stop)
+
+    def recover(self, failure: ModelFailure, times: int) -> None:
+        """Make another try possible, or raise the failure."""
+        if self.seen:  # the user has read a part: a second try would say it twice
+            raise failure
+        self.check()
+        if failure.kind == "overflow":
+            if not self.overflow.shrink(self.transcript, failure.text, self.model.query):
+                raise failure
+        elif times > self.policy.retries.get(failure.kind, 0):
+            raise failure
+
+    def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
+        """Run the calls in their order; each gets its result, whether it was run or not."""
+        self.watch.begin_step()
+        answered = [self.result_of(call, calls[:place]) for place, call in enumerate(calls)]
+        self.transcript.append(results(*answered))
+        return self.conclude(self.ended) if self.ended else None
+
+    def result_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult:
+        """The result of one call of a batch."""
+        if self.ended or self.is_cancelled():
+            return error_result(call, f"Not run: {self.ended or 'the user cancelled the turn.'}")
+        if any(call.id == other.id for other in earlier):
+            return error_result(call, "Not run: another call of this reply has the same id.")
+        decision = self.watch.before(call)
+        if isinstance(decision, Proceed | Guide):
+            result = self.toolbox.run(call)
+            decision = self.watch.after(call, result)
+        else:
+            result = error_result(call, decision.text)
+        self.ended = decision.text if isinstance(decision, EndTurn) else ""
+        return _guided(result, decision.text) if isinstance(decision, Guide) else result
+
+    def leave(self, calls: Sequence[ToolUse], stop: str) -> Outcome | None:
+        """Answer calls that may be cut off, and run none of them; guards see them as they are."""
+        self.watch.begin_step()
+        decisions = [self.watch.before(cut_off(call)) for call in calls]
+        text = (
+            f"Not run: the reply ended with {stop!r}, so the call may be incomplete. Use less text."
+        )
+        self.transcript.append(results(*(error_result(call, text) for call in calls)))
+        ends_it = [d.text for d in decisions if isinstance(d, EndTurn)]
+        return self.conclude(ends_it[0]) if ends_it else None
+
+    def finish(self, answer: Answer) -> Outcome | None:
+        """The outcome of an answer without calls; None when the model is to say more."""
+        self.check()
+        if answer.stop == "pause_turn":
+            self.transcript.append(answer.message)
+            return self.bounded("pauses", self.policy.max_pauses, "the model paused too often.")
+        outcome = ends.answered(answer.message, answer.stop)
+        if outcome is None:
+            self.counts["empty answers"] += 1
+            if self.counts["empty answers"] > self.policy.max_empty_answers:
+                return ends.failed(ends.NO_ANSWER, "no_answer", retryable=True)
+            self.nudge = "Please answer."
+        return outcome
+
+    def bounded(self, what: str, limit: int, reason: str) -> Outcome | None:
+        """Count, and end the turn past the limit."""
+        self.counts[what] += 1
+        return self.conclude(reason) if self.counts[what] > limit else None
+
+    def conclude(self, reason: str) -> Outcome:
+        """End the turn: the model may say what happened, once, and do nothing more."""
+        self.nudge = (
+            f"The tools are withdrawn, and this turn ends here: {reason} Tell the user what was "
+            "done, what was not, and why. Do not claim success for anything that failed."
+        )
+        try:
+            return ends.concluded(self.query(tools_withdrawn=True).message, reason)
+        except ModelFailure:
+            return ends.concluded(None, reason)
+
+    def show(self, text: str) -> None:
+        """Let the user read a part of the answer as it comes, unless he has had enough."""
+        self.check()
+        if self._show is not None:
+            self.seen.append(text)
+            self._show(text)
+
+
+def _has_last_word(messages: Sequence[Message]) -> bool:
+    """Whether the model spoke last, and said no more than words: what it was paused in goes back to
+    it as it is."""
+    if not messages or messages[-1].role != "assistant":
+        return False
+    return all(isinstance(block, Text | Thinking) for block in messages[-1].blocks)
+
+
+def _guided(result: ToolResult, text: str) -> ToolResult:
+    """The result with guidance behind it, in a block of its own."""
+    content = result.content
+    parts = (Text(content),) if isinstance(content, str) else content
+    return msgspec.structs.replace(result, content=(*parts, Text(text)))

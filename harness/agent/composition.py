@@ -1,0 +1,220 @@
+"""The composition root: the standard parts of the agent, any of which can be replaced.
+
+A part is a small object or a function. A test hands in a wrong one and sees what breaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from harness.agent.agent_loop import Loop
+from harness.agent.context_overflow import Compaction, Escalation, Overflow, compact, saves_enough
+from harness.agent.conversation.context_window import window_of
+from harness.agent.conversation.projection import Projection, project, project_as_text
+from harness.agent.gateway import Gateway
+from harness.agent.guards import Guard, Watch, standard_guards
+from harness.agent.models.anthropic_model import AnthropicModel
+from harness.agent.models.model_call import MAX_TOKENS, MODEL, Model
+from harness.agent.models.openai_chat_model import OpenAIChatModel
+from harness.agent.models.openai_responses_model import OpenAIResponsesModel
+from harness.agent.outgoing import Outbox
+from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
+from harness.agent.sessions.transcript import RetryingStore, RowTranscript, Transcript
+from harness.agent.sub_agents import Tasks
+from harness.agent.tool_environment import Environments, environments_of, tools_for_model
+from harness.agent.toolbox import Toolbox
+from harness.agent.turn_policy import BudgetedModel, Policy, open_budget
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Message, ToolSpec
+from harness.stores.session_store import SessionStore
+from harness.stores.store_options import open_store
+
+NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], Transcript]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the agent is made of.
+
+    `guards`, `watch`, `overflow`, `transcript` and `turn` are made anew for each turn, `gateway`
+    once for a run. The other parts are used as they are.
+    """
+
+    model: Model
+    tools: Toolbox
+    store: SessionStore
+    environment: Environments
+    guards: Callable[[Sequence[ToolSpec]], Sequence[Guard]] = standard_guards
+    watch: Callable[[Sequence[Guard]], Watch] = Watch
+    overflow: Callable[[Compaction], Overflow] = Escalation
+    compaction: Compaction = compact
+    projection: Projection = project
+    transcript: NewTranscript = RowTranscript
+    turn: Callable[..., Loop] = Loop
+    gateway: Callable[..., Gateway] = Gateway
+    policy: Policy = Policy()
+    spawns: bool = False
+
+    def loop(self, brief: Brief, inbound: Inbound, transcript: Transcript) -> Loop:
+        """A fresh loop for one message; one that `spawns` may make sub-agents."""
+        outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
+        budget = open_budget(self.policy, brief.clock.now_ms)
+        tools = self.tools.prepared(partial(self.environment.ready, inbound.session))
+
+        def loop_of(history: Transcript, model: Model, tools: Toolbox, **show: Any) -> Loop:
+            return self.turn(
+                history,
+                BudgetedModel(model, budget),
+                tools,
+                self.watch(self.guards(tools.specs)),
+                self.overflow(outbox.announced(self.compaction)),
+                self.policy,
+                is_cancelled=outbox.is_cancelled,
+                **show,
+            )
+
+        if self.spawns:
+            make = partial(model_of_sub_agent, brief)
+            tasks = Tasks(inbound.session, make, loop_of, self.policy, self.projection)
+            tools = tasks.offered(tools)
+        show = outbox.show if is_on(brief, "partial") else None
+        return loop_of(transcript, self.model, tools, show=show)
+
+
+def build(brief: Brief, **parts: Any) -> Gateway:
+    """The agent for a brief, with some parts replaced; `.run()` serves the inbox.
+
+    Raises TypeError for a part that does not exist.
+    """
+    names = [field.name for field in fields(Parts)]
+    for name in parts:
+        if name not in names:
+            raise TypeError(f"the agent has no part {name!r}; {nearest(name, names)}")
+    made: dict[str, Any] = {n: make(brief) for n, make in _STANDARD.items() if n not in parts}
+    whole = Parts(**made, **parts)
+    return whole.gateway(
+        brief,
+        whole.store,
+        lambda session: whole.transcript(whole.store, session, whole.projection),
+        partial(whole.loop, brief),
+        whole.policy.max_attempts,
+    )
+
+
+def standard_model(brief: Brief, adapt: Callable[[Any], Any] = lambda client: client) -> Model:
+    """The model of the brief's provider, with the options `stream`, `model`, `max_tokens` and
+    `client` (`plain`: without an SDK, in process, where the model has such a client).
+
+    `adapt` may put another client in the place of the SDK's. Raises InputError for a provider that
+    the agent does not know.
+    """
+    make = _MODELS.get(brief.wire)
+    if make is None:
+        hint = nearest(brief.wire, _MODELS)
+        raise InputError(f"the agent speaks no wire {brief.wire!r}; {hint}", "wire")
+    return make(
+        adapt(make.client_of(brief)),
+        is_on(brief, "stream"),
+        str(brief.options.get("model", MODEL)),
+        int(brief.options.get("max_tokens", MAX_TOKENS)),
+    )
+
+
+def standard_overflow(brief: Brief) -> Callable[[Compaction], Overflow]:
+    """The escalation, which knows the window of the model that is asked."""
+    return partial(Escalation, window_tokens=window_of(str(brief.options.get("model", MODEL))))
+
+
+def standard_projection(brief: Brief) -> Projection:
+    """What is sent of the stored rows to the brief's provider."""
+    model = _MODELS.get(brief.wire)
+    return project if model is not None and not model.text_results else project_as_text
+
+
+def standard_compaction(brief: Brief) -> Compaction:
+    """A summary that saves enough of what is sent to the brief's provider."""
+    saves = partial(saves_enough, project=standard_projection(brief))
+    return partial(compact, saves_enough=saves)
+
+
+def standard_transcript(brief: Brief) -> NewTranscript:
+    """Rows of the store; with the option `archive`, exported as JSONL and told from there."""
+    return (
+        partial(ArchivedTranscript, archive_of(brief)) if is_on(brief, "archive") else RowTranscript
+    )
+
+
+def standard_tools(brief: Brief) -> Toolbox:
+    """The tools of the brief that are for the model."""
+    return Toolbox(tools_for_model(brief.tools))
+
+
+def standard_spawns(brief: Brief) -> bool:
+    """Whether there are sub-agents: the option `spawn`."""
+    return is_on(brief, "spawn")
+
+
+def standard_environment(brief: Brief) -> Environments:
+    """What `terminal`, `file` and `code` work in, if the brief has a tool that makes it."""
+    return environments_of(brief.tools)
+
+
+def standard_store(brief: Brief) -> SessionStore:
+    """The brief's store, else the one that the options `store` and `dsn` name, for the session
+    folder; a SQLite file without them.
+
+    A store of our own begins with the messages of `seed.jsonl`, if the folder has one. A call that
+    fails is tried again (`RetryingStore`).
+    """
+    store: Any = RetryingStore(brief.store or _own_store(brief), brief.clock.sleep)
+    return store  # type: ignore[no-any-return]
+
+
+def _own_store(brief: Brief) -> SessionStore:
+    folder = Path(brief.session_dir)
+    store, seed = open_store(brief.options, folder), folder / "seed.jsonl"
+    if seed.exists() and not store.read():
+        lines = seed.read_bytes().split(b"\n")
+        store.seed("main", [msgspec.json.decode(x, type=Message) for x in lines if x.strip()])
+    return store
+
+
+def is_on(brief: Brief, option: str) -> bool:
+    """Whether an option is set: true, or the word for it."""
+    return str(brief.options.get(option, "")).lower() in ("true", "1", "yes", "on")
+
+
+def model_of_sub_agent(brief: Brief, session: str, parent: str) -> Model:
+    """The model for a sub-agent, whose requests name its session and its parent."""
+
+    def adapt(client: Any) -> Any:
+        url = f"{brief.base_url}/s/{session}{_MODELS[brief.wire].base_path}"
+        return client.with_options(base_url=url, default_headers={"x-harness-parent": parent})
+
+    return standard_model(brief, adapt)
+
+
+_MODELS: dict[str, type[AnthropicModel | OpenAIChatModel | OpenAIResponsesModel]] = {
+    model.api: model for model in (AnthropicModel, OpenAIChatModel, OpenAIResponsesModel)
+}
+"""The providers that the agent knows, each through its official client."""
+
+_STANDARD: dict[str, Callable[[Brief], Any]] = {
+    "model": standard_model,
+    "overflow": standard_overflow,
+    "projection": standard_projection,
+    "compaction": standard_compaction,
+    "tools": standard_tools,
+    "store": standard_store,
+    "environment": standard_environment,
+    "transcript": standard_transcript,
+    "spawns": standard_spawns,
+}

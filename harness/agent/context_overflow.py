@@ -1,0 +1,229 @@
+"""What the agent does when the prompt is too long: compact once, rebuild from the store, give up.
+
+A request is made at most three times in a row, so a model that always says "too long" is not asked
+without end. Only the request is repeated: tools that ran in the turn do not run again, because
+their results are in the history that becomes shorter. A long turn may fill the window again. Then
+the stages start again, but not at once, and without a compaction that failed or did not help
+before.
+
+Compaction asks the model for a summary in one message of plain text, cut to fit, without tools and
+within a minute. The last assistant turn and all that follows it stay as they are (thinking is
+signed), and so does the last thing the user said. An earlier summary is summarised with the rest. A
+summary that is empty, late, cut off or saves too little is refused, and the history stays as it
+was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from harness.agent.conversation.context_window import (
+    BYTES_PER_TOKEN,
+    REBUILD_TOKENS,
+    begins_turn,
+    budget_tokens,
+    clip,
+    estimate_tokens,
+    text_length,
+)
+from harness.agent.conversation.projection import Projection, project
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.sessions.transcript import Transcript
+from harness.core.values.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
+
+SAVING = 0.75
+"""A compacted history has at most this share of the tokens, or it is not worth the loss: of the
+request, which has rules and tools beside it, that is about 0.8."""
+
+SUMMARY_TIMEOUT_S = 60.0
+"""How long a summary may take; what replaces it then, a rebuild, waits for nobody."""
+
+_SYSTEM = "You summarise conversations between a user and an assistant."
+_TASK = (
+    "Summarise the conversation below so that the assistant can go on with it: what the user "
+    "wants, what was done and found out, what failed, what is open. Answer with the summary only."
+)
+_LEAD = "Summary of the conversation so far:\n"
+_BLOCK_CHARACTERS = 2_000
+
+
+class Compacted(msgspec.Struct, frozen=True):
+    """The summary, and how many of the last messages stay."""
+
+    summary: Message
+    keep: int
+
+
+Ask: TypeAlias = Callable[[Query], Answer]
+Compaction: TypeAlias = Callable[[Sequence[Message], int, Ask], Compacted | None]
+
+
+def is_summary(answer: Answer, told: str) -> bool:
+    """Whether an answer is a whole summary, and not what it was to summarise."""
+    text = answer.message.text.strip()
+    whole = answer.stop in ("end_turn", "stop_sequence") and not answer.message.tool_uses
+    return bool(text) and whole and text != told.strip()
+
+
+def saves_enough(
+    compacted: Compacted, messages: Sequence[Message], project: Projection = project
+) -> bool:
+    """Whether what is sent of the history becomes enough smaller to be worth the loss."""
+    after = project([compacted.summary, *messages[-compacted.keep :]])
+    return estimate_tokens(after) <= SAVING * estimate_tokens(project(messages))
+
+
+def compact(
+    messages: Sequence[Message],
+    budget_tokens: int,
+    ask: Ask,
+    *,
+    is_summary: Callable[[Answer, str], bool] = is_summary,
+    saves_enough: Callable[[Compacted, Sequence[Message]], bool] = saves_enough,
+) -> Compacted | None:
+    """A compacted history, or None when there is nothing to compact or the summary is refused."""
+    cut = _last_turn(messages)
+    said = max((i for i, m in enumerate(messages) if begins_turn(m)), default=0)
+    kept_words, summaries = _words_of(messages[said]) if said < cut else ((), ())
+    past = [m for i, m in enumerate(messages[:cut]) if i != said]
+    past[:0] = [Message("user", summaries)] if summaries else []
+    if not past:
+        return None
+    told = "\n".join(line for message in past for line in _lines(message))
+    task = f"{_TASK}\n\n{clip(told, budget_tokens * BYTES_PER_TOKEN // 2)}"
+    try:
+        answer = ask(
+            Query((user(task),), purpose="compact", system=_SYSTEM, timeout_s=SUMMARY_TIMEOUT_S)
+        )
+    except ModelFailure:
+        return None
+    summary = Message("user", (Text(_LEAD + answer.message.text.strip()), *kept_words))
+    compacted = Compacted(summary, len(messages) - cut)
+    return compacted if is_summary(answer, told) and saves_enough(compacted, messages) else None
+
+
+def _words_of(said: Message) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """What the user said in a message, and the former summary that it opens with."""
+    former = tuple(b for b in said.blocks if isinstance(b, Text) and b.text.startswith(_LEAD))
+    return tuple(b for b in said.blocks if b not in former), former
+
+
+def _last_turn(messages: Sequence[Message]) -> int:
+    """Where the last assistant turn begins; 0 when there is none."""
+    last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=0)
+    while last > 0 and messages[last - 1].role == "assistant":
+        last -= 1
+    return last
+
+
+def _lines(message: Message) -> list[str]:
+    return [
+        f"{message.role}: {clip(text, _BLOCK_CHARACTERS)}" for text in map(_line, message.blocks)
+    ]
+
+
+def _line(block: Block) -> str:
+    match block:
+        case Text(text):
+            return text
+        case ToolUse(name=name, input=given):
+            return f"called {name} with {canonical(given)}"
+        case ToolResult(is_error=is_error):
+            return f"{'error' if is_error else 'result'} of a tool: {block.text}"
+    return "(something that is not text)"
+
+
+MAX_SHRINKS = 2
+"""How often a request is made smaller before it is given up."""
+
+SMALLER = 0.97
+"""What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
+smaller by an estimate alone may be none on the wire."""
+
+ANSWERS_APART = 3
+"""So many answers must lie between two rounds: before that the history has hardly grown."""
+
+
+class Overflow(Protocol):
+    """Makes the history of one turn shorter, as often as it can."""
+
+    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+        """Make the history shorter; False when nothing is left to try.
+
+        `refusal` is the provider's text, `ask` makes further requests.
+        """
+        ...
+
+    def answered(self) -> None:
+        """Take note that the model took a request."""
+        ...
+
+
+class Escalation:
+    """The stages in their order; a stage that cannot help is passed over."""
+
+    def __init__(
+        self,
+        compaction: Compaction,
+        stages: Sequence[str] = ("compact", "rebuild", "rebuild"),
+        window_tokens: int | None = None,
+    ) -> None:
+        self._compaction, self._window_tokens = compaction, window_tokens
+        self._stages, self._left = tuple(stages), list(stages)
+        self._taken: list[str] = []
+        self._answers = 0
+
+    def answered(self) -> None:
+        """Take note that the model took a request."""
+        self._answers += 1
+
+    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+        """Take the next stage that helps."""
+        if self._answers >= ANSWERS_APART:
+            self._left, self._taken = list(self._stages), []
+        elif self._answers == 0 and self._taken[-1:] == ["compact"]:
+            self._forget("compact")
+        self._answers = 0
+        budget = budget_tokens(transcript.wire(), refusal, self._window_tokens)
+        while self._left and len(self._taken) < MAX_SHRINKS:
+            stage = self._left.pop(0)
+            if self._take(stage, transcript, budget, ask):
+                self._taken.append(stage)
+                return True
+            if stage == "compact":
+                self._forget(stage)
+        return False
+
+    def _forget(self, stage: str) -> None:
+        """A stage that did not help is not taken again."""
+        self._stages = tuple(other for other in self._stages if other != stage)
+
+    def _take(self, stage: str, transcript: Transcript, budget: int, ask: Ask) -> bool:
+        if stage == "compact":
+            return _compact(transcript, budget, self._compaction, ask)
+        most = REBUILD_TOKENS[len(self._taken)]
+        return _rebuild(transcript, min(budget, most))
+
+
+def _compact(transcript: Transcript, budget: int, compaction: Compaction, ask: Ask) -> bool:
+    """Whether a summary was made, and stored: one that the next turn would not have is not used."""
+    compacted = compaction(transcript.messages, budget, ask)
+    if compacted is None:
+        return False
+    try:
+        transcript.compact(compacted.summary, compacted.keep)
+    except Exception:
+        return False
+    return True
+
+
+def _rebuild(transcript: Transcript, budget: int) -> bool:
+    """Whether what is left is smaller than what was refused, and so worth another request."""
+    before = transcript.wire()
+    transcript.rebuild(budget)
+    after = transcript.wire()
+    return all(size(after) <= SMALLER * size(before) for size in (estimate_tokens, text_length))

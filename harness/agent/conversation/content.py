@@ -1,0 +1,72 @@
+"""What of a message can be stored and sent: whole characters, pictures of a size that is taken.
+
+Half an emoji arrives when a provider splits one between two pieces of a stream, and the SDK keeps
+both halves. Neither SQLite nor the SDK can write a lone surrogate.
+
+Providers take a picture of up to 5 MB, counted as base64, with edges of up to 8000 pixels; in a
+request with more than twenty pictures no edge may exceed 2000. A picture is left out for what it is
+alone, so a request stays the beginning of the next one. Nothing is lost by the lower limit: larger
+pictures are made smaller before a model sees them. A picture whose size cannot be read is sent.
+"""
+
+from __future__ import annotations
+
+from harness.core.values.messages import Block, Json, Opaque, Text, ToolResult
+from harness.core.values.pictures import base64_pixels
+
+SIZE_MAX_BYTES = 5 * 1024 * 1024
+EDGE_MAX_PIXELS = 2000
+
+_TOO_LARGE = "[A picture was left out here: it is too large to be looked at ({why}).]"
+
+
+def clean(text: str) -> str:
+    """The text with split pairs joined and what remains of halves replaced by U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def clean_json(value: Json) -> Json:
+    """A JSON value with all its texts clean."""
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {clean_json(key): clean_json(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [clean_json(inner) for inner in value]
+    return value
+
+
+def sendable_picture(block: Opaque) -> Opaque | Text:
+    """The block, or a note in the place of a picture that is too large."""
+    match block.value:
+        case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
+            why = _reason_against(data)
+            return Text(_TOO_LARGE.format(why=why)) if why else block
+    return block
+
+
+def picture_url(block: Block) -> str:
+    """The picture that a block brings, as the URL that the OpenAI wires take; "" for no picture."""
+    match block:
+        case Opaque("image", {"source": {"type": "base64", "media_type": media, "data": data}}):
+            return f"data:{media};base64,{data}"
+        case Opaque("image", {"source": {"type": "url", "url": str(url)}}):
+            return url
+    return ""
+
+
+def _reason_against(data: str) -> str:
+    if len(data) > SIZE_MAX_BYTES:
+        return f"{len(data)} bytes of base64, and {SIZE_MAX_BYTES} are the limit"
+    edge = max(base64_pixels(data) or (0,))
+    return f"{edge} pixels, and {EDGE_MAX_PIXELS} are the limit" if edge > EDGE_MAX_PIXELS else ""
+
+
+def text_of(result: ToolResult) -> str:
+    """The result as text; what is no text in it is named."""
+    if isinstance(result.content, str):
+        return result.content
+    return "\n".join(b.text if isinstance(b, Text) else f"[{b.kind}]" for b in result.content)

@@ -1,0 +1,144 @@
+"""The model's context window: how large a history is, and what of it fits. Pure.
+
+Sizes are estimates (four bytes a token). A refusal that names the real count and the maximum
+corrects the estimate and the window; only without one the window is guessed from the model's name.
+A smaller request leaves room for what comes next: one that only just fits is refused again after
+the next message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.core.values.messages import Block, Message, Text, ToolResult, canonical
+
+BYTES_PER_TOKEN = 4
+
+RESERVE_TOKENS = 60_000
+"""What stays free of a window: the reply, and the steps before it could be full again."""
+
+DEFAULT_TARGET_TOKENS = 120_000
+"""What a request may have when nobody knows the window."""
+
+REBUILD_TOKENS = (50_000, 15_000)
+"""What a history rebuilt from the store may have at most, at the first and the second try."""
+
+BARE_TOKENS = 5_000
+"""With no more than this, only the turn that is going on is sent."""
+
+_WINDOWS = (
+    (re.compile(r"\[1m\]|-1m\b", re.IGNORECASE), 1_000_000),
+    (re.compile(r"claude", re.IGNORECASE), 200_000),
+)
+SMALLEST_TEXT = 200
+_COUNTED = (
+    re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
+    re.compile(r"(?P<got>\d+) \+ \d+ > (?P<most>\d+)"),
+    re.compile(r"length is (?P<most>\d+) tokens\D*(?P<got>\d+) tokens"),
+)
+
+
+def estimate_tokens(messages: Sequence[Message]) -> int:
+    """About how many tokens the messages have."""
+    return sum(len(canonical(message).encode()) for message in messages) // BYTES_PER_TOKEN
+
+
+def window_of(model: str) -> int | None:
+    """The window of a model in tokens, by its name; None when the name does not tell."""
+    return next((tokens for name, tokens in _WINDOWS if name.search(model)), None)
+
+
+def target_tokens(window: int | None) -> int:
+    """What a smaller request may have: the window less the reserve, or half of a small window."""
+    if window is None:
+        return DEFAULT_TARGET_TOKENS
+    return max(window - RESERVE_TOKENS, window // 2)
+
+
+def budget_tokens(refused: Sequence[Message], refusal: str, window: int | None = None) -> int:
+    """How many (estimated) tokens a smaller request may have.
+
+    The target of the window that the refusal names, in our own measure; without it the target of
+    `window`, and at most half of what was refused.
+    """
+    had = max(estimate_tokens(refused), 1)
+    for pattern in _COUNTED:
+        if found := pattern.search(refusal):
+            got, most = int(found["got"]), int(found["most"])
+            return had * target_tokens(most) // max(got, most, 1)
+    return min(had // 2, target_tokens(window))
+
+
+def text_length(messages: Sequence[Message]) -> int:
+    """How much is said, in characters, whatever blocks it stands in: some wires join them."""
+    return sum(len(_words(block)) for message in messages for block in message.blocks)
+
+
+def _words(block: Block) -> str:
+    match block:
+        case Text(text):
+            return text
+        case ToolResult(content=str(content)):
+            return content
+        case ToolResult(content=parts) if all(isinstance(part, Text) for part in parts):
+            return block.text
+    return canonical(block)
+
+
+def begins_turn(message: Message) -> bool:
+    """Whether a message begins a turn: the user says something, and answers no call."""
+    return message.role == "user" and bool(message.blocks) and not message.tool_results
+
+
+def fit(messages: Sequence[Message], budget: int) -> list[Message]:
+    """The newest turns that fit into `budget` tokens, at least the turn that is going on.
+
+    Whole turns are left out, the oldest first (all of them when the budget is at most
+    `BARE_TOKENS`); only the texts of the last one are shortened. The
+    first message says that something is missing, so the list differs from every other request.
+    """
+    starts = [i for i, message in enumerate(messages) if begins_turn(message)] or [0]
+    kept = _shortened(messages[starts[-1] :], budget)
+    start = starts[-1]
+    for earlier in reversed(starts[:-1]) if budget > BARE_TOKENS else ():
+        if estimate_tokens(messages[earlier:start]) + estimate_tokens(kept) > budget:
+            break
+        kept = [*messages[earlier:start], *kept]
+        start = earlier
+    return [_marked(kept[0], start), *kept[1:]] if kept else []
+
+
+def _marked(first: Message, left_out: int) -> Message:
+    mark = f"[The conversation was too long. {left_out} earlier messages were left out.]"
+    return Message(first.role, (*first.blocks, Text(mark)))
+
+
+def _shortened(messages: Sequence[Message], budget: int) -> list[Message]:
+    if estimate_tokens(messages) <= budget:
+        return list(messages)
+    blocks = sum(len(message.blocks) for message in messages)
+    most = max(SMALLEST_TEXT, budget * BYTES_PER_TOKEN // max(blocks, 1))
+    return [Message(m.role, tuple(_short(b, most) for b in m.blocks)) for m in messages]
+
+
+def _short(block: Block, most: int) -> Block:
+    if isinstance(block, Text):
+        return msgspec.structs.replace(block, text=clip(block.text, most))
+    if isinstance(block, ToolResult):
+        return msgspec.structs.replace(block, content=clip(block.text, most))
+    return block
+
+
+def clip(text: str, most: int) -> str:
+    """The text in at most `most` characters: its beginning and its end, with a note between if
+    there is room for one."""
+    if len(text) <= most:
+        return text
+    note = f"\n[... {len(text) - most} characters and more left out ...]\n"
+    if len(note) >= most:
+        return text[: max(most, 0)]
+    half = (most - len(note)) // 2
+    return f"{text[: most - len(note) - half]}{note}{text[len(text) - half :]}"

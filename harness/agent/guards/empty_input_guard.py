@@ -1,0 +1,72 @@
+"""The guard against calls without arguments of tools that require some.
+
+A model whose output is cut off in a long argument sends `{}`. It is told that something is missing
+and writes the same long argument again: 21 times in 51 minutes in one recorded case. A tool that
+requires nothing is rightly called with `{}`, so the guard looks at the schema. Only a real call of
+the same tool clears its count: between two empty calls a model may call something harmless. A call
+in a reply that ended at the length limit counts as empty too: hand it in as `cut_off(call)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from harness.agent.guards.guard_protocol import (
+    EndTurn,
+    Ladder,
+    Proceed,
+    Refuse,
+    bare_name,
+    is_empty,
+    is_unparsed,
+)
+from harness.core.values.messages import ToolResult, ToolUse
+
+
+class EmptyInputGuard:
+    """Answers empty calls itself: guidance, guidance, stop, then the end of the turn.
+
+    `needed` tells the names that a tool requires.
+    """
+
+    def __init__(self, needed: Callable[[str], Sequence[str]], limit: int = 3) -> None:
+        self._needed, self._limit = needed, limit
+        self._ladder = Ladder(refusals=limit)
+
+    def begin_step(self) -> None:
+        """A new batch."""
+        self._ladder.begin_step()
+
+    def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
+        """Refuse an empty call of a tool that needs arguments."""
+        name, needed = bare_name(call.name), self._needed(call.name)
+        if not is_empty(call.input):
+            self._ladder.reset(name)
+            return Proceed()
+        if not needed and not is_unparsed(call.input):
+            return Proceed()
+        last = self._ladder.rung(name) + 1 >= self._limit
+        return self._ladder.refuse(
+            name,
+            _stop(name, self._limit) if last else _guidance(name, needed),
+            f"{name} was called {self._limit + 1} times in a row without whole arguments.",
+        )
+
+    def after(self, call: ToolUse, result: ToolResult) -> Proceed:
+        """Nothing: an empty call has no result of its own."""
+        return Proceed()
+
+
+def _guidance(name: str, needed: Sequence[str]) -> str:
+    return (
+        f"{name} was not run: its arguments did not arrive ({', '.join(needed) or 'cut off'}). "
+        "They were probably too long for one reply. Send them in smaller pieces, for example "
+        "write a file part by part and pass its path."
+    )
+
+
+def _stop(name: str, limit: int) -> str:
+    return (
+        f"STOP. {name} was not run: {limit} calls in a row came without arguments. "
+        "Do not call it again; answer the user in text with what you have."
+    )

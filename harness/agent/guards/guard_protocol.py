@@ -1,0 +1,191 @@
+"""What a guard is, what it decides, and how the guards of one turn decide together.
+
+A guard is asked before a call runs and is told its raw result afterwards. Decisions have an order:
+of several guards the heaviest decision counts. A refused call has no result, so no guard could
+count it: a model that insists on what a policy forbids would go on until the budget is gone.
+`Watch` therefore counts the refusals themselves, by whichever guard and for whatever reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from harness.core.values.messages import Json, ToolResult, ToolSpec, ToolUse, canonical
+
+
+class Proceed(msgspec.Struct, frozen=True):
+    """Nothing to say."""
+
+
+class Guide(msgspec.Struct, frozen=True):
+    """The call has run; `text` is added to its result."""
+
+    text: str
+
+
+class Refuse(msgspec.Struct, frozen=True):
+    """The call is not run; `text` is its error result."""
+
+    text: str
+
+
+class EndTurn(msgspec.Struct, frozen=True):
+    """No further call of this turn is run; `text` says why, to the model and to the user."""
+
+    text: str
+
+
+Decision: TypeAlias = Proceed | Guide | Refuse | EndTurn
+_BY_WEIGHT: tuple[type, ...] = (Proceed, Guide, Refuse, EndTurn)
+
+
+def heaviest(*decisions: Decision) -> Decision:
+    """The decision that counts, the first of equals."""
+    return max(decisions, key=lambda d: _BY_WEIGHT.index(type(d)), default=Proceed())
+
+
+class Guard(Protocol):
+    """Watches one turn; a new turn gets new guards. Inputs are the model's, before expansion."""
+
+    def begin_step(self) -> None:
+        """A new assistant message is about to be carried out; its calls are one batch."""
+        ...
+
+    def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
+        """Whether the call may run."""
+        ...
+
+    def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide | EndTurn:
+        """What follows from the raw result of a call that ran."""
+        ...
+
+
+class Ladder:
+    """Refusals, then the end of the turn: at most one rung up in a step.
+
+    A batch of parallel calls is one thought of the model; it has not read the first refusal when
+    it makes the second call, so the second must not weigh more.
+    """
+
+    def __init__(self, refusals: int) -> None:
+        self._refusals = refusals
+        self._rungs: Counter[str] = Counter()
+        self._climbed: set[str] = set()
+
+    def begin_step(self) -> None:
+        """The model has read what was refused before."""
+        self._climbed.clear()
+
+    def rung(self, key: str) -> int:
+        """How many steps have been refused for `key`."""
+        return self._rungs[key]
+
+    def refuse(self, key: str, refusal: str, end: str) -> Refuse | EndTurn:
+        """Refuse with the text `refusal`, or end the turn with the text `end`."""
+        if key not in self._climbed:
+            self._climbed.add(key)
+            self._rungs[key] += 1
+        return EndTurn(end) if self._rungs[key] > self._refusals else Refuse(refusal)
+
+    def reset(self, key: str) -> None:
+        """The model has done better."""
+        del self._rungs[key]
+
+
+class Watch:
+    """Asks every guard, so that each can count, and passes the heaviest decision on.
+
+    `refusals` is how many steps may be refused of one tool in a row, and of one call without its
+    having run since; the next such call ends the turn.
+    """
+
+    def __init__(self, guards: Sequence[Guard], refusals: int = 4) -> None:
+        self._guards = tuple(guards)
+        self._ladder = Ladder(refusals)
+
+    def begin_step(self) -> None:
+        """A new assistant message is about to be carried out."""
+        self._ladder.begin_step()
+        for guard in self._guards:
+            guard.begin_step()
+
+    def before(self, call: ToolUse) -> Decision:
+        """Whether the call may run."""
+        decision = heaviest(*[guard.before(call) for guard in self._guards])
+        keys = (call.name, *_identity(call))
+        if isinstance(decision, Refuse):
+            end = f"{call.name} was refused again and again: {decision.text}"
+            return heaviest(*[self._ladder.refuse(key, decision.text, end) for key in keys])
+        if isinstance(decision, Proceed):
+            for key in keys:
+                self._ladder.reset(key)
+        return decision
+
+    def after(self, call: ToolUse, result: ToolResult) -> Decision:
+        """What follows from a result; all guidance is one text."""
+        decisions: list[Decision] = [guard.after(call, result) for guard in self._guards]
+        worst = heaviest(*decisions)
+        if isinstance(worst, Guide):
+            return Guide("\n".join(d.text for d in decisions if isinstance(d, Guide)))
+        return worst
+
+
+def _identity(call: ToolUse) -> tuple[str, ...]:
+    """What a call is known by beside its tool: nothing if it is empty, for then a whole call of
+    the tool is what it should have been."""
+    return () if is_empty(call.input) else (signature(call.name, call.input),)
+
+
+def said(result: ToolResult) -> str:
+    """The words of a result; of one without any (a picture, bytes, nothing at all) its content."""
+    blocks = result.content if isinstance(result.content, str | tuple) else ()
+    words = msgspec.structs.replace(result, content=blocks).text
+    return words or signature("", result.content)
+
+
+def signature(name: str, input: Json) -> str:
+    """The identity of a call: tool and arguments, whatever the order of their keys; none at all are
+    `{}`, for so the tool is run.
+
+    A value that is no JSON, half an emoji among it, is taken by its `repr`.
+    """
+    try:
+        return f"{name}\x00{canonical({} if input is None else input)}"
+    except (TypeError, ValueError, RecursionError):
+        return f"{name}\x00{input!r}"
+
+
+UNPARSED = "__unparsedToolInput"
+"""The key under which arguments stand that were no whole JSON object (so too in Claude Code)."""
+
+
+def is_unparsed(input: Json) -> bool:
+    """Whether an input is the wrapper of arguments that were cut off."""
+    return isinstance(input, dict) and UNPARSED in input
+
+
+def cut_off(call: ToolUse) -> ToolUse:
+    """A call of a reply that did not stop to have it run: its arguments may be a part."""
+    return msgspec.structs.replace(call, input={UNPARSED: call.input})
+
+
+def is_empty(input: Json) -> bool:
+    """Whether a call gives no arguments: `{}`, nothing, or only what was cut off."""
+    return not input or is_unparsed(input)
+
+
+def bare_name(name: str) -> str:
+    """A tool's own name: `mcp__files__write` is `write`."""
+    parts = name.split("__", 2)
+    return parts[2] if len(parts) == 3 and parts[0] == "mcp" else name
+
+
+def needed_by(tools: Sequence[ToolSpec]) -> Callable[[str], tuple[str, ...]]:
+    """What each tool requires, by its bare or prefixed name; nothing for an unknown tool."""
+    needs = {bare_name(tool.name): tool.required for tool in tools}
+    needs |= {tool.name: tool.required for tool in tools}
+    return lambda name: needs.get(name, needs.get(bare_name(name), ()))

@@ -1,0 +1,79 @@
+"""The guard against the same calls with the same results: A A A, or A B A B A B.
+
+Results are compared, not only calls. Polling a job until it is done repeats the call with a
+changing result, and is right. The raw result counts, without guidance that was added to it. A
+result alone says nothing: eight files are written with eight times the same "ok".
+
+Two sequences are compared. Single calls, one after the other, show a loop inside one batch.
+Batches, in whatever order inside, show five reads that are asked for together again and again: they
+are one repeated thing and no cycle of five, which would be too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from harness.agent.guards.guard_protocol import EndTurn, Guide, Ladder, Proceed, Refuse, signature
+from harness.core.values.messages import ToolResult, ToolUse
+
+PERIOD_MAX = 4
+
+Seen: TypeAlias = tuple[str, str]
+"""A call and its raw result, each as its signature."""
+
+
+class RepeatGuard:
+    """After `repeats` rounds of one to `period_max` equal calls, or equal batches, further calls
+    of the round are refused, and then the turn ends."""
+
+    def __init__(self, repeats: int = 3, period_max: int = PERIOD_MAX) -> None:
+        self._repeats, self._period_max = repeats, period_max
+        self._calls: list[Seen] = []
+        self._batches: list[tuple[Seen, ...]] = []
+        self._batch: list[Seen] = []
+        self._ladder = Ladder(refusals=1)
+
+    def begin_step(self) -> None:
+        """A new batch."""
+        if self._batch:
+            self._batches.append(tuple(sorted(self._batch)))
+            self._batch = []
+        self._ladder.begin_step()
+
+    def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
+        """Refuse a call of the cycle that was just gone round."""
+        period = self._period(self._calls, self._repeats)
+        cycle = set(self._calls[-period:]) if period else self._round_of_batches(self._repeats)
+        if signature(call.name, call.input) not in {made for made, _ in cycle}:
+            return Proceed()
+        size = len(cycle)
+        return self._ladder.refuse(
+            "cycle",
+            f"{call.name} was not run: the last {size * self._repeats} calls repeated "
+            "themselves and nothing changed. Do something else, or answer with what you have.",
+            f"the same {'call' if size == 1 else f'{size} calls'} went on without any change.",
+        )
+
+    def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide:
+        """Remember the call and its result; guide one round before refusal."""
+        said = signature(str(result.is_error), result.content)
+        self._calls.append((signature(call.name, call.input), said))
+        self._batch.append(self._calls[-1])
+        again = self._period(self._calls, self._repeats - 1) > 0
+        if not again and self._calls[-1] not in self._round_of_batches(self._repeats - 1):
+            return Proceed()
+        return Guide("[Nothing has changed since the same call before. Do not repeat it as it is.]")
+
+    def _round_of_batches(self, repeats: int) -> set[Seen]:
+        """What one round of the batches has in it, if they have gone round `repeats` times."""
+        period = self._period(self._batches, repeats)
+        return {seen for batch in self._batches[-period:] for seen in batch} if period else set()
+
+    def _period(self, seen: Sequence[object], repeats: int) -> int:
+        """The length of the cycle that the last of `seen` have repeated, 0 if there is none."""
+        for period in range(1, self._period_max + 1):
+            tail = list(seen[-period * repeats :])
+            if len(tail) == period * repeats and tail == tail[:period] * repeats:
+                return period
+        return 0

@@ -1,0 +1,158 @@
+"""Every way in which a model call fails, as one exception of five kinds. Pure.
+
+What surfaces from an SDK is a mixture: its own errors by status, errors of the HTTP library while a
+stream is read (the SDK does not wrap those), and bare JSONDecodeError, AssertionError or IndexError
+when the bytes are malformed. Errors are told apart by structure. Text is looked at only inside an
+error, never in what a model, a tool or a user said. How one API's errors differ is that API's own
+and is handed in as `kind_of`; the SDKs come from one generator, so the rest is common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
+
+FailureKind: TypeAlias = Literal["overflow", "transient", "permanent", "broken_stream", "budget"]
+
+OVERFLOW_PHRASES = (
+    "prompt is too long",
+    "request too large",
+    "maximum context length",
+    "context_length_exceeded",
+    "input tokens exceed",
+    "input is too long",
+    "content length exceeds",
+    "exceed context limit",
+)
+
+SYNTHETIC = "<synthetic>"
+"""The model's name in a message that a wrapper wrote itself."""
+
+
+class ModelFailure(Exception):
+    """A model call brought no answer that can be used. `text` is what the provider said.
+
+    overflow: the request does not fit the model's window. transient: the SDK's own retries are
+    used up. permanent: the same request would fail again. broken_stream: the answer did not arrive
+    whole. budget: the model is not asked, for the turn has spent what it may.
+    """
+
+    def __init__(self, kind: FailureKind, text: str) -> None:
+        self.kind: FailureKind = kind
+        self.text = text
+        super().__init__(f"{kind}: {text}")
+
+
+def classify(error: BaseException) -> FailureKind | None:
+    """The kind of an error that a model call raised; None for one that is no failure of the call
+    (a mistake in the program), which must surface."""
+    status, word = getattr(error, "status_code", None), getattr(error, "type", None)
+    if status == 413 or (status == 200 and word == "request_too_large"):
+        return "overflow"
+    if status in (None, 200, 400) and mentions_overflow(error):
+        return "overflow"
+    if isinstance(status, int):
+        return _by_status(status, word)
+    names = (base.__name__ for base in type(error).__mro__)
+    return next((_BY_CLASS[name] for name in names if name in _BY_CLASS), None)
+
+
+def mentions_overflow(error: BaseException) -> bool:
+    """Whether an error, or one that it came from, says that the prompt is too long."""
+    texts = (str(link).lower() for link in _chain(error))
+    return any(phrase in text for text in texts for phrase in OVERFLOW_PHRASES)
+
+
+def classify_answer(model: str, tokens: int | None, text: str) -> FailureKind | None:
+    """The kind of a failure that comes dressed as an answer; None for a real answer.
+
+    A wrapper that got no answer says so in an assistant message: the model is `SYNTHETIC`, or no
+    token at all was counted and the text begins as the error does. What a model said has tokens,
+    whatever it quotes; `tokens` None is a provider that does not count.
+    """
+    said = text.strip().lower()
+    if model == SYNTHETIC:
+        return "overflow" if any(phrase in said for phrase in OVERFLOW_PHRASES) else "permanent"
+    return "overflow" if tokens == 0 and said.startswith(OVERFLOW_PHRASES) else None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and all that it came from, by cause and by context; cycles end."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        link = waiting.pop(0)
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            yield link
+            waiting += (link.__cause__, link.__context__)
+
+
+def _by_status(status: int, type: str | None) -> FailureKind:
+    if status == 200:  # an error event in a stream that had begun well
+        return "permanent" if type in _REQUEST_ERRORS else "broken_stream"
+    return "transient" if status in (408, 409, 429) or status >= 500 else "permanent"
+
+
+_REQUEST_ERRORS = frozenset(
+    {
+        "authentication_error",
+        "billing_error",
+        "invalid_request_error",
+        "not_found_error",
+        "permission_error",
+        "request_too_large",
+    }
+)
+
+_BY_CLASS: dict[str, FailureKind] = {
+    "APIConnectionError": "transient",
+    "APIError": "permanent",
+    "HTTPError": "broken_stream",  # the base of what httpx and httpx2 raise in the middle of a body
+    "StreamError": "broken_stream",
+    "JSONDecodeError": "broken_stream",
+    "UnicodeDecodeError": "broken_stream",
+    "UnicodeEncodeError": "permanent",
+    "AssertionError": "broken_stream",
+    "IndexError": "broken_stream",
+    "ValueError": "broken_stream",
+}
+
+
+KindOf: TypeAlias = Callable[[Exception], FailureKind | None]
+"""The kind of failure that an error is; None for one that is no failure of the model."""
+
+
+@contextmanager
+def raised_as_failures(kind_of: KindOf) -> Iterator[None]:
+    """Raise what the SDK, the HTTP library or malformed bytes raise as a ModelFailure."""
+    try:
+        yield
+    except ModelFailure:
+        raise
+    except Exception as error:
+        kind = kind_of(error)
+        if kind is None:
+            raise
+        raise ModelFailure(kind, str(error) or type(error).__name__) from error
+
+
+def with_timeout(client: Any, timeout_s: float | None) -> Any:
+    """The SDK's client with this time-out and one try: each retry would wait as long again."""
+    if timeout_s is None:
+        return client
+    return client.with_options(timeout=timeout_s, max_retries=0)
+
+
+def stream_pieces(stream: Any, kind_of: KindOf) -> Iterator[Any]:
+    """The pieces of a stream. A connection that fails now breaks an answer off in the middle.
+
+    Raises ModelFailure.
+    """
+    try:
+        yield from stream
+    except Exception as error:
+        if kind_of(error) != "transient":
+            raise
+        raise ModelFailure("broken_stream", str(error) or type(error).__name__) from error

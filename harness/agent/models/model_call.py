@@ -1,0 +1,89 @@
+"""One call of a model: what is asked, what comes back, and the protocol that every model keeps.
+
+The arguments of a tool call are text that the model wrote, so they are read strictly here. What is
+no whole JSON object is handed on as `{"__unparsedToolInput": text}`, which nothing runs. An answer
+holds only whole characters, so that it can be stored and sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Protocol
+
+import msgspec
+
+from harness.agent.conversation.content import clean_json
+from harness.agent.guards.guard_protocol import UNPARSED
+from harness.core.values.calls import Purpose
+from harness.core.values.messages import Block, Message, ToolSpec, ToolUse
+
+MODEL = "claude-sonnet-5"
+MAX_TOKENS = 4096
+SYSTEM = (
+    "You are a helpful assistant. Use the tools you are given. When something failed, say so; "
+    "never claim that a failed action was done."
+)
+
+
+class Query(msgspec.Struct, frozen=True):
+    """One request. Tools that are withdrawn stay listed, for the history has calls of them and the
+    prompt's beginning must not change; the model may not use them. With `timeout_s` it is one try
+    without a stream, for pings would keep a stream alive for ever."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    tools_withdrawn: bool = False
+    purpose: Purpose = "main"
+    system: str = SYSTEM
+    timeout_s: float | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A whole answer: the assistant message, why the model stopped, and what it says that request
+    and answer cost in tokens; 0 where it does not say."""
+
+    message: Message
+    stop: str
+    tokens: int = 0
+
+
+class Model(Protocol):
+    """Answers queries. `show` is given text as it arrives.
+
+    Raises ModelFailure.
+    """
+
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+        """The model's answer."""
+        ...
+
+
+def arguments_of(text: str) -> dict[str, Any]:
+    """Arguments as they were streamed: `null` is none; what else is no JSON object is wrapped."""
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        return {UNPARSED: text}
+    if value is None:
+        return {}
+    return value if isinstance(value, dict) else {UNPARSED: text}
+
+
+def _no_constant(name: str) -> NoReturn:
+    """Python reads NaN and the infinities, which are no JSON and which nobody else reads."""
+    raise ValueError(name)
+
+
+def answer_of(blocks: Sequence[Block], stop: str, tokens: int | None = None) -> Answer:
+    """The answer, without the halves of characters that nothing could store."""
+    message = Message("assistant", tuple(map(_whole, blocks)))
+    plain = clean_json(msgspec.to_builtins(message))
+    return Answer(msgspec.convert(plain, type=Message), stop, tokens or 0)
+
+
+def _whole(block: Block) -> Block:
+    """A call whose arguments hold half a character is wrapped: made clean they would be others."""
+    if isinstance(block, ToolUse) and clean_json(block.input) != block.input:
+        return msgspec.structs.replace(block, input={UNPARSED: json.dumps(block.input)})
+    return block

@@ -1,0 +1,168 @@
+"""A client of the Messages API without the SDK, for campaigns of many runs in process.
+
+Of a model call over the in-process transport the SDK takes most of the time. A campaign of many
+examples is about the loop, not about the SDK. This client sends the same and fails with the same
+words, but it reads no streams: `reference?client=plain` asks without them.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NoReturn, Self
+
+import msgspec
+
+from harness.agent.models.timeouts import RETRY_AFTER_MAX_S, retry_after_s
+
+MAX_RETRIES = 2
+TIMEOUT_S = 150.0
+PATH = "/v1/messages"
+
+
+class Attributes(dict[str, Any]):
+    """An object of an answer: its keys are attributes, all the way down."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object as it was received."""
+        return self
+
+
+class APIError(Exception):
+    """An answer that is an error: `status_code`, its headers, and `type` as the body says it."""
+
+    def __init__(
+        self, text: str, status_code: int, type: str | None, headers: Mapping[str, str]
+    ) -> None:
+        self.status_code, self.type, self.headers = status_code, type, headers
+        super().__init__(text)
+
+
+class APIConnectionError(Exception):
+    """The answer did not come, or not to its end."""
+
+
+class PlainClient:
+    """What `AnthropicModel` asks of an `anthropic.Anthropic`; `messages` is itself."""
+
+    streams = False
+
+    def __init__(
+        self,
+        transport: Any,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        max_retries: int = MAX_RETRIES,
+    ) -> None:
+        self._transport, self._base_url, self._url = transport, base_url, _url(base_url + PATH)
+        self._headers = {"content-type": "application/json", **(headers or {})}
+        self._timeout_s, self._max_retries = timeout_s, max_retries
+
+    @property
+    def messages(self) -> Self:
+        """The endpoint."""
+        return self
+
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        base_url: str | None = None,
+        default_headers: Mapping[str, str] | None = None,
+    ) -> PlainClient:
+        """Another client, in which these differ."""
+        return PlainClient(
+            self._transport,
+            base_url or self._base_url,
+            headers={**self._headers, **(default_headers or {})},
+            timeout_s=timeout or self._timeout_s,
+            max_retries=self._max_retries if max_retries is None else max_retries,
+        )
+
+    def create(self, **params: Any) -> Any:
+        """A message. Raises APIError and APIConnectionError once it was tried often enough, and
+        what cannot be read as JSON raises what `json` raises."""
+        headers = {**self._headers, **params.pop("extra_headers", {})}
+        body = msgspec.json.encode(params)
+        tries = 0
+        while True:
+            try:
+                return _read(self._sent(body, headers, tries))
+            except (APIError, APIConnectionError) as error:
+                if tries >= self._max_retries or not _worth_another(error):
+                    raise
+                time.sleep(_wait_s(error, tries))
+            tries += 1
+
+    def _sent(self, body: bytes, headers: dict[str, str], tries: int) -> Any:
+        import httpx2
+
+        timeout = {"connect": 5.0, "read": self._timeout_s, "write": 5.0, "pool": 5.0}
+        request = httpx2.Request(
+            "POST",
+            self._url,
+            headers={**headers, "x-stainless-retry-count": str(tries)},
+            content=body,
+            extensions={"timeout": timeout},
+        )
+        try:
+            response = self._transport.handle_request(request)
+            response.read()
+        except httpx2.RequestError as error:
+            raise APIConnectionError(str(error) or type(error).__name__) from error
+        return response
+
+
+@cache
+def _url(text: str) -> Any:
+    """An address, read once."""
+    import httpx2
+
+    return httpx2.URL(text)
+
+
+def _read(response: Any) -> Any:
+    if not response.is_success:
+        _refuse(response)
+    if "json" not in response.headers.get("content-type", ""):
+        return response.text
+    return json.loads(response.content, object_hook=Attributes)
+
+
+def _refuse(response: Any) -> NoReturn:
+    try:
+        body = json.loads(response.content)
+        kind = body["error"]["type"]
+    except (ValueError, KeyError, TypeError):
+        body, kind = response.text, None
+    text = f"Error code: {response.status_code} - {body}"
+    raise APIError(text, response.status_code, kind, response.headers)
+
+
+def _worth_another(error: APIError | APIConnectionError) -> bool:
+    if isinstance(error, APIConnectionError):
+        return True
+    said = error.headers.get("x-should-retry")
+    if retry_after_s(error.headers) > RETRY_AFTER_MAX_S or said == "false":
+        return False
+    return said == "true" or error.status_code in (408, 409, 429) or error.status_code >= 500
+
+
+def _wait_s(error: APIError | APIConnectionError, tries: int) -> float:
+    """What the answer asks for, else ever longer, a little different each time."""
+    asked = retry_after_s(error.headers) if isinstance(error, APIError) else 0.0
+    if asked > 0:
+        return asked
+    return float(min(0.5 * 2**tries, 8.0) * (1 - 0.25 * random.random()))

@@ -1,0 +1,90 @@
+"""How long an agent waits for a provider: for the connection, for bytes, and before a retry.
+
+A client's read time-out ends the wait for bytes; the SDK's is ten minutes. It never ends a stream
+of pings, because pings are bytes, and no SDK shows them to its caller. So the bytes are watched
+below the SDK: what only keeps the connection open is no answer. Time is monotonic here and stands
+still while a laptop sleeps.
+
+The anthropic SDK obeys any `retry-after`. Told to come back tomorrow, it sleeps a day inside one
+call. The openai SDK gives up beyond two minutes, and so does this file. An SDK that has no
+middleware yet is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+from harness.agent.models.failures import ModelFailure
+
+SILENCE_MAX_S = 150.0
+"""The longest silence in an answer, and before it."""
+
+CONNECT_S = 5.0
+
+RETRY_AFTER_MAX_S = 120.0
+"""The longest wait that a provider may ask for."""
+
+_KEEP_ALIVE = re.compile(rb"(?:\s|:[^\r\n]*+|event: ?ping\r?\n|data: ?\{\"type\": ?\"ping\"\})*+")
+_Stream = TypeVar("_Stream")
+
+
+def with_read_timeout(client: Any) -> Any:
+    """The SDK's client with a read time-out of `SILENCE_MAX_S`; a time-out in one number stays."""
+    usual: Any = getattr(client, "timeout", None)
+    if not hasattr(usual, "read"):
+        return client
+    return client.with_options(timeout=type(usual)(SILENCE_MAX_S, connect=CONNECT_S))
+
+
+def failing_on_silence(stream: _Stream) -> _Stream:
+    """An SDK's stream, not yet read, that fails after `SILENCE_MAX_S` of silence.
+
+    Reading it raises ModelFailure then.
+    """
+    response: Any = getattr(stream, "response", None)
+    if response is not None:
+        pieces = response.iter_bytes
+        response.iter_bytes = lambda *size: _without_long_silence(pieces(*size))
+    return stream
+
+
+def _without_long_silence(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    heard_s = time.monotonic()
+    for piece in pieces:
+        now_s = time.monotonic()
+        if _KEEP_ALIVE.fullmatch(piece) is None:
+            heard_s = now_s
+        elif now_s - heard_s >= SILENCE_MAX_S:
+            raise ModelFailure("broken_stream", f"{SILENCE_MAX_S:g} s of nothing but pings")
+        yield piece
+
+
+def with_bounded_retry_after(client: Any) -> Any:
+    """The client; a call fails at once when it is told to wait more than `RETRY_AFTER_MAX_S`."""
+    with_middleware = getattr(client, "with_middleware", None)
+    return client if with_middleware is None else with_middleware(_without_long_wait)
+
+
+def _without_long_wait(request: Any, call_next: Callable[[Any], Any]) -> Any:
+    """One try: an answer that asks for too long a wait says that it is not to be retried."""
+    response = call_next(request)
+    if response.status_code >= 400 and retry_after_s(response.headers) > RETRY_AFTER_MAX_S:
+        response.headers["x-should-retry"] = "false"
+    return response
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float:
+    """How many seconds an answer asks to wait; 0 when it says nothing that can be read."""
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return float(headers[name]) * scale
+        except (KeyError, ValueError):
+            continue
+    try:
+        return parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time()
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return 0.0

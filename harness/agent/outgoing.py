@@ -1,0 +1,122 @@
+"""What the agent sends to its user, over a channel that may fail: the end of a turn, and news of it.
+
+The end of a turn is worth several tries with growing pauses, or with the pause that the channel
+asks for. A refused message has not arrived and is sent again unchanged. After a time-out or a
+broken connection it may have arrived, so the user is told that he may have it already. What cannot
+be delivered stays in the store as not delivered, for the next start.
+
+News is text as it comes, begin and end of a compaction, and a heartbeat. It is sent once and is not
+stored: only the gateway ends a turn, and only what is stored counts. Text that was shown cannot be
+taken back, so the loop does not ask again for an answer of which a part was shown.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+
+from harness.agent.context_overflow import Ask, Compacted, Compaction
+from harness.agent.models.model_call import Answer, Query
+from harness.agent.sessions.turn_outcome import AGAIN, Outcome
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound, OutboundKind
+from harness.core.values.messages import Message
+
+DELIVERY_WAITS_S = (1.0, 5.0, 25.0)
+CHANNEL_WAIT_MAX_S = 600.0
+
+_log = logging.getLogger(__name__)
+_ASKED = re.compile(r"retry[ -]after\D{0,3}(\d+)", re.IGNORECASE)
+
+
+def deliver(brief: Brief, inbound: Inbound, outcome: Outcome) -> bool:
+    """Say how the turn of a message ended; whether the channel has taken it."""
+    text = outcome.text
+    for wait_s in (*DELIVERY_WAITS_S, None):
+        try:
+            brief.send(text, outcome.kind, inbound.session, inbound.id, status=outcome.status)
+        except Exception as error:
+            if wait_s is None:
+                _log.warning("the reply to %s could not be delivered: %s", inbound.id, error)
+                return False
+            if _may_have_arrived(error) and not text.startswith(AGAIN):
+                text = f"{AGAIN}\n\n{text}"
+            brief.clock.sleep(max(wait_s, _asked_s(error)))
+        else:
+            return True
+    return False
+
+
+def attempt(say: Callable[[], None]) -> None:
+    """Say something that is no end; a channel that fails does not break the turn."""
+    try:
+        say()
+    except Exception as error:
+        _log.warning("a notice could not be delivered: %s", error)
+
+
+def _may_have_arrived(error: Exception) -> bool:
+    """Whether nobody knows: the connection was there, and then no answer came."""
+    broken = isinstance(error, TimeoutError | ConnectionError)
+    return broken and not isinstance(error, ConnectionRefusedError)
+
+
+def _asked_s(error: Exception) -> float:
+    """The pause that the channel asks for, 0 when it asks for none."""
+    found = _ASKED.search(str(error))
+    return min(float(found.group(1)), CHANNEL_WAIT_MAX_S) if found else 0.0
+
+
+STARTED = "The conversation is long; I am making it shorter."
+ENDED = "The conversation is shorter now."
+KEPT = "The conversation could not be made shorter this way."
+ALIVE = "Still working."
+
+
+class Outbox:
+    """The sendings of one turn that do not end it. A heartbeat comes when nothing else was said for
+    `heartbeat_s`; 0 is never."""
+
+    def __init__(self, brief: Brief, inbound: Inbound, heartbeat_s: float = 0) -> None:
+        self._brief, self._inbound = brief, inbound
+        self._every_ms = int(heartbeat_s * 1000)
+        self._said_ms = brief.clock.now_ms()
+
+    def say(self, text: str, kind: OutboundKind, status: str | None = None) -> None:
+        """Say something about the turn."""
+        session, name = self._inbound.session, self._inbound.id
+        attempt(lambda: self._brief.send(text, kind, session, name, status=status))
+        self._said_ms = self._brief.clock.now_ms()
+
+    def show(self, text: str) -> None:
+        """A part of the answer."""
+        self.say(text, "partial")
+
+    def is_cancelled(self) -> bool:
+        """Whether the user has taken the turn back. The loop asks this at every turn of events, so
+        it is the moment for a heartbeat too."""
+        if self._every_ms and self._brief.clock.now_ms() - self._said_ms >= self._every_ms:
+            self.say(ALIVE, "heartbeat")
+        return self._brief.cancelled(self._inbound.session)
+
+    def announced(self, compaction: Compaction) -> Compaction:
+        """The same compaction, whose begin and end the user is told; one that does not even ask
+        the model is not worth a word."""
+
+        def compact(messages: Sequence[Message], budget: int, ask: Ask) -> Compacted | None:
+            asked: list[Query] = []
+
+            def told(query: Query) -> Answer:
+                if not asked:
+                    self.say(STARTED, "compaction", "started")
+                asked.append(query)
+                return ask(query)
+
+            compacted = compaction(messages, budget, told)
+            if asked:
+                words = (ENDED, "ended") if compacted else (KEPT, "failed")
+                self.say(words[0], "compaction", words[1])
+            return compacted
+
+        return compact

@@ -1,0 +1,59 @@
+"""Compactions that another program makes in the middle of an answer, as it announces them. Pure.
+
+A command-line agent announces a compaction with a hook, which names its session file, and says
+nothing when it is done: the next message is the sign. Until then heartbeats tell the user. One
+query may have several, each with its own path. A new query forgets those of the last one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Notice: TypeAlias = Literal["start", "end"]
+
+
+class CompactionEnd(msgspec.Struct, frozen=True):
+    """What a message means for the compaction before it.
+
+    `path` is the session file to read when one has just ended. The message is in that file already:
+    who takes the file must not add the message.
+    """
+
+    notices: tuple[Notice, ...] = ()
+    just_ended: bool = False
+    path: str = ""
+
+
+class CompactionNotices:
+    """The compactions of one query after another."""
+
+    def __init__(self) -> None:
+        self._paths: deque[str] = deque()
+        self._started = False
+
+    def begin_query(self) -> None:
+        """Forget what the last query announced."""
+        self._paths.clear()
+        self._started = False
+
+    def announce(self, path: str) -> None:
+        """The program is about to compact into the file of this path."""
+        self._paths.append(path)
+
+    def heartbeat(self) -> tuple[Notice, ...]:
+        """Time has passed: a compaction that nobody has heard of yet has started."""
+        if not self._paths or self._started:
+            return ()
+        self._started = True
+        return ("start",)
+
+    def message(self) -> CompactionEnd:
+        """A message has come: the compaction that was announced first is over."""
+        if not self._paths:
+            return CompactionEnd()
+        notices = (*self.heartbeat(), "end")
+        self._started = False
+        return CompactionEnd(notices, True, self._paths.popleft())

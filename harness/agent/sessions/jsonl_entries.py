@@ -1,0 +1,195 @@
+"""The lines of a JSONL transcript: reading, validation, and what of a file is not kept. Pure.
+
+A line is an object with `type`, `uuid`, `parentUuid` and, where somebody speaks, `message`. New
+types appear every week: an unknown type is kept and skipped. Reading is lenient and validation is
+strict: a torn line costs its message when a file is read, and the whole file when it must be
+trusted (`problem`). Only a line feed ends a line: U+2028 inside a text does not.
+
+Two things are left out: the program's own entries, and thinking that is stale. All other lines are
+kept byte for byte, because other programs read them; only a link to a removed entry is changed.
+Thinking is signed for the conversation it stood in. When a conversation is restored or resumed
+elsewhere, only the last answer keeps its thinking. From turn to turn nothing is removed, because
+each request must begin like the one before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from harness.agent.conversation.content import clean_json
+from harness.agent.models.anthropic_blocks import read_block
+from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult
+
+STRIPPABLE = frozenset({"progress", "file-history-snapshot", "queue-operation", "summary"})
+"""Types that are the program's own. A summary is one, unless it carries `isCompactSummary`."""
+
+_SAID = frozenset({"user", "assistant", "summary"})
+
+
+class JsonlEntry(msgspec.Struct, frozen=True):
+    """A line as it stood, and its value."""
+
+    line: bytes
+    value: dict[str, Any]
+
+    @property
+    def uuid(self) -> str:
+        """The entry's name; empty when it has none, and then nothing can be its child."""
+        return _text(self.value.get("uuid"))
+
+    @property
+    def parent(self) -> str:
+        """The name of the entry before it; empty at a root."""
+        return _text(self.value.get("parentUuid"))
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether a compaction left it: it stands for all that is before it."""
+        return self.value.get("isCompactSummary") is True
+
+    @property
+    def is_strippable(self) -> bool:
+        """Whether it is nobody's words."""
+        return self.value.get("type") in STRIPPABLE and not self.is_summary
+
+    @property
+    def is_assistant(self) -> bool:
+        """Whether the assistant says it."""
+        return self.value.get("type") == "assistant"
+
+    @property
+    def message_id(self) -> str:
+        """What the entries of one answer share; empty when it is not said."""
+        message = self.value.get("message")
+        return _text(message.get("id")) if isinstance(message, dict) else ""
+
+    @property
+    def message(self) -> Message | None:
+        """What is said; None for an entry that says nothing to the model."""
+        value, hidden = self.value.get("message"), ("isSidechain", "isMeta")
+        if self.value.get("type") not in _SAID or any(self.value.get(k) is True for k in hidden):
+            return None
+        return _message(value) if isinstance(value, dict) and value.get("role") else None
+
+
+def read_entries(data: bytes) -> list[JsonlEntry]:
+    """The entries of a file; lines that are blank, torn or no object are passed over."""
+    read = ((line, value_of(line)) for line in data.split(b"\n"))
+    return [JsonlEntry(line, value) for line, value in read if value is not None]
+
+
+def value_of(line: bytes) -> dict[str, Any] | None:
+    """The object that a line holds; None when it holds none."""
+    try:
+        value = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def problem(data: bytes) -> str:
+    """Why a file is not to be trusted; empty when every line is an object and somebody answers."""
+    lines = [(n, line) for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    bad = next((n for n, line in lines if value_of(line) is None), 0)
+    if bad:
+        return f"line {bad} is no JSON object"
+    return "" if any(e.is_assistant for e in read_entries(data)) else "no entry is of the assistant"
+
+
+def new_entry(value: dict[str, Json]) -> JsonlEntry:
+    """An entry to be written; lone halves of characters are replaced, for no file can hold them."""
+    value = clean_json(value)
+    return JsonlEntry(msgspec.json.encode(value), value)
+
+
+def join_entries(kept: Sequence[JsonlEntry]) -> bytes:
+    """The entries as a file."""
+    return b"".join(e.line + b"\n" for e in kept)
+
+
+def _message(value: dict[str, Any]) -> Message:
+    content = clean_json(value.get("content"))
+    role = _text(value["role"]) or "user"
+    if isinstance(content, str):
+        return Message(role, (Text(content),))
+    blocks = content if isinstance(content, list) else []
+    return Message(role, tuple(_block(block) for block in blocks if isinstance(block, dict)))
+
+
+def _block(value: dict[str, Any]) -> Block:
+    if value.get("type") != "tool_result":
+        return read_block(value)
+    id = _text(value.get("tool_use_id"))
+    return ToolResult(id, _content(value.get("content")), value.get("is_error") is True)
+
+
+def _content(value: Json) -> str | tuple[Text | Opaque, ...]:
+    """The content of a result, which may be text, parts or nothing at all."""
+    if not isinstance(value, list):
+        return _text(value)
+    read = (read_block(part) for part in value if isinstance(part, dict))
+    return tuple(block for block in read if isinstance(block, Text | Opaque))
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+_THINKING = ("thinking", "redacted_thinking")
+
+
+def without_program_entries(data: bytes) -> bytes:
+    """The file without the entries that are nobody's words, their children linked to what is left.
+
+    Summaries that carry the flag of a compaction stay. Lines that cannot be read stay too.
+    """
+    gone = {e.uuid: e.parent for e in read_entries(data) if e.is_strippable and e.uuid}
+    kept = (_relinked(line, gone) for line in data.split(b"\n"))
+    return b"\n".join(line for line in kept if line is not None)
+
+
+def _relinked(line: bytes, gone: dict[str, str]) -> bytes | None:
+    value = value_of(line)
+    if value is None:
+        return line
+    found = JsonlEntry(line, value)
+    if found.is_strippable:
+        return None
+    parent = _kept_ancestor(found.parent, gone)
+    return line if parent == found.parent else new_entry({**value, "parentUuid": parent}).line
+
+
+def _kept_ancestor(uuid: str, gone: dict[str, str]) -> str:
+    """The first ancestor that is kept; none for a circle, which has no first."""
+    passed: set[str] = set()
+    while uuid in gone and uuid not in passed:
+        passed.add(uuid)
+        uuid = gone[uuid]
+    return "" if uuid in passed else uuid
+
+
+def without_stale_thinking(data: bytes) -> bytes:
+    """The file with thinking in the last answer only: the entries that share its `message.id`, or,
+    without ids, the last entry of the assistant."""
+    answers = [e for e in read_entries(data) if e.is_assistant]
+    if not answers:
+        return data
+    last, id = answers[-1], answers[-1].message_id
+    fresh = {e.line for e in answers if e.message_id == id} if id else {last.line}
+    return b"\n".join(line if line in fresh else _unthinking(line) for line in data.split(b"\n"))
+
+
+def _unthinking(line: bytes) -> bytes:
+    value = value_of(line) or {}
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if value.get("type") != "assistant" or not isinstance(content, list):
+        return line
+    kept = [b for b in content if not (isinstance(b, dict) and b.get("type") in _THINKING)]
+    if len(kept) == len(content):
+        return line
+    return new_entry({**value, "message": {**value["message"], "content": kept}}).line

@@ -1,0 +1,168 @@
+"""How the live history of a turn becomes rows of a store, and how a failing store is tried again.
+
+There is one list, and every message becomes a row before anything else happens with it: the inbound
+message before the first request, a call before it runs, a result before the model sees it, the
+reply before it is delivered. The store gives a row its identity. Nothing is found by its place in a
+list, because a repaired list is shorter than what was stored. Repair for a request happens on a
+copy.
+
+A write that raises has not happened: a store on this machine promises that. It is tried again a few
+times with growing waits, because a lock is released and a disk has room again. A server cannot
+promise that: when the answer to a commit is lost, the outcome is unknown, so its errors pass at
+once. The last error is raised, and the user is told.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from harness.agent.conversation.content import clean
+from harness.agent.conversation.context_window import fit
+from harness.agent.conversation.projection import NO_OUTCOME, Projection
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, ToolResult, results, user
+from harness.stores.session_store import SessionRow, SessionStore
+
+
+class Unread(Exception):
+    """The inbound message is stored, and the history that it ends could not be read."""
+
+
+class Transcript(Protocol):
+    """The history of one session during one turn. A new turn gets a new one."""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The live history."""
+        ...
+
+    def open(self, inbound: Inbound) -> bool:
+        """Take an inbound message in; False when it was taken in before.
+
+        Raises Unread when it was taken in and nothing can be done with it.
+        """
+        ...
+
+    def resume(self, inbound: Inbound) -> int:
+        """Take up a turn that was interrupted; how often it has been begun now."""
+        ...
+
+    def append(self, message: Message) -> None:
+        """Add what the model said, or results."""
+        ...
+
+    def wire(self, nudge: str = "") -> list[Message]:
+        """The messages of the next request; `nudge` is said to the model once and not kept."""
+        ...
+
+    def compact(self, summary: Message, keep: int) -> None:
+        """Go on with a summary and the last `keep` messages, now and in later turns."""
+        ...
+
+    def rebuild(self, budget_tokens: int) -> None:
+        """Go on, in this turn, with what of the stored rows fits."""
+        ...
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Keep the reply."""
+        ...
+
+
+class RowTranscript:
+    """A transcript whose messages are rows of a session store."""
+
+    def __init__(self, store: SessionStore, session: str, project: Projection) -> None:
+        self._store, self._session, self._project = store, session, project
+        self._rows: list[SessionRow] = []
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The live history."""
+        return [row.message for row in self._rows]
+
+    def load(self) -> list[SessionRow]:
+        """The history as it is told now."""
+        return self._store.load(self._session)
+
+    def open(self, inbound: Inbound) -> bool:
+        """Store an inbound message, once, and load the history that ends with it."""
+        if not self._store.accept(inbound, user(clean(inbound.text))):
+            return False
+        try:
+            self._rows = self.load()
+        except Exception as error:
+            raise Unread(f"the conversation could not be read: {error}") from error
+        return True
+
+    def resume(self, inbound: Inbound) -> int:
+        """Load the history of a turn that was interrupted. Calls that had no result yet are not
+        run again, for nobody knows what they did: they get a result that says so."""
+        attempts = self._store.begin(inbound)
+        self._rows = self.load()
+        open_calls = self._rows[-1].message.tool_uses if self._rows else ()
+        if open_calls:
+            stubs = (ToolResult(call.id, NO_OUTCOME, is_error=True) for call in open_calls)
+            self.append(results(*stubs))
+        return attempts
+
+    def append(self, message: Message) -> None:
+        """Store a message and add it."""
+        self._rows.append(SessionRow(self._store.append(self._session, message), message))
+
+    def wire(self, nudge: str = "") -> list[Message]:
+        """The history as the API takes it."""
+        return self._project([*self.messages, *([user(nudge)] if nudge else [])])
+
+    def compact(self, summary: Message, keep: int) -> None:
+        """Put a summary in the place of all but the last `keep` messages."""
+        kept = self._rows[-keep:]
+        self._store.summarise(self._session, summary, kept[0].id)
+        self._rows = [SessionRow("", summary), *kept]
+
+    def rebuild(self, budget_tokens: int) -> None:
+        """Put what fits of the stored rows in the place of the history."""
+        stored = [row.message for row in self._store.rows(self._session)]
+        self._rows = [SessionRow("", message) for message in fit(stored, budget_tokens)]
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Store the reply."""
+        self._store.reply(inbound, outcome.message, outcome.status, outcome.kind)
+
+
+STORE_WAITS_S = (0.1, 1.0, 10.0)
+
+_RETRIED = frozenset(
+    {"accept", "append", "begin", "reply", "delivered", "summarise", "pending", "load", "rows"}
+)
+_PASSING_ERRORS = (OSError, sqlite3.OperationalError)
+
+
+class RetryingStore:
+    """A session store whose failing calls are repeated after each of the waits; `sleep` is given
+    seconds."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        sleep: Callable[[float], None],
+        waits_s: Sequence[float] = STORE_WAITS_S,
+    ) -> None:
+        self._store, self._sleep, self._waits_s = store, sleep, tuple(waits_s)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        return self._patient(found) if name in _RETRIED else found
+
+    def _patient(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            for wait_s in self._waits_s:
+                try:
+                    return method(*arguments, **named)
+                except _PASSING_ERRORS:
+                    self._sleep(wait_s)
+            return method(*arguments, **named)
+
+        return call

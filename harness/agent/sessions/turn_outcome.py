@@ -1,0 +1,153 @@
+"""How a turn ended, and what the user is told: never better than it was. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from harness.agent.models.failures import FailureKind, ModelFailure
+from harness.core.values.calls import OutboundKind
+from harness.core.values.messages import Message, Text, ToolUse, assistant
+
+Status = Literal["ok", "failed", "refused", "truncated", "cancelled"]
+
+EXHAUSTED = "all_attempts_exhausted"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The end of a turn: `message` is stored as its reply, and its text is delivered, or `told`
+    where the user has read a part of it."""
+
+    status: Status
+    message: Message
+    kind: OutboundKind = "final"
+    told: str = ""
+
+    @property
+    def text(self) -> str:
+        """What the user reads."""
+        return self.told or self.message.text
+
+
+def answered(message: Message, stop: str) -> Outcome | None:
+    """The outcome of an answer without calls; None when it says nothing and another is needed."""
+    if stop == "refusal":
+        return Outcome("refused", _or(_words(message), "The model declined to answer this."))
+    if stop == "max_tokens":
+        cut = Text("[The answer was cut off at the length limit.]")
+        return Outcome("truncated", Message("assistant", (*message.blocks, cut)))
+    if stop == "tool_use" or not message.text.strip():
+        return None
+    return Outcome("ok", message)
+
+
+def concluded(message: Message | None, reason: str) -> Outcome:
+    """The outcome of a turn that was ended: the model's last words, else our own."""
+    said = _words(message) if message is not None else Message("assistant")
+    return Outcome("failed", _or(said, f"I could not finish this: {reason}"))
+
+
+def failed(text: str, code: str = "", retryable: bool = False) -> Outcome:
+    """A turn that failed, in our own words, with a code for programs; `retryable` says that the
+    same message may work when it is sent again."""
+    words = ", ".join([code] * bool(code) + ["retryable"] * retryable)
+    return Outcome("failed", assistant(f"{text} ({words})" if words else text), "error")
+
+
+def gave_up(failure: ModelFailure) -> Outcome:
+    """The outcome of a model call that failed for good."""
+    text, code, retryable = _FAILURES[failure.kind]
+    return failed(text.format(text=failure.text[:500]), code, retryable)
+
+
+def broke(error: Exception) -> Outcome:
+    """A turn in which the agent itself failed."""
+    text = f"Something went wrong on our side, and this was not finished: {_named(error)}"
+    return failed(text, "internal_error")
+
+
+def unstored(what: str, error: Exception) -> Outcome:
+    """Something that could not be written, and so does not count as done."""
+    text = f"{what} could not be stored, so it was dropped: {_named(error)}"
+    return failed(text, "not_stored", retryable=True)
+
+
+def restored(text: str, status: str, kind: str) -> Outcome:
+    """The outcome of a turn as a former run stored it. That run ended while it delivered it, so
+    nobody knows whether it arrived, and the user is told so.
+
+    Raises msgspec.ValidationError for words that no outcome has.
+    """
+    told = f"{AGAIN}\n\n{text}"
+    fields = {"status": status, "message": assistant(text), "kind": kind, "told": told}
+    return msgspec.convert(fields, type=Outcome)
+
+
+def cancelled(seen: str = "") -> Outcome:
+    """The outcome of a turn that the user took back: a notice, and no answer. What was `seen` of
+    one is stored with it, or the user could ask about words that the model never said."""
+    notice = "The turn was cancelled before it was finished."
+    words = (seen, notice) if seen.strip() else (notice,)
+    return Outcome("cancelled", assistant(*words), "notice", told=notice)
+
+
+NO_ANSWER = (
+    "The model gave no answer, also when it was asked again. Nothing was decided or promised."
+)
+PARKED = (
+    "This message was interrupted twice while it was worked on, so it was not tried again. "
+    "What had been started may be done in part."
+)
+OVERTAKEN = (
+    "This message has no answer of its own, because the store failed. It stands in the "
+    "conversation, so the answer to a later message can take it up."
+)
+AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
+TAKEN = (
+    "Another agent of this session has taken your message, and works on it. I do nothing about it, "
+    "so that it is not done twice."
+)
+BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
+
+_FAILURES: dict[FailureKind, tuple[str, str, bool]] = {
+    "overflow": (
+        "The conversation is too long for the model, also after it was made shorter. "
+        "Please start a new one, or send less at once.",
+        EXHAUSTED,
+        False,
+    ),
+    "transient": (
+        "The model could not be reached, also after several attempts: {text}",
+        "model_unavailable",
+        True,
+    ),
+    "permanent": (
+        "The model refused the request, so this was not done: {text}",
+        "request_refused",
+        False,
+    ),
+    "budget": (
+        "I stopped here, because one message may not cost more: {text}",
+        "budget_spent",
+        False,
+    ),
+    "broken_stream": (
+        "The model's answer broke off and was not used: {text}",
+        "answer_broke_off",
+        True,
+    ),
+}
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _or(message: Message, text: str) -> Message:
+    return message if message.text.strip() else assistant(text)
+
+
+def _words(message: Message) -> Message:
+    """The message without calls, which nobody will answer any more."""
+    return Message("assistant", tuple(b for b in message.blocks if not isinstance(b, ToolUse)))

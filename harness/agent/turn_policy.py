@@ -1,0 +1,76 @@
+"""The limits of a turn, each with a name, and the budget that a turn shares with its sub-agents.
+
+A cap for each sub-agent is no cap of their sum, so one budget is opened for a turn and handed on.
+Tokens are charged after an answer, when the provider says what it cost: the budget may be overdrawn
+by one answer, and then no more requests are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from harness.agent.models.failures import FailureKind, ModelFailure
+from harness.agent.models.model_call import Answer, Model, Query
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """What a turn may cost, and what is worth another try.
+
+    `retries` counts further requests after a failure of that kind; the SDK has already tried a
+    transient one three times, and a permanent one fails again. `runs_calls_on` are the stop reasons
+    after which calls are run: with any other they may be cut short, which their input cannot show.
+    `max_tokens` and `max_turn_s` hold for a turn with its sub-agents, and `max_depth` and
+    `max_tasks` for these.
+    """
+
+    max_model_calls: int = 50
+    max_tokens: int = 5_000_000
+    max_turn_s: float = 21_600.0
+    max_pauses: int = 5
+    max_empty_answers: int = 1
+    max_attempts: int = 2
+    max_depth: int = 1
+    max_tasks: int = 10
+    retries: Mapping[FailureKind, int] = msgspec.field(default_factory=lambda: {"broken_stream": 1})
+    runs_calls_on: frozenset[str] = frozenset({"tool_use"})
+
+
+ANSWER_TOKENS_MAX = 100_000_000
+"""No answer costs so much; a larger count is a fault of the counting."""
+
+
+class TurnBudget(msgspec.Struct):
+    """What is left for a turn: tokens, and a time on the clock until which it may go on."""
+
+    tokens: int
+    until_ms: float
+    now_ms: Callable[[], int]
+
+    def check(self) -> None:
+        """Raise ModelFailure once nothing is left."""
+        if self.tokens <= 0:
+            raise ModelFailure("budget", "its tokens are spent.")
+        if self.now_ms() > self.until_ms:
+            raise ModelFailure("budget", "its time is over.")
+
+
+def open_budget(policy: Policy, now_ms: Callable[[], int]) -> TurnBudget:
+    """The account of a turn that begins now."""
+    return TurnBudget(policy.max_tokens, now_ms() + policy.max_turn_s * 1000, now_ms)
+
+
+class BudgetedModel:
+    """A model that is asked only as long as the account pays for it."""
+
+    def __init__(self, model: Model, account: TurnBudget) -> None:
+        self._model, self._account = model, account
+
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+        """The model's answer. Raises ModelFailure."""
+        self._account.check()
+        answer = self._model.query(query, show)
+        if answer.tokens <= ANSWER_TOKENS_MAX:
+            self._account.tokens -= answer.tokens
+        return answer

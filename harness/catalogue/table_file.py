@@ -1,0 +1,77 @@
+"""Tables of the catalogue: a file of tab-separated text, read and checked once.
+
+The first line names the columns; they are the fields of a struct. Each other line is a row. A cell
+of a list holds words with blanks between them, a cell of an object holds JSON, an empty cell stands
+for the field's default. Blank lines and lines that begin with `#` are comments.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar, get_origin, get_type_hints
+
+import msgspec
+
+from harness.core.values.errors import InputError, nearest
+
+_Row = TypeVar("_Row", bound=msgspec.Struct)
+
+
+def table(name: str, row: type[_Row]) -> MappingProxyType[Any, _Row]:
+    """The rows of a file of this package by their first column, in the order of the file.
+
+    Raises InputError, with file and line, for a line that is no such row.
+    """
+    data = pkgutil.get_data(__package__, name)
+    assert data is not None, "the package is on a path that can be read"
+    return parse(data.decode(), row, name)
+
+
+def parse(text: str, row: type[_Row], name: str) -> MappingProxyType[Any, _Row]:
+    """The rows that the text of a table holds; `name` is the file, for errors."""
+    (_, first), *lines = list(_lines(text)) or [(1, [""])]
+    unknown = [column for column in first if column not in row.__struct_fields__]
+    for column in unknown:
+        hint = nearest(column, row.__struct_fields__)
+        raise InputError(f"no column is named {column!r}; {hint}", f"{name}:1")
+    types = get_type_hints(row)
+    rows: dict[Any, _Row] = {}
+    for number, cells in lines:
+        place = f"{name}:{number}"
+        value = _row(cells, first, types, row, place)
+        key = getattr(value, first[0])
+        if key in rows:
+            raise InputError(f"a second row has the {first[0]} {key!r}", place)
+        rows[key] = value
+    return MappingProxyType(rows)
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.startswith("#"):
+            yield number, [cell.strip() for cell in line.split("\t")]
+
+
+def _row(
+    cells: Sequence[str], columns: Sequence[str], types: dict[str, Any], row: type[_Row], place: str
+) -> _Row:
+    if len(cells) > len(columns):
+        raise InputError(f"{len(cells)} cells for {len(columns)} columns", place)
+    try:
+        values = {
+            column: _cell(cell, types[column])
+            for column, cell in zip(columns, cells, strict=False)
+            if cell
+        }
+        return msgspec.convert(values, row, strict=False)
+    except msgspec.MsgspecError as error:
+        raise InputError(f"{error}", place) from None
+
+
+def _cell(cell: str, type_: Any) -> object:
+    origin = get_origin(type_) or type_
+    if origin is tuple:
+        return cell.split()
+    return msgspec.json.decode(cell) if origin is dict else cell

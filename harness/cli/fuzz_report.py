@@ -1,0 +1,168 @@
+"""What `harness fuzz` shows: each finding as it is made small, how it goes meanwhile, the end.
+
+On a terminal a bar tells how it goes; elsewhere a line a minute does, for the log of a night.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from harness.cli import terminal
+from harness.cli.options import plugin_flags
+from harness.core.values.verdict import EXIT_STATUS
+from harness.fuzz.findings import FOLDER
+from harness.fuzz.reduced import Reduced
+from harness.report.json_lines import line
+
+if TYPE_CHECKING:
+    from harness.fuzz.campaign import Campaign
+    from harness.fuzz.chunks import Result
+
+EVERY_S = 60.0
+
+
+class FuzzReport:
+    """The face of a campaign that runs. `most` examples in all, or until `end_s` (monotonic)."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        folder: Path,
+        most: int | None,
+        end_s: float | None,
+        as_json: bool,
+    ) -> None:
+        self._campaign, self._folder, self._as_json = campaign, folder, as_json
+        self._most, self._end_s = most, end_s
+        self._began_s = self._said_s = time.monotonic()
+        self._before = campaign.examples
+        self._progress: Any = None
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        plan = self._campaign.plan
+        terminal.note(f"seed {plan.seed}, target {plan.target}, into {self._folder}")
+        if self._before:
+            terminal.note(f"going on after {self._before} examples")
+            for reduced in self._campaign.findings.kept.values():
+                self._finding(reduced)
+        self._progress = _bar()
+        if self._progress is not None:
+            self._progress.start()
+            self._bar = self._progress.add_task("", total=self._total(), completed=self._done())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _total(self) -> float:
+        return float(self._most) if self._most else (self._end_s or 0) - self._began_s
+
+    def _done(self) -> float:
+        return self._campaign.examples if self._most else time.monotonic() - self._began_s
+
+    def result(self, result: Result) -> None:
+        """Show what has come in."""
+        if self._campaign.is_new(result):
+            self._finding(result)
+        elif isinstance(result, Reduced) and result.failure:
+            text = f"{result.code} of example {result.example}: {result.failure}"
+            terminal.note(f"no file: {text}")
+        now_s = time.monotonic()
+        if self._progress is not None:
+            self._progress.update(self._bar, completed=self._done(), description=self._state())
+        elif now_s - self._said_s >= EVERY_S:
+            self._said_s = now_s
+            terminal.note(self._state())
+
+    def _finding(self, reduced: Reduced) -> None:
+        file = self._folder / FOLDER / f"{reduced.name}.yaml"
+        words = ["harness", "run", str(file), "--target", self._campaign.plan.target]
+        repeat = shlex.join([*words, *plugin_flags()])
+        if self._as_json:
+            terminal.out(line(self._row(reduced, file, repeat)))
+            return
+        size = f"{_count(reduced.turns, 'turn')}, {_count(reduced.faults, 'fault')}"
+        terminal.out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
+        terminal.out(f"    {' '.join(reduced.message.split())}")
+        terminal.out(f"    {repeat}")
+
+    def _row(self, reduced: Reduced, file: Path, repeat: str) -> dict[str, Any]:
+        return {
+            "code": reduced.code,
+            "message": reduced.message,
+            "file": str(file),
+            "example": reduced.example,
+            "turns": reduced.turns,
+            "faults": reduced.faults,
+            "repeat": repeat,
+        }
+
+    def _state(self) -> str:
+        """How it goes, in a line."""
+        campaign, spent_s = self._campaign, time.monotonic() - self._began_s
+        rate = (campaign.examples - self._before) / max(spent_s, 0.001)
+        return (
+            f"{campaign.examples:,} examples, {rate:.0f}/s, {len(campaign.findings.kept)} found, "
+            f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
+        )
+
+    def ending(self) -> int:
+        """Show what it came to; the exit status."""
+        campaign = self._campaign
+        doubtful = bool(campaign.doubts or campaign.findings.unrepeated)
+        word = "fail" if campaign.findings.kept else "unknown" if doubtful else "pass"
+        if self._as_json:
+            terminal.out(line(self._last_row(word)))
+        else:
+            terminal.out(self._state())
+            for doubt, times in campaign.doubts.items():
+                terminal.out(f"in doubt ({times}x): {doubt}")
+            terminal.out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
+        return EXIT_STATUS[word]  # type: ignore[index]
+
+    def _last_row(self, word: str) -> dict[str, Any]:
+        campaign = self._campaign
+        return {
+            "seed": campaign.plan.seed,
+            "target": campaign.plan.target,
+            "verdict": word,
+            "examples": campaign.examples,
+            "model_calls": campaign.model_calls,
+            "findings": len(campaign.findings.kept),
+            "unrepeated": [f"{r.code}: {r.failure}" for r in campaign.findings.unrepeated],
+            "doubts": list(campaign.doubts),
+            "corpus": len(campaign.corpus),
+            "faults": campaign.corpus.faults,
+            "pairs": campaign.corpus.pairs,
+            "coverage": campaign.corpus.coverage,
+            "resume": self._resume(),
+        }
+
+    def _resume(self) -> str:
+        return shlex.join(["harness", "fuzz", "--resume", str(self._folder), *plugin_flags()])
+
+
+def _bar() -> Any:
+    """A bar on standard error, where that is a terminal; findings are printed above it."""
+    if not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(20), TimeRemainingColumn(), TextColumn("{task.description}"))
+    return Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

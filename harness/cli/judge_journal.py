@@ -1,0 +1,122 @@
+"""What has been judged so far, on disk, so that a run that was ended can be taken up again.
+
+JSON Lines, one a file, each written as soon as it is known. A line that was torn by the end of the
+process is no line: its file is judged again. A file is known by its path, its size and the time of
+its last change, and only if it was asked for the same: other checks or another version of this
+program judge it anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, loaded
+from harness.report.recordings import JudgedFile
+
+NAME = "judged.jsonl"
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """What a file is known by, and what was asked of it."""
+
+    path: str
+    size_bytes: int
+    changed_ns: int
+    asked: str
+
+
+class _Line(msgspec.Struct, frozen=True):
+    stamp: Stamp
+    file: JudgedFile
+
+
+class _Stamped(msgspec.Struct, frozen=True):
+    """A line, of which only the stamp is read."""
+
+    stamp: Stamp
+
+
+def asked_for(kind: str, check: str | None) -> str:
+    """What is asked of every file of a run, in a word: other plug-ins ask something else."""
+    from importlib.metadata import version
+
+    words = [kind, check or "all", version("loop-harness")]
+    return " ".join([*words, *map(_plugin_word, loaded())])
+
+
+def _plugin_word(plugin: Plugin) -> str:
+    """A plug-in as it is now: its name, and a digest of its module's file."""
+    file = getattr(plugin.module, "__file__", None)
+    content = Path(file).read_bytes() if file else b""
+    return f"{plugin.module.__name__}:{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def stamp(path: str, shown: str, asked: str) -> Stamp | None:
+    """The stamp of a file as it is now; None for one that is gone."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return Stamp(shown, status.st_size, status.st_mtime_ns, asked)
+
+
+class JudgeJournal:
+    """The journal in a folder, open for writing; the folder is made. Raises InputError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self._places: dict[Stamp, int] = {}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("ab+")
+            self._places.update(self._read())
+        except OSError as error:
+            raise InputError(f"cannot be used: {error.strerror}", f"--resume {folder}") from None
+
+    def _read(self) -> Iterator[tuple[Stamp, int]]:
+        """The whole lines; behind a torn one the next begins anew."""
+        self._file.seek(0)
+        place, line = 0, b"\n"
+        for line in self._file:
+            with suppress(msgspec.MsgspecError):
+                yield msgspec.json.decode(line, type=_Stamped).stamp, place
+            place += len(line)
+        if not line.endswith(b"\n"):
+            self._file.write(b"\n")
+            self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def place(self, known: Stamp | None) -> int | None:
+        """Where in the journal a file stands; None for one that is still to be judged."""
+        return self._places.get(known) if known is not None else None
+
+    def add(self, known: Stamp, file: JudgedFile) -> None:
+        """Write down what was found in a file."""
+        self._file.write(msgspec.json.encode(_Line(known, file)) + b"\n")
+        self._file.flush()
+
+
+def recall(path: str, place: int) -> JudgedFile:
+    """What was found in the file whose line begins at `place`."""
+    with open(path, "rb") as file:
+        file.seek(place)
+        return msgspec.json.decode(file.readline(), type=_Line).file

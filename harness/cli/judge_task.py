@@ -1,0 +1,195 @@
+"""One file as a task of `judge`: a path in, what was found in it out, for any process to do.
+
+A run of ours is judged as the history that it is; any other recording is read as transcripts, and
+each of them as a history. Whatever is wrong with a file is one line about it and never ends the
+run; small files go to a worker several at a time.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.core.values.errors import InputError, nearest
+from harness.engines import Engine
+from harness.engines.spread import spread
+from harness.report.recordings import JudgedFile, JudgedTranscript
+from harness.report.summary import evidence
+
+if TYPE_CHECKING:
+    from harness.core.history.history import History
+    from harness.core.values.messages import Json
+    from harness.recordings.transcripts import Recording
+
+CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
+"""The most that a worker gets at once, unless one file alone is larger."""
+
+COLLECT_EVERY = 200_000
+"""How many values are made between two searches for garbage."""
+
+DIED = "the process that read it died"
+
+
+class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A file to be judged.
+
+    `named`: the user named it, so that all of why it cannot be read is said. `refused`: it is not
+    to be opened, and why. `recalled`: it was judged before, and stands in the `journal` there.
+    """
+
+    path: str
+    kind: str = "auto"
+    named: bool = False
+    check: str | None = None
+    refused: str = ""
+    size_bytes: int = 0
+    journal: str = ""
+    recalled: int | None = None
+
+
+TaskChunk = tuple[JudgeTask, ...]
+
+
+def check_names(kind: str, check: str | None) -> None:
+    """Raise InputError for a format or a check that does not exist."""
+    from harness.checks.judge import names
+    from harness.core.values.loaded_plugins import unknown_name
+    from harness.recordings.recognition import AUTO, formats
+
+    if kind not in (known := {AUTO, *formats()}):
+        raise InputError(f"no such format; {unknown_name(kind, known)}", f"--format {kind}")
+    if check is not None and check not in names():
+        raise InputError(f"no such check; {nearest(check, names())}", f"--check {check}")
+
+
+def shown(path: str) -> str:
+    """A path as text: a byte of a name that is no UTF-8 is written out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
+    """The tasks, several at a time as long as they are small; for one worker singly."""
+    if workers == 1:
+        yield from ((task,) for task in tasks)
+        return
+    held: list[JudgeTask] = []
+    size_bytes = 0
+    for task in tasks:
+        if held and (len(held) >= CHUNK_FILES or size_bytes + task.size_bytes > CHUNK_BYTES):
+            yield tuple(held)
+            held, size_bytes = [], 0
+        held.append(task)
+        size_bytes += task.size_bytes
+    if held:
+        yield tuple(held)
+
+
+def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+    """What is found in each of the files."""
+    with _few_collections():
+        return tuple(map(judge_file, chunk))
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """A recording is many values without cycles: looking for cycles is a fifth of the time."""
+    usual = gc.get_threshold()
+    gc.set_threshold(COLLECT_EVERY, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[JudgedFile]:
+    """What is found in each file, in order."""
+    return _judged(engine, chunks(tasks, engine.workers))
+
+
+def _judged(engine: Engine, batches: Iterable[TaskChunk]) -> Iterator[JudgedFile]:
+    lost = partial(lost_files, engine)
+    return chain.from_iterable(spread(engine, judge_chunk, batches, lost))
+
+
+def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+    """What is known of files of which one ends its process: each is tried singly."""
+    if len(chunk) == 1:
+        (task,) = chunk
+        return (JudgedFile(path=shown(task.path), refusals=(DIED,), named=task.named),)
+    return tuple(_judged(engine, ((task,) for task in chunk)))
+
+
+def judge_file(task: JudgeTask) -> JudgedFile:
+    """What is found in a file; what cannot be read is refused, with the reason."""
+    from harness.cli.judge_journal import recall
+
+    if task.recalled is not None:
+        return recall(task.journal, task.recalled)
+    try:
+        return _judge(task)
+    except InputError as error:
+        reason = _reason(error, task)
+    except MemoryError:
+        reason = "needs more memory than there is"
+    except Exception as error:
+        reason = f"the reader failed: {type(error).__name__}"
+    return JudgedFile(path=shown(task.path), refusals=(reason,), named=task.named)
+
+
+def _reason(error: InputError, task: JudgeTask) -> str:
+    """All of an error for a named file; else what does not change from file to file, to count."""
+    if not task.named:
+        return re.split(r"[:;]", error.what)[0]
+    place = error.place.removeprefix(task.path).removeprefix(": ")
+    return f"{place}: {error.what}" if place else error.what
+
+
+def _judge(task: JudgeTask) -> JudgedFile:
+    from harness.stores.hermes_store import read_any_recording
+
+    if task.refused:
+        raise InputError(task.refused)
+    recording = read_any_recording(Path(task.path), task.kind)
+    refusals = tuple(refusal.reason for refusal in recording.refusals)
+    transcripts = tuple(_transcripts(task, recording))
+    return JudgedFile(
+        path=shown(task.path),
+        format=recording.format,
+        transcripts=transcripts,
+        refusals=refusals if refusals or transcripts else ("holds no transcript",),
+        notes=recording.notes,
+        named=task.named,
+    )
+
+
+def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTranscript]:
+    from harness.core.history.events import Started
+    from harness.recordings.transcript_counts import counts
+    from harness.recordings.transcript_history import to_history
+
+    if recording.history is not None:
+        started = (e for e in recording.history.events if isinstance(e, Started))
+        yield _transcript(task, next((e.run for e in started), ""), recording.history, {})
+    for transcript in recording.transcripts:
+        yield _transcript(task, transcript.name, to_history(transcript), counts(transcript))
+
+
+def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:
+    from harness.checks.judge import judge
+
+    verdict = judge(history, only=task.check)
+    return JudgedTranscript(
+        name=name,
+        verdict=verdict,
+        counts=counted,
+        evidence=evidence(history, (*verdict.findings, *verdict.known)),
+    )

@@ -1,0 +1,240 @@
+"""What `import` does: read a recording, judge it, write it down as a scenario.
+
+Nothing is written before all of it is known to be right: the scenario's text is read as a scenario
+file before it becomes one. Known shapes of secrets are masked in everything that is written. The
+exchanges that were recorded byte for byte become a cassette beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from harness.cli.options import plugin_flags
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.recordings.importing.fidelity import Fidelity
+from harness.recordings.importing.timeline import Timeline
+
+if TYPE_CHECKING:
+    from harness.core.history.history import History
+    from harness.recordings.importing.fidelity import GapLog
+    from harness.recordings.transcripts import Recording, Transcript
+
+_T = TypeVar("_T")
+
+DIGEST_DIGITS = 16
+"""How much of a file's SHA-256 names it in `source`."""
+
+
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asks for."""
+
+    file: Path
+    name: str
+    at: int | None = None
+    transcript: str = ""
+    kind: str = "auto"
+    out: Path = Path(".")
+    force: bool = False
+
+
+class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written, which transcript it is, what fired over it, and how faithful it is."""
+
+    scenario: Path
+    cassette: Path | None
+    format: str
+    transcript: str
+    findings: tuple[str, ...]
+    fidelity: Fidelity
+
+    def text(self) -> Iterator[str]:
+        """The report."""
+        yield f"{self.scenario}: {self.transcript} ({self.format})"
+        if self.cassette:
+            yield f"{self.cassette}: the recorded exchanges"
+        yield f"found in it: {', '.join(self.findings) or 'nothing'}"
+        for line in self.fidelity.lines():
+            yield f"  {line}"
+        words = ["harness", "run", str(self.scenario), "--target", "SPEC", *plugin_flags()]
+        yield f"play it: {shlex.join(words)}"
+
+    def keys(self) -> dict[str, Json]:
+        """The report as one object."""
+        return {
+            "scenario": str(self.scenario),
+            "cassette": str(self.cassette) if self.cassette else None,
+            "format": self.format,
+            "transcript": self.transcript,
+            "findings": self.findings,
+            "results": self.fidelity.results,
+            "missing": self.fidelity.missing,
+            "replayable": self.fidelity.replayable,
+            "gaps": list(self.fidelity.lines())[1:],
+        }
+
+
+class _Read(msgspec.Struct, frozen=True, kw_only=True):
+    """A recording, told and judged."""
+
+    format: str
+    transcript: str
+    story: Timeline
+    findings: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+
+
+def import_file(asked: ImportRequest) -> ScenarioImport:
+    """Write the scenario of a recording, and its cassette if it has bytes.
+
+    Raises InputError for a recording that cannot be read or played, and for files that are there.
+    """
+    from harness.cassettes.redaction import mask_value
+    from harness.files.regular_file import write_atomically
+    from harness.files.scenario_text import scenario_text
+    from harness.recordings.importing.fidelity import GapLog
+    from harness.recordings.importing.scenario_document import import_timeline
+
+    scenario = asked.out / "scenarios" / f"{asked.name}.yaml"
+    account = GapLog()
+    read = _read(asked, account)
+    made = _placed(
+        asked.file,
+        lambda: import_timeline(
+            read.story,
+            name=asked.name,
+            title=f"Imported from {asked.file.name}",
+            source=[f"sha256:{_digest(asked.file)}", f"recording:{asked.file.name}"],
+            fired=_askable(read.findings),
+            at=asked.at,
+            account=account,
+        ),
+    )
+    head = [f"harness import of {asked.file.name}, {read.transcript}", *made.fidelity.lines()]
+    text = scenario_text(mask_value(made.document), [str(mask_value(line)) for line in head])
+    _check(text, scenario)
+    cassette = _cassette(asked, read)
+    files = [(scenario, text.encode()), *([cassette] if cassette else [])]
+    _refuse_what_is_there([path for path, _ in files], asked.force)
+    for path, content in reversed(files):
+        write_atomically(path, content)
+    return ScenarioImport(
+        scenario=scenario,
+        cassette=cassette[0] if cassette else None,
+        format=read.format,
+        transcript=read.transcript,
+        findings=read.findings,
+        fidelity=made.fidelity,
+    )
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()[:DIGEST_DIGITS]
+
+
+def _read(asked: ImportRequest, account: GapLog) -> _Read:
+    """The recording, told. Raises InputError for one that cannot be read."""
+    from harness.recordings.importing import timeline
+    from harness.stores.hermes_store import read_any_recording
+
+    recording = read_any_recording(asked.file, asked.kind)
+    if recording.history is None:
+        return _placed(asked.file, lambda: _read_transcript(recording, asked, account))
+    history = recording.history
+    return _Read(
+        format=recording.format,
+        transcript=next((start.run for start in history.trace.starts), ""),
+        story=_placed(asked.file, lambda: timeline.timeline_of_history(history)),
+        findings=_codes(history),
+    )
+
+
+def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog) -> _Read:
+    from harness.recordings.importing import fidelity, transcript_timeline
+    from harness.recordings.transcript_history import to_history
+
+    chosen = transcript_timeline.choose_transcript(recording.transcripts, asked.transcript)
+    links = transcript_timeline.leading_exchanges(recording.transcripts, chosen)
+    account.note(fidelity.OTHERS, len(recording.transcripts) - len(links))
+    return _Read(
+        format=recording.format,
+        transcript=chosen.name,
+        story=transcript_timeline.timeline_of_transcript(chosen, links, account),
+        findings=_codes(to_history(chosen)),
+        numbers=tuple(_numbers(links)),
+    )
+
+
+def _placed(file: Path, work: Callable[[], _T]) -> _T:
+    """`work`, with the file named in what it raises."""
+    try:
+        return work()
+    except InputError as error:
+        place = f"{file}: {error.place}" if error.place else str(file)
+        raise InputError(error.what, place) from None
+
+
+def _codes(history: History) -> tuple[str, ...]:
+    from harness.checks.judge import judge
+
+    return tuple(dict.fromkeys(finding.code for finding in judge(history).findings))
+
+
+def _askable(codes: Sequence[str]) -> list[str]:
+    """The checks that found something, but for those of the run itself."""
+    from harness.checks.judge import checks
+
+    known = checks()
+    fired = dict.fromkeys(code.partition(".")[0] for code in codes)
+    return [name for name in fired if getattr(known.get(name), "needs", ())]
+
+
+def _numbers(links: Sequence[Transcript]) -> Iterator[int]:
+    """The places in the file of the exchanges among the transcripts."""
+    for link in links:
+        number = link.name.removeprefix("interaction ")
+        if link.exchange and number.isdecimal():
+            yield int(number)
+
+
+def _check(text: str, path: Path) -> None:
+    """Raise InputError unless the text is a scenario file."""
+    from harness.files.scenario_file import SourceFile
+    from harness.files.yaml_text import SIZE_MAX_BYTES, parse
+
+    if len(text.encode()) > SIZE_MAX_BYTES:
+        what = f"the scenario would be larger than {SIZE_MAX_BYTES} bytes: import less, with --at"
+        raise InputError(what, str(path))
+    try:
+        root, lines = parse(text)
+        list(SourceFile(path, root, lines).scenarios())
+    except InputError as error:
+        raise InputError(f"it would be no scenario: {error.what}", error.place) from None
+
+
+def _cassette(asked: ImportRequest, read: _Read) -> tuple[Path, bytes] | None:
+    """The exchanges that led to the transcript as a cassette; None where no bytes are recorded."""
+    from harness.cassettes.cassette_file import read_cassette
+    from harness.cassettes.recorder import excerpt
+
+    if not read.numbers:
+        return None
+    try:
+        kept = [one for one in read_cassette(asked.file) if one.number in read.numbers]
+    except InputError:
+        return None
+    path = asked.out / "cassettes" / f"{asked.name}.yaml"
+    return (path, excerpt(kept)) if kept else None
+
+
+def _refuse_what_is_there(paths: Sequence[Path], force: bool) -> None:
+    for path in paths:
+        if path.exists() and not force:
+            raise InputError("there is such a file already: --force replaces it", str(path))

@@ -1,0 +1,209 @@
+"""Which runs a command line names: scenario files, cassettes and folders, narrowed by options.
+
+A file is a cassette by its content, and each is a scenario of its own, one for each API it speaks.
+A folder's cassettes are played when it holds no scenario, for beside scenarios they are what those
+play. `single_run` is for verbs that work on one run of a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError, nearest
+from harness.files import find_scenarios, load_scenarios
+from harness.files.scenario_file import load_overlay, with_overlay
+from harness.targets.spec import names, resolve
+
+DEFAULT_FOLDER = Path("scenarios")
+
+
+def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
+    """Every run of these files and folders with the path of its file; of ./scenarios without any.
+
+    A cassette is a run of its own. Raises InputError for a file that cannot be used, and for two
+    files with runs of one name.
+    """
+    played = planned_cassettes(paths)
+    planned = [run for runs in played.values() for run in runs]
+    if named := [path for path in paths or _default() if path not in played]:
+        planned += [
+            (str(path), scenario)
+            for path in find_scenarios(named)
+            for scenario in load_scenarios(path)
+        ]
+    seen: dict[str, str] = {}
+    for path, scenario in planned:
+        other = seen.setdefault(scenario.run_name, path)
+        if other != path:
+            raise InputError(f"the run {scenario.run_name!r} stands in {other} too", path)
+    return planned
+
+
+def _default() -> list[Path]:
+    if not DEFAULT_FOLDER.is_dir():
+        raise InputError("name a scenario file or a folder: there is no ./scenarios here")
+    return [DEFAULT_FOLDER]
+
+
+def narrow(
+    planned: list[tuple[str, Scenario]], patterns: Sequence[str]
+) -> list[tuple[str, Scenario]]:
+    """The runs whose name matches one of the patterns; all of them without any.
+
+    Raises InputError for a pattern that matches nothing.
+    """
+    known = [scenario.run_name for _, scenario in planned]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise InputError(f"no run of this name; {nearest(pattern, known)}", f"--only {pattern}")
+    return [
+        (path, scenario)
+        for path, scenario in planned
+        if not patterns or any(fnmatchcase(scenario.run_name, p) for p in patterns)
+    ]
+
+
+def on_wires(
+    planned: list[tuple[str, Scenario]], wires: Sequence[str]
+) -> list[tuple[str, Scenario]]:
+    """The runs on one of these wires; all of them without any. InputError when there is none."""
+    found = [(path, scenario) for path, scenario in planned if not wires or scenario.wire in wires]
+    if not found:
+        raise InputError("no run on this wire", f"--wire {' --wire '.join(wires)}")
+    return found
+
+
+def overlaid(
+    planned: list[tuple[str, Scenario]], overlay: Path | None
+) -> list[tuple[str, Scenario]]:
+    """The runs with the faults of an overlay file, if one is given.
+
+    Raises InputError for a file that cannot be used, or whose faults do not fit a run.
+    """
+    if overlay is None:
+        return planned
+    faults = load_overlay(overlay)
+    return [(path, with_overlay(scenario, faults, str(overlay))) for path, scenario in planned]
+
+
+def check_files(planned: list[tuple[str, Scenario]]) -> None:
+    """Raise InputError unless every cassette and session file that a run names can be read."""
+    from harness.core.scenario.scenario import CassetteScript
+    from harness.runner.prepare import script_of
+    from harness.runner.session import seed_messages
+
+    for path, scenario in planned:
+        try:
+            if isinstance(scenario.script, CassetteScript):
+                script_of(scenario)
+            seed_messages(scenario)
+        except InputError as error:
+            raise InputError(str(error), path) from None
+
+
+def check_target(target: str, planned: list[tuple[str, Scenario]]) -> None:
+    """Raise InputError unless the target can be started, and every planned fault can reach it."""
+    if not target:
+        raise InputError(f"say which agent: {', '.join(names())}", "--target")
+    from harness.runner.prepare import check_faults
+
+    spec = resolve(target)
+    for _, scenario in planned:
+        check_faults(scenario, spec)
+
+
+_ENDINGS = (".yaml", ".yml", ".json", ".jsonl")
+
+
+def cassettes_of(path: Path) -> list[Path]:
+    """The cassettes that a path names: itself, or those of a folder without scenarios."""
+    if path.is_dir():
+        from harness.files.scenario_file import has_script
+
+        inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS and p.is_file())
+        if any(p.suffix == ".yaml" and has_script(p) for p in inside):
+            return []
+        return [p for p in inside if not _leads_out(p, path) and _is_cassette(p)]
+    return [path] if path.exists() and _is_cassette(path, named=True) else []
+
+
+def _leads_out(path: Path, folder: Path) -> bool:
+    """Whether a link leads out of the folder in which it was found: told, and not played."""
+    if not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()):
+        return False
+    from harness.cli import terminal
+
+    terminal.note(f"{path}: a link out of the folder, not followed")
+    return True
+
+
+def _is_cassette(path: Path, *, named: bool = False) -> bool:
+    """Whether a file is one; InputError for one that cannot be read, or was `named` in vain."""
+    from harness.cassettes.cassette_file import is_cassette
+    from harness.files.regular_file import head_of, whole
+    from harness.recordings.json_documents import UTF16, is_json
+
+    head = head_of(path)
+    is_wide = head.startswith(UTF16)
+    if b"\0" in head and not is_wide:
+        return False
+    if not is_wide and is_cassette(head):
+        return True
+    data = whole(path)
+    try:
+        if is_cassette(data):
+            return True
+    except InputError as error:
+        raise InputError(error.what, str(path)) from None
+    if named and not data.strip():
+        raise InputError("the file is empty", str(path))
+    if named and is_json(data):
+        _refuse_recording(path, data)
+    return False
+
+
+def _refuse_recording(path: Path, data: bytes) -> None:
+    """Raise InputError for a recording that can be imported, and is no cassette."""
+    from harness.recordings.recognition import format_named, format_of
+
+    try:
+        title = format_named(format_of(data)).title
+    except InputError:
+        return
+    what = f"a recording ({title}): `harness import` makes a scenario of it"
+    raise InputError(what, str(path))
+
+
+def scenarios_of_cassette(path: Path, root: Path) -> Iterator[Scenario]:
+    """The scenarios of a cassette file, named by its path below `root`.
+
+    Raises InputError, naming the file, for one that cannot be played.
+    """
+    from harness.cassettes.cassette_player import indexes
+    from harness.cassettes.cassette_scenario import kebab, scenario_of_cassette
+
+    below = path.relative_to(root) if path != root else Path(path.name)
+    name = kebab("-".join((*below.parts[:-1], below.name.partition(".")[0])))
+    for wire, index in indexes(path).items():
+        yield scenario_of_cassette(index, path, wire, name)
+
+
+def planned_cassettes(paths: Sequence[Path]) -> dict[Path, list[tuple[str, Scenario]]]:
+    """The runs of the cassettes that these paths name, by the path that names them."""
+    return {
+        path: [(str(file), run) for file in files for run in scenarios_of_cassette(file, path)]
+        for path in paths
+        if (files := cassettes_of(path))
+    }
+
+
+def single_run(path: Path, patterns: Sequence[str], wires: Sequence[str]) -> tuple[Scenario, int]:
+    """The first run of a file that is meant, and how many others are.
+
+    Raises InputError for a file that cannot be used, and when no run is meant.
+    """
+    planned = on_wires(narrow(plan([path]), patterns), wires)
+    return planned[0][1], len(planned) - 1

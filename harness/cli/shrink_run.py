@@ -1,0 +1,168 @@
+"""What `shrink` does: find the run that shows the finding, cut it down, write it, play the file.
+
+The file is played again from disk before it is called the result. Ctrl-C is no failure: the
+smallest scenario so far is written all the same.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.checks.judge import checks
+from harness.cli import terminal
+from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
+from harness.cli.shrink_source import kebab, scenarios_of
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError, nearest
+from harness.files import load_scenarios
+from harness.files.scenario_text import scenario_yaml
+from harness.runner import run
+from harness.shrink import Keeping, Shrunk, Step, shrink
+from harness.shrink.keeping import NotShown
+from harness.shrink.measure import measure
+from harness.shrink.unpacked import unpacked
+from harness.targets.spec import names, resolve
+
+if TYPE_CHECKING:
+    from harness.targets import TargetSpec
+
+INTERRUPTED = 130
+UNKNOWN = 3
+
+
+def shrink_source(asked: ShrinkRequest) -> int:
+    """Shrink, write and say what came of it; the exit status."""
+    spec = _check(asked)
+    with redirect_stdout(sys.stderr):
+        scenario, keeping = _first_that_shows(asked, spec)
+        _announce(asked, scenario, keeping)
+        result = _shrunk(asked, scenario, keeping)
+        result = msgspec.structs.replace(result, repeats=_is_shown(result, spec))
+    _say(result)
+    if not result.repeats:
+        return UNKNOWN
+    return INTERRUPTED if result.interrupted else 0
+
+
+def _check(asked: ShrinkRequest) -> TargetSpec:
+    """The target. Raises InputError for one that there is not, or for such a check."""
+    if not asked.target:
+        raise InputError(f"say which agent: {', '.join(names())}", "--target")
+    check, known = asked.keep.partition(".")[0], [*checks()]
+    if check and check not in known:
+        raise InputError(f"there is no check {check!r}; {nearest(check, known)}", "--keep")
+    return resolve(asked.target)
+
+
+def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, Keeping]:
+    """The first run that shows the finding, with everything in it that was in other files.
+
+    Raises NotShown when none does, with what they show.
+    """
+    runs = scenarios_of(asked.source, asked.only, asked.seed)
+    shown: dict[str, None] = {}
+    for scenario in map(unpacked, runs):
+        try:
+            kept = Keeping(scenario, spec, asked.keep, world=asked.world, store=asked.store)
+        except NotShown as error:
+            shown |= dict.fromkeys(error.given)
+            if len(runs) == 1:
+                raise
+            continue
+        return scenario, kept
+    raise NotShown(asked.keep, list(shown), f"{asked.source}: in {len(runs)} runs")
+
+
+def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: Keeping) -> None:
+    finding = keeping.finding
+    if finding.code != asked.keep:
+        terminal.note(f"kept is {finding.code}: {finding.message}")
+    if keeping.world == "supervise":
+        began_s = time.monotonic()
+        keeping(scenario)
+        run_s = time.monotonic() - began_s
+        terminal.note(
+            f"runs are in real time, {run_s:.1f} s each by now; shrinking takes dozens of them up "
+            "to some hundreds. Ctrl-C keeps the smallest scenario so far"
+        )
+
+
+def _shrunk(asked: ShrinkRequest, scenario: Scenario, keeping: Keeping) -> ShrinkResult:
+    """The result, with its file written."""
+    last = Step(best=scenario, tried=0, kept=0, is_kept=False)
+    interrupted = False
+
+    def seen(step: Step) -> None:
+        nonlocal last
+        last = step
+        advance(step)
+
+    with _bar(scenario) as advance:
+        try:
+            shrunk = shrink(scenario, keeping, seen)
+        except KeyboardInterrupt:
+            interrupted = True
+            shrunk = Shrunk(last.best, last.tried, last.kept, minimal=False)
+    after = _named(shrunk.scenario, scenario, keeping.finding.code)
+    file = asked.out / f"{after.name}.yaml"
+    if file.exists() and asked.source.exists() and file.samefile(asked.source):
+        raise InputError("--out is the folder of the scenario itself, of the same name", str(file))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    head = [f"harness shrink of {scenario.run_name}: {keeping.finding.code}"]
+    file.write_text(scenario_yaml(after, head), "utf-8")
+    return ShrinkResult(
+        asked=asked, before=scenario, after=after, keeping=keeping, shrunk=shrunk, file=file,
+        interrupted=interrupted,
+    )  # fmt: skip
+
+
+def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
+    """The small scenario as one of its own, with a name that says what is kept."""
+    return msgspec.structs.replace(
+        small,
+        name=kebab(f"{whole.name}-{code.partition('.')[2] or code}"),
+        title=f"Shrunk from {whole.run_name}: {code}",
+        variant="",
+        folder="",
+    )
+
+
+def _is_shown(result: ShrinkResult, spec: TargetSpec) -> bool:
+    """Whether the file, read and played again, shows the finding."""
+    (again,) = load_scenarios(result.file)
+    played = run(again, spec, world=result.asked.world, store=result.asked.store)
+    return result.keeping.is_shown(played)
+
+
+@contextmanager
+def _bar(scenario: Scenario) -> Iterator[Callable[[Step], None]]:
+    """A bar on a terminal: what could go, what has gone, and the candidates so far."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    total = measure(scenario).things
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
+    with Progress(
+        *columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task("shrinking", total=total, said="")
+
+        def advance(step: Step) -> None:
+            left = measure(step.best).things
+            said = f"{left} of {total} things left, {step.tried} candidates"
+            bar.update(task, completed=total - left, said=said)
+
+        yield advance
+
+
+def _say(result: ShrinkResult) -> None:
+    terminal.out(line(result) if result.asked.as_json else "\n".join(text(result)))

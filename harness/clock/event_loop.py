@@ -1,0 +1,263 @@
+"""Virtual event loops for synchronous code that starts one itself.
+
+Many a program is a plain function whose first line is `asyncio.run(main())`. The loop that
+`asyncio.run`, `asyncio.Runner` and `anyio.run` make comes from asyncio's policy, which is a public
+place to say what a new loop is; nothing is patched.
+
+MERGED: asyncio, and anyio on it, in virtual time.
+
+When nothing is ready to run, an event loop asks the operating system to wait for the next timer.
+Here that question is where time passes: the clock jumps to the timer. It stands still while
+something real is under way (a job in a thread, a socket, a child process), for such work takes
+no virtual time, and a clock that ran on would time it out at once.
+
+Nobody can tell an idle connection from a slow one. So real work is waited for until nothing has
+come, and nothing was computed, for `PATIENCE_S`; then time goes on. That is longer than the real
+wait which makes a run unknown, so a time-out that fires because of it is never taken for a fact.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import threading
+import time
+import warnings
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+from harness.clock.meter import REAL_WAIT_LIMIT_S, RealWaitMeter
+from harness.clock.virtual_clock import MICROSECONDS, UPTIME_S, VirtualClock
+from harness.clock.worker_threads import WorkerThreads
+from harness.core.values.errors import RunStopped
+
+
+@contextmanager
+def virtual_event_loops(clock: VirtualClock, *, real_s: float | None = None) -> Iterator[None]:
+    """In this block a new asyncio event loop is a `VirtualEventLoop` on `clock`.
+
+    One clock drives one loop at a time: a second loop beside a first is an ordinary one, whose
+    waits are real and so are measured. `real_s` is as for `VirtualEventLoop`.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # policies go with Python 3.16
+        before = asyncio.get_event_loop_policy()
+        base = asyncio.DefaultEventLoopPolicy
+
+    class VirtualPolicy(base):  # type: ignore[valid-type, misc]
+        def new_event_loop(self) -> asyncio.AbstractEventLoop:
+            if clock.driven:
+                return asyncio.SelectorEventLoop()
+            return VirtualEventLoop(clock, real_s=real_s)
+
+    _set_policy(VirtualPolicy())
+    try:
+        yield
+    finally:
+        _set_policy(before)
+
+
+def _set_policy(policy: asyncio.AbstractEventLoopPolicy) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        asyncio.set_event_loop_policy(policy)
+
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+PATIENCE_S = REAL_WAIT_LIMIT_S * 1.25
+
+_Events = list[tuple[selectors.SelectorKey, int]]
+
+
+class _Selector(selectors.DefaultSelector):
+    """The machine's selector, with every question of the event loop put to `ask`."""
+
+    ask: Callable[[float | None], _Events]
+
+    def select(self, timeout: float | None = None) -> _Events:
+        return self.ask(timeout)
+
+    def wait(self, real_s: float | None) -> _Events:
+        return super().select(real_s)
+
+
+class VirtualEventLoop(asyncio.SelectorEventLoop):
+    """An asyncio event loop whose time is `clock`'s.
+
+    `real_s` bounds the real time from its making to its end: `RunStopped` is raised out of the
+    loop when it is used up, be it by a hung thread or because every task waits for another.
+    """
+
+    def __init__(self, clock: VirtualClock, *, real_s: float | None = None) -> None:
+        self._clock = clock
+        self._virtual_selector = _Selector()
+        super().__init__(self._virtual_selector)
+        self._virtual_selector.ask = self._select
+        self._clock_resolution = 1 / MICROSECONDS
+        self._own_files = len(self._virtual_selector.get_map())
+        self._children: list[asyncio.SubprocessTransport] = []
+        self._only_threads = False
+        self._stopped = False
+        self._real_s = real_s
+        self._began = time.perf_counter()
+        self._parked = WorkerThreads(self._look_again)
+        try:
+            clock.attach(self._parked.park)
+        except RuntimeError:
+            super().close()
+            raise
+
+    def time(self) -> float:
+        """Virtual seconds, as `clock.monotonic()`."""
+        return self._clock.monotonic()
+
+    def run_forever(self) -> None:
+        """As asyncio's; the calling thread is the one that never parks."""
+        self._parked.owner = threading.get_ident()
+        super().run_forever()
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        """As asyncio's, with the clock standing still until the job is over or sleeps."""
+        job = self._parked.job(executor)
+        future: asyncio.Future[T]
+        if isinstance(executor, ThreadPoolExecutor | None):
+            future = super().run_in_executor(executor, self._parked.run, job, func, *args)
+            job.executor = executor or getattr(self, "_default_executor", None)
+        else:
+            future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(
+            lambda done: self._parked.future_done(job, cancelled=done.cancelled())
+        )
+        return future
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """As asyncio's; meanwhile only sleeping threads move the clock, timers do not.
+
+        After a limit was met nothing is waited for: sleepers go on, and hung threads are left.
+        """
+        if self._stopped:
+            self._parked.close()
+            return
+        with self._threads_alone():
+            await super().shutdown_default_executor()
+
+    async def _make_subprocess_transport(
+        self, *args: Any, **kwargs: Any
+    ) -> asyncio.SubprocessTransport:
+        base: Any = super()
+        child: asyncio.SubprocessTransport = await base._make_subprocess_transport(*args, **kwargs)
+        self._children.append(child)
+        return child
+
+    def close(self) -> None:
+        """As asyncio's; threads that still sleep go on."""
+        if not self.is_closed():
+            self._parked.close()
+            self._clock.attach(None)
+        super().close()
+
+    def _look_again(self) -> None:
+        with suppress(RuntimeError):  # closed meanwhile: nobody is left to look
+            self.call_soon_threadsafe(lambda: None)
+
+    @contextmanager
+    def _threads_alone(self) -> Iterator[None]:
+        self._only_threads = True
+        try:
+            yield
+        finally:
+            self._only_threads = False
+
+    def _select(self, timeout: float | None) -> _Events:
+        """What the machine has for us at once; when nothing is ready, let time pass."""
+        if events := self._virtual_selector.wait(0):
+            return events
+        try:
+            if timeout != 0:
+                return self._pass_time()
+            if not self._stopped:  # a loop that never rests must meet its limit too
+                self._within_real_time(0)
+        except RunStopped:
+            self._stopped = True
+            raise
+        return []
+
+    def _pass_time(self) -> _Events:
+        """Wait for what is really under way, else jump to what comes first."""
+        if self._under_way() and (events := self._wait_really(PATIENCE_S)):
+            return events
+        timer_us, sleeper_us = self._next_timer_us(), self._parked.next_us()
+        if sleeper_us is not None and (timer_us is None or sleeper_us < timer_us):
+            self._clock.pass_until(sleeper_us, "sleep")
+            self._parked.wake_first()
+        elif timer_us is not None:
+            self._clock.pass_until(timer_us, "loop")
+        else:
+            return self._wait_really(None)
+        return []
+
+    def _under_way(self) -> bool:
+        self._children = [child for child in self._children if child.get_returncode() is None]
+        return (
+            len(self._virtual_selector.get_map()) > self._own_files
+            or bool(self._children)
+            or self._parked.busy()
+            or any(self._computes(thread) for thread in threading.enumerate())
+        )
+
+    def _computes(self, thread: threading.Thread) -> bool:
+        """Whether `thread` is one of anyio's workers for this loop, and neither idle nor asleep.
+
+        anyio hands its workers their jobs past `run_in_executor`, hence the look at the threads.
+        """
+        idle = getattr(thread, "idle_workers", None)
+        if idle is None or getattr(thread, "loop", None) is not self:
+            return False
+        at_work = thread not in idle and not getattr(thread, "stopping", False)
+        return at_work and not self._parked.is_asleep(thread.ident)
+
+    def _next_timer_us(self) -> int | None:
+        timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+        if self._only_threads or not timers:
+            return None
+        return round((timers[0].when() - UPTIME_S) * MICROSECONDS)
+
+    def _wait_really(self, patience_s: float | None) -> _Events:
+        """What the machine has for us; empty after `patience_s` without news and computing."""
+        with RealWaitMeter() as meter:
+            while patience_s is None or meter.waited_s < patience_s:
+                left_s = None if patience_s is None else patience_s - meter.waited_s
+                if events := self._virtual_selector.wait(self._within_real_time(left_s)):
+                    return events
+        return []
+
+    def _within_real_time(self, wanted_s: float | None) -> float | None:
+        if self._real_s is None:
+            return wanted_s
+        left_s = self._began + self._real_s - time.perf_counter()
+        if left_s <= 0:
+            raise RunStopped(f"limits.real_s: the run took more than {self._real_s} s")
+        return left_s if wanted_s is None else min(left_s, wanted_s)
+
+
+def run_async(
+    main: Callable[[], Coroutine[Any, Any, T]], clock: VirtualClock, *, real_s: float | None = None
+) -> T:
+    """Call the coroutine function `main` and run what it returns to its end in virtual time.
+
+    Like `asyncio.run`: leftover tasks are cancelled, asynchronous generators and the default
+    executor are shut down. Raises what `main` raises, and `RunStopped` at a limit of virtual or
+    real time (`real_s`, in seconds).
+    """
+
+    def loop() -> VirtualEventLoop:
+        return VirtualEventLoop(clock, real_s=real_s)
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(main())

@@ -1,0 +1,151 @@
+"""Threads that work beside a virtual event loop: which of them compute, and which of them sleep.
+
+A tool that blocks is run in a thread (`asyncio.to_thread`, `anyio.to_thread`). While it computes
+the loop's clock must stand still, or every time-out around it fires at once. While it sleeps, the
+clock must go on, and no further than to the end of the shortest sleep: then a tool that sleeps
+for ten minutes under a time-out of thirty seconds is cut off after thirty.
+
+Sleepers wake one at a time, by the end of their sleep and then by the order in which their jobs
+were started, so that the order of the threads is the program's and not the machine's.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TypeVar, TypeVarTuple, Unpack
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+_AFTER_ALL_JOBS = 2**62
+
+
+class Job:
+    """One function that was handed to an executor. It is over when it has run and its future too.
+
+    The two are told apart because either can be first: a time-out cancels the future of a job
+    that goes on, and a result reaches the loop a moment after the function has returned.
+    """
+
+    def __init__(self, number: int, executor: Executor | None) -> None:
+        self.number, self.executor = number, executor
+        self.thread: int | None = None
+        self.function_over = False
+        self.future_over = False
+
+
+class WorkerThreads:
+    """The jobs of one event loop, and the threads that are asleep on its clock.
+
+    `wake` is called, from any thread, when the loop has to look again.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._jobs: dict[int, Job] = {}
+        self._asleep: list[tuple[int, int, int, threading.Event]] = []  # until, order, thread
+        self._open = True
+        self.owner: int | None = None
+
+    def job(self, executor: Executor | None) -> Job:
+        """A new job, in flight from now on."""
+        job = Job(next(self._numbers), executor)
+        self._jobs[job.number] = job
+        return job
+
+    def run(self, job: Job, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+        """Run `function` in the thread that has taken up `job`."""
+        job.thread, job.function_over = threading.get_ident(), False
+        self._jobs[job.number] = job
+        try:
+            return function(*args)
+        finally:
+            job.function_over, job.thread = True, None
+            self._settle(job)
+            self._wake()
+
+    def future_done(self, job: Job, *, cancelled: bool) -> None:
+        """The loop has the outcome of `job`, or no longer asks for it."""
+        job.future_over = True
+        never_ran = cancelled and job.thread is None
+        job.function_over |= never_ran or not isinstance(job.executor, ThreadPoolExecutor | None)
+        self._settle(job)
+
+    def _settle(self, job: Job) -> None:
+        if job.function_over and job.future_over:
+            self._jobs.pop(job.number, None)
+
+    def busy(self) -> bool:
+        """Whether some job computes, or is about to."""
+        with self._lock:
+            asleep = {thread for _, _, thread, _ in self._asleep}
+        jobs = list(self._jobs.values())
+        return any(_computes(job, jobs, asleep) for job in jobs)
+
+    def is_asleep(self, thread: int | None) -> bool:
+        """Whether the thread of this identity sleeps on the virtual clock."""
+        with self._lock:
+            return any(sleeper == thread for _, _, sleeper, _ in self._asleep)
+
+    def park(self, until_us: int) -> bool:
+        """Stop the calling thread until the loop's clock has come to `until_us`.
+
+        False, at once, in the loop's own thread and after the loop has ended.
+        """
+        thread = threading.get_ident()
+        if thread == self.owner:
+            return False
+        woken = threading.Event()
+        with self._lock:
+            if not self._open:
+                return False
+            heapq.heappush(self._asleep, (until_us, self._order(thread), thread, woken))
+        self._wake()
+        woken.wait()
+        return True
+
+    def _order(self, thread: int) -> int:
+        """Jobs by their numbers; other threads after them, in the order of their start."""
+        for job in list(self._jobs.values()):
+            if job.thread == thread:
+                return job.number
+        started = [other.ident for other in threading.enumerate()]
+        return _AFTER_ALL_JOBS + (started.index(thread) if thread in started else len(started))
+
+    def next_us(self) -> int | None:
+        """The moment at which the first sleeper is to wake."""
+        with self._lock:
+            return self._asleep[0][0] if self._asleep else None
+
+    def wake_first(self) -> None:
+        """Let the first sleeper go on."""
+        with self._lock:
+            woken = heapq.heappop(self._asleep)[3]
+        woken.set()
+
+    def close(self) -> None:
+        """Let every sleeper go on, and park nobody any more."""
+        with self._lock:
+            self._open = False
+            sleepers, self._asleep = self._asleep, []
+        for *_, woken in sorted(sleepers, key=lambda sleeper: sleeper[:3]):
+            woken.set()
+
+
+def _computes(job: Job, jobs: list[Job], asleep: set[int]) -> bool:
+    if job.thread is not None:
+        return job.thread not in asleep
+    return job.function_over or not _queued(job, jobs)
+
+
+def _queued(job: Job, jobs: list[Job]) -> bool:
+    """Whether `job` has to wait for a thread because all those of its executor are taken."""
+    threads: int | None = getattr(job.executor, "_max_workers", None)
+    taken = [j for j in jobs if j.executor is job.executor and j.thread is not None]
+    return threads is not None and len(taken) >= threads

@@ -1,0 +1,59 @@
+"""Reads lines of version 1 of a history file as events of today's version.
+
+Version 1 told the steps of a plan in words (`"wait 90000 ms"`). Here is the only place that reads
+those words. Later versions add optional fields and need no upgrade.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from harness.core.history.step_records import Returned, Sent, StepRecord
+from harness.core.values.messages import Json
+from harness.core.values.plans import Close, Effect, Jump, Kill, Raise, Wait
+
+OLDEST_VERSION = 1
+
+_WORDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StepRecord]], ...] = (
+    (re.compile(r"send (\d+) \((\d+) bytes\)"), lambda m: Sent(int(m[1]), int(m[2]))),
+    (re.compile(r"wait (-?\d+) ms"), lambda m: Wait(int(m[1]))),
+    (re.compile(r"close"), lambda m: Close()),
+    (re.compile(r"reset"), lambda m: Close(reset=True)),
+    (re.compile(r"raise tool: (.*)", re.DOTALL), lambda m: Raise("tool", m[1])),
+    (re.compile(r"raise (.*)", re.DOTALL), lambda m: Raise(m[1])),
+    (re.compile(r"effect (.*)", re.DOTALL), lambda m: Effect(m[1])),
+    (
+        re.compile(r"jump (-?\d+) ms(?:, (-?\d+) ms monotonic)?"),
+        lambda m: Jump(int(m[1]), int(m[2] or 0)),
+    ),
+    (re.compile(r"kill"), lambda m: Kill()),
+    (re.compile(r"kill, unsynced lost"), lambda m: Kill("lost")),
+    (re.compile(r"kill, unsynced reordered"), lambda m: Kill("reordered")),
+    (re.compile(r"answer"), lambda m: Returned()),
+)
+
+
+def upgraded(line: Json, version: int) -> dict[str, Json] | None:
+    """The fields of a version 1 event as those of `version`; None for what is no such event."""
+    if not isinstance(line, dict):
+        return None
+    if line.get("event") == "started" and line.get("v") == OLDEST_VERSION:
+        return {**line, "v": version}
+    steps = line.get("steps")
+    if line.get("event") != "answered" or not isinstance(steps, list):
+        return None
+    records = [step_record(step) for step in steps if isinstance(step, str)]
+    if len(records) != len(steps) or None in records:
+        return None
+    return {**line, "steps": msgspec.to_builtins(records)}
+
+
+def step_record(words: str) -> StepRecord | None:
+    """The step that version 1 told in these words, None for words that it never used."""
+    for pattern, make in _WORDS:
+        if found := pattern.fullmatch(words):
+            return make(found)
+    return None

@@ -1,0 +1,188 @@
+"""A log whose older part is on disk, so that a run of any length needs the same memory.
+
+The newest events stay at hand, for doors look back a little; what is older goes into a database
+that has no name and vanishes with the run. A short run never touches the disk. Events come back as
+equal values, as they would from a history file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from operator import eq
+from typing import Any, TypeVar, cast, overload
+
+from harness.core.history.event_log import decode_event, encode_event
+from harness.core.history.events import AnyEvent, Noted, Valued
+from harness.core.values.messages import Json, Message
+
+AT_HAND_MAX = 20_000
+"""How many events may be at hand; the older half of them moves out together."""
+
+_Value = TypeVar("_Value")
+
+_TABLES = """
+    pragma journal_mode = off;
+    pragma synchronous = off;
+    create table events (place integer primary key, line blob not null);
+    create table named (digest text, kind text, place integer not null, primary key (kind, digest))
+        without rowid;
+"""
+
+
+class DiskLog:
+    """The events of one run and the values they name: an `EventLog`."""
+
+    def __init__(self, at_hand_max: int = AT_HAND_MAX) -> None:
+        self._disk: sqlite3.Connection | None = None
+        self.messages: DiskValues[Message] = DiskValues(self, "message")
+        self.values: DiskValues[Json] = DiskValues(self, "value")
+        self.events = DiskEvents(self, at_hand_max)
+
+    def keep(self, first: int, events: list[AnyEvent]) -> None:
+        """Move events to the disk, the first of which stands at the place `first`."""
+        disk = self._disk or self._opened()
+        lines = [(place, encode_event(event)) for place, event in enumerate(events, first)]
+        named = [(first + i, e) for i, e in enumerate(events) if isinstance(e, (Noted, Valued))]
+        rows = [(e.digest, self._names(e).kind, place) for place, e in named]
+        with disk:
+            disk.executemany("insert into events values (?, ?)", lines)
+            disk.executemany("insert or ignore into named values (?, ?, ?)", rows)
+        for _, event in named:
+            self._names(event).forget(event.digest)
+
+    def _names(self, event: Noted | Valued) -> DiskValues[Any]:
+        return self.messages if isinstance(event, Noted) else self.values
+
+    def event(self, place: int) -> AnyEvent:
+        """The event at a place that is on disk."""
+        return decode_event(self._rows("select line from events where place = ?", place)[0][0])
+
+    def between(self, first: int, end: int) -> Iterator[AnyEvent]:
+        """The events on disk from one place on, up to another."""
+        for start in range(first, end, 1000):
+            span = start, min(start + 1000, end)
+            sql = "select line from events where place >= ? and place < ? order by place"
+            for (line,) in self._rows(sql, *span):
+                yield decode_event(line)
+
+    def place_of(self, kind: str, digest: str) -> int | None:
+        """The place of the event that brought a value, when it is on disk."""
+        if self._disk is None:
+            return None
+        rows = self._rows("select place from named where kind = ? and digest = ?", kind, digest)
+        return rows[0][0] if rows else None
+
+    def digests(self, kind: str) -> list[str]:
+        """The values of a kind that are on disk, in their order."""
+        rows = self._rows("select digest from named where kind = ? order by place", kind)
+        return [digest for (digest,) in rows]
+
+    def _rows(self, sql: str, *arguments: object) -> list[Any]:
+        return self._disk.execute(sql, arguments).fetchall() if self._disk else []
+
+    def _opened(self) -> sqlite3.Connection:
+        self._disk = sqlite3.connect("", check_same_thread=False, cached_statements=8)
+        self._disk.executescript(_TABLES)
+        return self._disk
+
+
+class DiskEvents(Sequence[AnyEvent]):
+    """The events in their order, the newest of them at hand."""
+
+    def __init__(self, spool: DiskLog, at_hand_max: int) -> None:
+        self._spool, self._max = spool, at_hand_max
+        self._first, self._at_hand = 0, cast(list[AnyEvent], [])
+
+    def append(self, event: AnyEvent) -> None:
+        """Add an event at the end."""
+        self._at_hand.append(event)
+        if len(self._at_hand) > self._max:
+            self._move_out(len(self._at_hand) // 2)
+
+    def _move_out(self, count: int) -> None:
+        self._spool.keep(self._first, self._at_hand[:count])
+        del self._at_hand[:count]
+        self._first += count
+
+    def __len__(self) -> int:
+        return self._first + len(self._at_hand)
+
+    def __iter__(self) -> Iterator[AnyEvent]:
+        place = 0
+        while place < len(self):
+            if place < self._first:
+                for event in self._spool.between(place, self._first):
+                    yield event
+                    place += 1
+            else:
+                there = self._at_hand[place - self._first :]  # they may move out meanwhile
+                yield from there
+                place += len(there)
+
+    def __reversed__(self) -> Iterator[AnyEvent]:
+        for place in reversed(range(len(self))):
+            yield self[place]
+
+    @overload
+    def __getitem__(self, index: int, /) -> AnyEvent: ...
+
+    @overload
+    def __getitem__(self, index: slice, /) -> list[AnyEvent]: ...
+
+    def __getitem__(self, index: int | slice, /) -> AnyEvent | list[AnyEvent]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
+        place = range(len(self))[index]
+        if place >= self._first:
+            return self._at_hand[place - self._first]
+        return self._spool.event(place)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DiskEvents | list):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+class DiskValues(Mapping[str, _Value]):
+    """Values of one kind by their digest: at hand as long as their event is."""
+
+    def __init__(self, spool: DiskLog, kind: str) -> None:
+        self._spool, self.kind = spool, kind
+        self._at_hand: dict[str, _Value] = {}
+
+    def forget(self, digest: str) -> None:
+        """The event that brought the value is on disk now."""
+        self._at_hand.pop(digest, None)
+
+    def __contains__(self, digest: object, /) -> bool:
+        return digest in self._at_hand or self._place(str(digest)) is not None
+
+    def __getitem__(self, digest: str, /) -> _Value:
+        if (value := self._at_hand.get(digest)) is not None:
+            return value
+        place = self._place(digest)
+        if place is None:
+            raise KeyError(digest)
+        return cast(_Value, cast(Noted | Valued, self._spool.event(place)).value)
+
+    def __setitem__(self, digest: str, value: _Value, /) -> None:
+        self._at_hand[digest] = value
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._spool.digests(self.kind)
+        yield from list(self._at_hand)
+
+    def __len__(self) -> int:
+        return len(self._spool.digests(self.kind)) + len(self._at_hand)
+
+    def _place(self, digest: str) -> int | None:
+        return self._spool.place_of(self.kind, digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)

@@ -1,0 +1,153 @@
+"""hermes' `state.db`, read and never written: while the agent runs, and as an incident afterwards.
+
+The agent keeps the database in WAL mode, so what it wrote last stands in `state.db-wal`. Reading
+beside a running agent takes the ordinary read-only mode, which sees the log and may leave an index
+(`-shm`) behind. A file that nobody has open, without a log, is read as it lies, so that nothing is
+written beside it, wherever it is. The database is a stranger's: only plain tables are read, for a
+view could run anything.
+
+MERGED: Recordings in files, whatever holds them: text is read by `load`, a database by its own store.
+
+A database is no recording by its bytes alone, for the last of what was written may stand in a log
+beside it; so it is told by its first bytes and opened by its name.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from os import PathLike
+from pathlib import Path
+from urllib.parse import quote
+
+from harness.core.history.events import StoredRow
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json, Message, digest
+from harness.files.recording_file import read_recording
+from harness.recordings.readers import hermes
+from harness.recordings.session_log import MAX_LINE_BYTES
+from harness.recordings.transcripts import Recording
+
+_BUSY_S = 5.0
+_SESSIONS = ("id", "model", "system_prompt")
+
+
+class HermesStore:
+    """`core.ports.Store` over the database of a hermes agent; a file that is not there is empty.
+
+    A row's id is the database's, and the inbound message is that of the platform.
+    """
+
+    name = "hermes"
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._path = Path(path)
+        self._seen: dict[tuple[Json, ...], tuple[StoredRow, Message]] = {}
+
+    def read(self) -> Sequence[tuple[StoredRow, Message]]:
+        """Every active row of every session in order. What has not changed since the last time is
+        not read again, for the harness looks before every call. Raises InputError for a file that
+        is no database."""
+        if not self._path.exists() or not self._path.stat().st_size:
+            return []
+        with _opened(self._path, live=True) as db:
+            if not _columns(db, "messages"):
+                return []
+            found = {tuple(row.values()): row for row in _rows(db) if hermes.is_active(row)}
+        self._seen = {raw: self._seen.get(raw) or _stored(row) for raw, row in found.items()}
+        return list(self._seen.values())
+
+    def close(self) -> None:
+        """Nothing is held open between looks."""
+
+
+def read_database(path: str | PathLike[str]) -> Recording:
+    """The sessions of a database; raises InputError when it is none of hermes."""
+    with _opened(Path(path), live=_has_log(Path(path))) as db:
+        for table in ("sessions", "messages"):
+            if not _columns(db, table):
+                raise InputError(f"a SQLite database without hermes' table `{table}`", str(path))
+        return hermes.recording(_rows(db), _select(db, "sessions", _SESSIONS, "id"))
+
+
+def _has_log(path: Path) -> bool:
+    """Whether a log or a journal beside the file holds a part of it."""
+    beside = (path.with_name(path.name + end) for end in ("-wal", "-journal"))
+    return any(file.exists() and file.stat().st_size for file in beside)
+
+
+@contextmanager
+def _opened(path: Path, live: bool) -> Iterator[sqlite3.Connection]:
+    """A connection that reads; what SQLite says of a damaged file is an InputError."""
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro{'' if live else '&immutable=1'}"
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as db:
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
+            db.text_factory = _text
+            db.row_factory = sqlite3.Row
+            db.execute("PRAGMA trusted_schema = OFF")
+            db.execute("PRAGMA query_only = ON")
+            yield db
+    except InputError as error:
+        place = error.place if error.place.startswith(str(path)) else f"{path}: {error.place}"
+        raise InputError(error.what, place) from None
+    except sqlite3.Error as error:
+        raise InputError(f"cannot be read as a SQLite database: {error}", str(path)) from None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _columns(db: sqlite3.Connection, table: str) -> list[str]:
+    """The columns of a plain table; none when there is no such table."""
+    query = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+    found = db.execute(query, (table,)).fetchone()
+    if found is None or not str(found[0]).upper().startswith("CREATE TABLE"):
+        return []
+    return [str(row["name"]) for row in db.execute(f"PRAGMA table_info({table})")]
+
+
+def _rows(db: sqlite3.Connection) -> Iterator[Mapping[str, Json]]:
+    return _select(db, "messages", hermes.COLUMNS, "id")
+
+
+def _select(
+    db: sqlite3.Connection, table: str, wanted: Sequence[str], order: str
+) -> Iterator[Mapping[str, Json]]:
+    """The rows of a table, one at a time, with those of the wanted columns that it has."""
+    columns = [name for name in wanted if name in _columns(db, table)]
+    if order not in columns:
+        raise InputError(f"hermes' table has no column `{order}`", table)
+    names = ", ".join(columns)
+    for row in db.execute(f"SELECT {names} FROM {table} ORDER BY {order}"):
+        yield dict(row)
+
+
+def _stored(row: Mapping[str, Json]) -> tuple[StoredRow, Message]:
+    message = hermes.message(row)
+    inbound = row.get("platform_message_id")
+    kept = inbound if isinstance(inbound, str) and message.role == "user" else ""
+    return StoredRow(str(row["id"]), digest(message), kept), message
+
+
+def read_any_recording(path: Path, kind: str = "auto") -> Recording:
+    """The recording in a file; `kind` is the name of a format or `auto`.
+
+    Raises InputError, naming the file, for one that cannot be read.
+    """
+    if kind == "hermes" or (kind == "auto" and _is_database(path)):
+        return read_database(path)
+    return read_recording(path, kind)
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return regular and hermes.is_hermes(file.read(len(hermes.MAGIC)))
+    except OSError:
+        return False

@@ -1,0 +1,152 @@
+"""What every door shares: one transition, one lock, one clock.
+
+The lock is held while the transition decides and never while a step is carried out, so a scripted
+wait of one connection holds up no other.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from harness.clock import Clock, VirtualClock
+from harness.core.transition.transition import Transition
+from harness.core.values.calls import OutboxRequest, Received, StoreRequest, ToolRequest
+from harness.core.values.messages import Message
+from harness.core.values.plans import Head, Jump, Kill, Plan, Raise, Send, Step, Wait
+
+
+def _nothing() -> None:
+    """What a door calls where nobody listens."""
+
+
+class Dispatcher:
+    """The way from any transport to one run's transition. Safe to share by threads.
+
+    `on_kill` carries out a `Kill` step (it ends the target, and may not return); `on_stop` is
+    called when the run is over and the target, which cannot be reached by an exception, has to be
+    ended from outside.
+    """
+
+    def __init__(
+        self,
+        transition: Transition,
+        clock: Clock,
+        *,
+        on_kill: Callable[[], None] = _nothing,
+        on_stop: Callable[[], None] = _nothing,
+    ) -> None:
+        self.transition, self.clock = transition, clock
+        self.on_kill, self.on_stop = on_kill, on_stop
+        self._paths = frozenset(transition.paths)
+        self._lock = threading.Lock()
+
+    def model(
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: bytes,
+        timeout_ms: int | None = None,
+    ) -> Plan:
+        """The plan for a request to the model; `headers` have lower-case names.
+
+        What is no endpoint of the run's wire gets a 404, or a 405 for another verb, that names
+        the endpoints there are; no call is recorded for it.
+        """
+        session = ""
+        if path not in self._paths:
+            session, path = split_session(path)
+        known = method == "POST" and path in self._paths
+        asked = None if known else self.transition.question(method, path)
+        if not known and asked is None:
+            return self._no_endpoint(method, path)
+        with self._lock:
+            at_ms = self.clock.now_ms()
+            received = Received(path, headers, body, at_ms, session, timeout_ms)
+            if asked is not None:
+                return self.transition.provider(asked, received)
+            return self.transition.model(received)
+
+    def tool(self, request: ToolRequest, session: str = "") -> Plan:
+        """The plan for a tool call."""
+        with self._lock:
+            return self.transition.tool(request, self.clock.now_ms(), session)
+
+    def next_inbound(self) -> Plan:
+        """The plan for the agent's question for its next message."""
+        with self._lock:
+            return self.transition.next_inbound(self.clock.now_ms())
+
+    def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
+        """The plan for what the agent says to the user."""
+        with self._lock:
+            return self.transition.outbox(request, self.clock.now_ms(), session)
+
+    def store(
+        self,
+        request: StoreRequest,
+        records: Sequence[bytes],
+        messages: Sequence[Message],
+        session: str = "",
+    ) -> Plan:
+        """The plan for a call of the agent's store; see `Transition.store`."""
+        with self._lock:
+            at_ms = self.clock.now_ms()
+            return self.transition.store(request, records, messages, at_ms, session)
+
+    def cancelled(self, session: str) -> bool:
+        """Whether the user has cancelled the session's open turn."""
+        with self._lock:
+            return self.transition.cancelled(session, self.clock.now_ms())
+
+    def carry_out(self, step: Step) -> None:
+        """A step that says nothing to the agent: wait, jump, kill. An effect is on record."""
+        match step:
+            case Wait(ms):
+                self._wait(ms / 1000)
+            case Jump(wall_ms, monotonic_ms) if isinstance(self.clock, VirtualClock):
+                self.clock.jump(wall_ms, monotonic_ms)
+            case Kill():
+                self.on_kill()
+
+    def _wait(self, seconds: float) -> None:
+        if isinstance(self.clock, VirtualClock):
+            self.clock.sleep(seconds, source="door")
+        else:
+            self.clock.sleep(seconds)
+
+    def _no_endpoint(self, method: str, path: str) -> Plan:
+        known = ", ".join(f"POST {p}" for p in sorted(self._paths))
+        wire = self.transition.scenario.wire
+        text = f"loop-harness: no {method} {path} here; this run serves the wire {wire}: {known}"
+        status = 405 if path in self._paths else 404
+        return json_answer(
+            status, {"type": "error", "error": {"type": "not_found_error", "message": text}}
+        )
+
+
+def split_session(path: str) -> tuple[str, str]:
+    """The session that a path names by a leading `/s/SESSION`, "" without one, and the rest."""
+    if not path.startswith("/s/"):
+        return "", path
+    session, slash, rest = path[3:].partition("/")
+    return session, slash + rest
+
+
+def json_answer(status: int, value: object, **headers: str) -> Plan:
+    """A plan that answers with JSON."""
+    head = Head(status, {"content-type": "application/json", **headers})
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half a character, which JSON can say and UTF-8 cannot
+        data = json.dumps(value).encode()
+    return (Send(data, head),)
+
+
+def is_stop(step: Step) -> bool:
+    """Whether the step says that the run is over."""
+    return isinstance(step, Raise) and step.error == "stop"

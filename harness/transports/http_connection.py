@@ -1,0 +1,351 @@
+"""The head of an ordinary request, read without a state machine.
+
+h11 reads whatever a client sends, with the care that this needs; that costs more than all else that
+the loopback door does for a call. Nearly every request is plain: a method, an absolute path,
+HTTP/1.1, headers of visible characters, one content length or none. What is plain is read here,
+line by line; anything else is left to h11, which says what is wrong with it. What this reads, h11
+would read the same. The next request on a connection nearly always has the same head with another
+length, and is known by that.
+
+MERGED: HTTP framing on a socket: requests by h11, answers by our own hand.
+
+h11 reads what clients send, for that needs care; only what is plain (`request_head`) goes past it.
+Answers are put together here, since a harness must be able to send what no HTTP library lets
+through: half a body, a head alone, nothing. One h11 connection object reads one request; what came
+after it is handed on to the next.
+"""
+
+from __future__ import annotations
+
+import re
+import selectors
+import socket
+import struct
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from http import HTTPStatus
+
+import h11
+import msgspec
+
+from harness.core.values.plans import Head
+
+HEAD_MOST_BYTES = 64 << 10
+_REQUEST = re.compile(rb"([A-Z]+) (/[!-~]*) HTTP/1\.1")
+_HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)(?=\r\n)", re.IGNORECASE)
+_LENGTH_MOST_DIGITS = 11
+_NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade"})
+_KEEP_ALIVE = "keep-alive"
+
+
+class PlainHead(msgspec.Struct, frozen=True):
+    """A request's head: its body has `length` bytes and begins at `end`.
+
+    `headers` are all others; requests whose heads differ in nothing but the length share them.
+    """
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    length: int
+    end: int
+    query: str = ""
+
+
+class PlainHeads:
+    """Reads the heads of one connection's requests."""
+
+    def __init__(self) -> None:
+        self._last: PlainHead | None = None
+        self._before = self._behind = b""
+
+    def read(self, data: bytes) -> PlainHead | None:
+        """The head that `data` begins with, as `plain_head` reads it."""
+        if self._last is not None and data.startswith(self._before):
+            start = len(self._before)
+            stop = data.find(b"\r", start, start + _LENGTH_MOST_DIGITS + 1)
+            if data.startswith(self._behind, stop) and data[start:stop].isdigit():
+                last, end = self._last, stop + len(self._behind)
+                length = int(data[start:stop])
+                return PlainHead(last.method, last.path, last.headers, length, end, last.query)
+        found = plain_head(data)
+        place = _LENGTH.search(data, 0, found.end) if found else None
+        self._last = found if place else None
+        if found and place:
+            self._before, self._behind = data[: place.start(1)], data[place.end(1) : found.end]
+        return found
+
+
+def plain_head(data: bytes) -> PlainHead | None:
+    """The head that `data` begins with, None when it is not all there or not plain."""
+    end = data.find(b"\r\n\r\n", 0, HEAD_MOST_BYTES)
+    first, *lines = data[: max(end, 0)].split(b"\r\n")
+    asked = _asked(first)
+    named = [found for found in map(_named, lines) if found is not None]
+    if asked is None or len(named) < len(lines):
+        return None
+    headers = dict(named)
+    if len(headers) < len(lines) or "host" not in headers:
+        return None
+    length = headers.pop("content-length", "0")
+    if not _is_length(length):
+        return None
+    method, path, query = asked
+    return PlainHead(method, path, headers, int(length), end + 4, query)
+
+
+@lru_cache(maxsize=64)
+def _asked(line: bytes) -> tuple[str, str, str] | None:
+    """Method, path and query of a plain request line."""
+    found = _REQUEST.fullmatch(line)
+    if found is None:
+        return None
+    method, target = found.groups()
+    path, _, query = target.decode("ascii").partition("?")
+    return method.decode("ascii"), path, query
+
+
+@lru_cache(maxsize=256)
+def _named(line: bytes) -> tuple[str, str] | None:
+    """Name and value of a plain header; a client sends nearly the same ones with each request."""
+    found = _HEADER.fullmatch(line)
+    if found is None:
+        return None
+    name, value = found[1].decode("ascii").lower(), found[2].decode("ascii")
+    if name in _NOT_PLAIN or (name == "connection" and value.lower() != _KEEP_ALIVE):
+        return None
+    return name, value
+
+
+def _is_length(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _LENGTH_MOST_DIGITS
+
+
+BODY_MOST_BYTES = 64 << 20
+_READ_BYTES = 1 << 16
+_DRAIN_MOST_BYTES = 1 << 20
+_DRAIN_S = 0.5
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_BODILESS = frozenset({204, 304})
+
+
+class Hangup(Exception):
+    """The connection ends here, in order or by a reset."""
+
+    def __init__(self, *, reset: bool = False) -> None:
+        super().__init__("reset" if reset else "closed")
+        self.reset = reset
+
+
+class Refused(Exception):
+    """A request that is no HTTP, or too large; `status` and text say what to answer."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A request; header names are in lower case, and the length of the body is none of them.
+
+    `reusable`: the client takes another answer.
+    """
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    reusable: bool
+    chunks: bool
+    query: str = ""
+
+
+class Connection:
+    """One client's connection. `closing` becomes readable when the server shuts down."""
+
+    def __init__(self, sock: socket.socket, closing: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket, self._closing = sock, closing
+        self._rest = b""
+        self._heads = PlainHeads()
+
+    def requests(self) -> Iterator[Request]:
+        """The requests as they come, until the client leaves. Raises Refused and Hangup."""
+        while (request := self._request()) is not None:
+            yield request
+
+    def _request(self) -> Request | None:
+        data = self._rest or self._read()
+        if not data:
+            return None
+        head = self._heads.read(data)
+        if head is None or head.length > BODY_MOST_BYTES:
+            self._rest = data
+            return self._odd_request()
+        body = self._body(data, head.end, head.end + head.length)
+        return Request(
+            head.method, head.path, head.headers, body, reusable=True, chunks=True, query=head.query
+        )
+
+    def _body(self, data: bytes, start: int, end: int) -> bytes:
+        """The bytes from `start` to `end` of `data` and of what comes after; the rest is kept."""
+        if len(data) < end:
+            parts, left = [data[start:]], end - len(data)
+            while left > 0:
+                parts.append(self._read())
+                left -= len(parts[-1])
+                if not parts[-1]:
+                    raise Refused(400, "the connection ended in the middle of a request's body")
+            data, start, end = b"".join(parts), 0, end - start
+        self._rest = data[end:]
+        return data[start:end]
+
+    def _odd_request(self) -> Request | None:
+        reader = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_MOST_BYTES)
+        reader.receive_data(self._rest) if self._rest else None
+        head: h11.Request | None = None
+        headers: dict[str, str] = {}
+        body: list[bytes] = []
+        left = BODY_MOST_BYTES
+        while True:
+            event = self._event(reader)
+            if isinstance(event, h11.Data):
+                left -= len(event.data)
+                body.append(bytes(event.data))
+                _check_size(left)
+            elif isinstance(event, h11.Request):
+                head, headers = event, _headers(event)
+                _check_size(left - int(headers.pop("content-length", 0)))
+                if reader.they_are_waiting_for_100_continue:
+                    self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            elif isinstance(event, h11.EndOfMessage) and head is not None:
+                self._rest = bytes(reader.trailing_data[0])
+                return _odd(head, headers, b"".join(body))
+            else:
+                return None
+
+    def _event(self, reader: h11.Connection) -> object:
+        try:
+            while (event := reader.next_event()) is h11.NEED_DATA:
+                reader.receive_data(self._read())
+        except h11.RemoteProtocolError as error:
+            raise Refused(error.error_status_hint, f"{error}") from None
+        return event
+
+    def _read(self) -> bytes:
+        try:
+            return self._socket.recv(_READ_BYTES)
+        except OSError:
+            raise Hangup from None
+
+    def write(self, data: bytes) -> None:
+        """Send bytes at once. Raises Hangup when the client has gone."""
+        try:
+            self._socket.sendall(data)
+        except OSError:
+            raise Hangup from None
+
+    def pause(self, seconds: float | None) -> None:
+        """Wait, for ever with None. Raises Hangup when the client goes or the server closes."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            selector.register(self._closing, selectors.EVENT_READ)
+            ready = [key.fileobj for key, _ in selector.select(seconds)]
+            if self._closing in ready or (ready and self._has_gone()):
+                raise Hangup
+            if not ready:
+                return
+            selector.unregister(self._socket)  # the next request is here already: let it wait
+            if selector.select(seconds):
+                raise Hangup
+
+    def _has_gone(self) -> bool:
+        try:
+            return not self._socket.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
+
+    def close(self, *, reset: bool = False) -> None:
+        """End the connection: by FIN, after reading what is still on its way, or by RST."""
+        try:
+            if reset:
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            else:
+                self._socket.shutdown(socket.SHUT_WR)
+                self._drain()
+        except OSError:
+            pass
+        self._socket.close()
+
+    def _drain(self) -> None:
+        """Read on for a while: to close with unread bytes is to reset, and loses our answer."""
+        self._socket.settimeout(_DRAIN_S)
+        left = _DRAIN_MOST_BYTES
+        while left > 0 and (data := self._socket.recv(_READ_BYTES)):
+            left -= len(data)
+
+
+def _headers(head: h11.Request) -> dict[str, str]:
+    return {
+        name.decode("latin-1").lower(): value.decode("latin-1")
+        for name, value in head.headers.raw_items()
+    }
+
+
+def _check_size(left: int) -> None:
+    if left < 0:
+        raise Refused(413, f"a request body has at most {BODY_MOST_BYTES} bytes here")
+
+
+def _odd(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
+    modern = head.http_version >= b"1.1"
+    path, _, query = head.target.decode("latin-1").partition("?")
+    return Request(
+        method=head.method.decode("ascii"),
+        path=path,
+        headers=headers,
+        body=body,
+        reusable=modern and "close" not in headers.get("connection", "").lower(),
+        chunks=modern,
+        query=query,
+    )
+
+
+def head_bytes(head: Head, **framing: str) -> bytes:
+    """Status line and headers; `framing` (underscores for hyphens) comes last."""
+    last = [f"{name.replace('_', '-')}: {value}\r\n".encode() for name, value in framing.items()]
+    return b"".join((*_lines(head), *last, b"\r\n"))
+
+
+def _lines(head: Head) -> tuple[bytes, ...]:
+    """Status line and headers, but for those that frame the body."""
+    return (_status_line(head.status), *map(_line, head.headers.items()))
+
+
+@lru_cache(maxsize=256)
+def _line(header: tuple[str, str]) -> bytes:
+    """A header on the wire; nearly the same ones stand in every answer."""
+    return b"%b: %b\r\n" % (header[0].encode(), header[1].encode())
+
+
+@cache
+def _status_line(status: int) -> bytes:
+    return f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}\r\n".encode()
+
+
+def whole_answer(head: Head, body: bytes, *, reusable: bool) -> bytes:
+    """An answer whose body is known, in one piece."""
+    length = b"" if head.status in _BODILESS else b"content-length: %d\r\n" % len(body)
+    close = b"" if reusable else b"connection: close\r\n"
+    return b"".join((*_lines(head), length, close, b"\r\n", body))
+
+
+def chunk(data: bytes) -> bytes:
+    """A chunk of a body of unknown length; nothing for no bytes, for that would end it."""
+    return b"%x\r\n%b\r\n" % (len(data), data) if data else b""
+
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}

@@ -1,0 +1,239 @@
+"""The server behind the loopback doors: a listener, a thread a connection, an orderly end.
+
+It binds 127.0.0.1 and nothing else. A client that leaves, a request that is no HTTP and a shutdown
+in the middle of a wait are ordinary ends here; none prints a traceback.
+
+MERGED: One connection of the loopback door: its requests, and plans carried out on a socket.
+
+The frame of a body follows the plan. What is known at once is one segment with its length. What
+comes in pieces comes in chunks, or, where it ends by a `Close` and its head says nothing else,
+without a frame: the end of the connection is its end. Bytes without a head go out as they stand. A
+client gives up by its own clock, so a time-out is silence here until it does; `Raise("connect")`
+and `Raise("dns")`, too late for a refusal, are a reset. A head that says `keep-alive: timeout=0`
+is taken at its word: the connection, which the client keeps, ends once the answer is out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+
+from harness.clock import real_monotonic
+from harness.core.values.errors import InputError
+from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
+from harness.transports.dispatcher import Dispatcher, is_stop
+from harness.transports.http_connection import (
+    LAST_CHUNK,
+    Connection,
+    Hangup,
+    Refused,
+    Request,
+    chunk,
+    head_bytes,
+    whole_answer,
+)
+from harness.transports.http_exchange import SILENT, Exchange, at_once, exchange
+from harness.transports.seam_endpoints import Endpoints, error_answer
+
+HOST = "127.0.0.1"
+_BACKLOG = 1024
+_JOIN_S = 5.0
+
+
+class Server:
+    """Has `serve` carry each connection to its end, between `start` and `close`.
+
+    `join_s` is how long `close` waits for all that have not come to it.
+    """
+
+    def __init__(
+        self, serve: Callable[[Connection], None], port: int, *, join_s: float = _JOIN_S
+    ) -> None:
+        self._carry, self._port, self._join_s = serve, port, join_s
+        self._closing, self._alarm = socket.socketpair()
+        self._lock = threading.Lock()
+        self._serving: dict[threading.Thread, socket.socket] = {}
+        self._acceptor: threading.Thread | None = None
+
+    def start(self) -> str:
+        """Bind, listen and serve from now on; the base URL. InputError when the port is taken."""
+        try:
+            listener = socket.create_server((HOST, self._port), backlog=_BACKLOG)
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on {HOST}:{self._port} ({error.strerror}); "
+                "give another port, or 0 for a free one",
+                "port",
+            ) from None
+        self._acceptor = threading.Thread(target=self._accept, args=(listener,), daemon=True)
+        self._acceptor.start()
+        return f"http://{HOST}:{listener.getsockname()[1]}"
+
+    def close(self) -> None:
+        """Stop listening, end every connection and wait for its thread."""
+        self._alarm.close()
+        until_s = real_monotonic() + self._join_s
+        if self._acceptor is not None:
+            self._acceptor.join(_JOIN_S)
+        with self._lock:
+            serving = list(self._serving.items())
+            for _, sock in serving:
+                with contextlib.suppress(OSError):
+                    sock.shutdown(socket.SHUT_RD)
+        for thread, _ in serving:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, until_s - real_monotonic()))
+        self._closing.close()
+
+    def _accept(self, listener: socket.socket) -> None:
+        """Take connections until the alarm rings: a socket that is closed wakes all who watch."""
+        with listener, selectors.DefaultSelector() as selector:
+            selector.register(listener, selectors.EVENT_READ)
+            selector.register(self._closing, selectors.EVENT_READ)
+            while all(key.fileobj is listener for key, _ in selector.select()):
+                with contextlib.suppress(OSError):
+                    self._spawn(listener.accept()[0])
+
+    def _spawn(self, sock: socket.socket) -> None:
+        thread = threading.Thread(target=self._serve, args=(sock,), daemon=True)
+        with self._lock:
+            self._serving[thread] = sock
+        thread.start()
+
+    def _serve(self, sock: socket.socket) -> None:
+        try:
+            self._carry(Connection(sock, self._closing))
+        finally:
+            with self._lock:
+                del self._serving[threading.current_thread()]
+                sock.close()
+
+
+Route = Callable[[Request], tuple[Endpoints, Request]]
+"""The run that a request is for, and the request as that run sees it. Raises Refused."""
+
+
+def responder(route: Route) -> Callable[[Connection], None]:
+    """What serves a connection with the runs that `route` finds."""
+    return lambda connection: Responder(route, connection).serve()
+
+
+class Responder:
+    """Serves one connection to its end; each request goes to the run that `route` finds for it."""
+
+    def __init__(self, route: Route, connection: Connection) -> None:
+        self._route, self._connection = route, connection
+        self._door: Dispatcher
+
+    def serve(self) -> None:
+        """Answer requests until the client leaves, the plan ends the connection, or the server."""
+        reset = False
+        try:
+            for request in self._connection.requests():
+                endpoints, request = self._route(request)
+                self._door = endpoints.door
+                plan = endpoints.plan(request, self._connection.pause)
+                if (known := at_once(plan)) is not None:
+                    answer = whole_answer(*known, reusable=request.reusable)
+                    self._connection.write(answer)
+                else:
+                    self._answer(exchange(plan), request)
+                if not request.reusable or _ends_connection(plan):
+                    break
+        except Refused as error:
+            self._refuse(error)
+        except Hangup as hangup:
+            reset = hangup.reset
+        self._connection.close(reset=reset)
+
+    def _refuse(self, error: Refused) -> None:
+        try:
+            self._whole(error_answer(error.status, str(error)), reusable=False)
+        except Hangup:
+            return
+
+    def _answer(self, answer: Exchange, request: Request) -> None:
+        """Carry out an exchange. Raises Hangup where the connection ends with it."""
+        for step in answer.before:
+            self._step(step)
+        body, head = answer.whole, answer.head
+        if head is None:
+            self._as_it_stands(answer)
+            raise Hangup
+        if body is not None and answer.declared is None and not answer.chunked:
+            self._connection.write(whole_answer(head, body, reusable=request.reusable))
+            return
+        if request.method == "HEAD":
+            raise Hangup
+        self._pieces(answer, head, request)
+
+    def _as_it_stands(self, answer: Exchange) -> None:
+        """Bytes that bring their own framing, or none."""
+        for part in answer.parts:
+            if isinstance(part, bytes):
+                self._connection.write(part)
+            else:
+                self._step(part)
+
+    def _pieces(self, answer: Exchange, head: Head, request: Request) -> None:
+        """A body in pieces, in the frame that its head announces or that its end needs."""
+        closes = Close() in answer.parts
+        chunked = answer.chunked or (answer.declared is None and request.chunks and not closes)
+        framing = {} if answer.chunked or not chunked else {"transfer_encoding": "chunked"}
+        framed = chunked or answer.declared is not None
+        if not framed or not request.reusable:
+            framing["connection"] = "close"
+        pending = head_bytes(head, **framing)
+        for part in answer.parts:
+            if isinstance(part, bytes):
+                self._connection.write(pending + (chunk(part) if chunked else part))
+                pending = b""
+            else:
+                self._step(part)
+        if chunked and not answer.cut:
+            pending += LAST_CHUNK
+        self._connection.write(pending)
+        if not framed or answer.short or closes:
+            raise Hangup
+
+    def _step(self, step: Step) -> None:
+        """A step between bytes. Raises Hangup where it ends the connection."""
+        match step:
+            case Wait(ms):
+                self._connection.pause(ms / 1000)
+            case Close(reset=True):
+                raise Hangup(reset=True)
+            case Raise(error) if error in SILENT:
+                self._connection.pause(None)
+            case Raise() if is_stop(step):
+                self._stop(step.message)
+            case Raise():
+                raise Hangup(reset=True)
+            case Kill():
+                self._door.carry_out(step)
+                raise Hangup(reset=True)
+            case _:
+                self._door.carry_out(step)
+
+    def _stop(self, text: str) -> None:
+        """The run is over: say so, and have the target ended from outside."""
+        answer = error_answer(503, text.removeprefix("loop-harness: "))
+        self._whole(answer, reusable=False)
+        self._door.on_stop()
+        raise Hangup
+
+    def _whole(self, plan: Plan, *, reusable: bool) -> None:
+        answer = exchange(plan)
+        assert answer.head is not None
+        body = answer.whole or b""
+        self._connection.write(whole_answer(answer.head, body, reusable=reusable))
+
+
+def _ends_connection(plan: Plan) -> bool:
+    """Whether the answer's head says that an idle connection is not kept."""
+    first = plan[0] if plan else None
+    head = first.head if isinstance(first, Send) else None
+    return head is not None and head.headers.get("keep-alive") == "timeout=0"

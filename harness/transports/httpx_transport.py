@@ -1,0 +1,281 @@
+"""The in-process door for HTTP clients: one transport for httpx2 and httpx, sync and async.
+
+A request tells by its class which library it belongs to; the answer, its stream and its errors
+are made of the same one, so neither library is imported here. A plan that only sends is one whole
+response, cheaper than that of the library's own `MockTransport`; any other one becomes a stream
+that waits, breaks off or fails where the plan says so, with the library's own exceptions.
+
+MERGED: A whole answer as a response of the client's own library.
+
+`Response(content=...)` puts a body that is at hand through the library's stream, decoder and
+chunker, only to keep the same bytes: four fifths of what a response costs. A body without a
+content encoding may be kept at once, on a response that is marked as read, and its headers, nearly
+the same ones in every answer, need to be put into bytes only once. The library has no public name
+for either, so it is done only while the library's own responses keep body and headers in the same
+places, and a property test holds both ways equal.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Hashable, Iterator
+from functools import cache, lru_cache
+from types import ModuleType, TracebackType
+from typing import Any, NoReturn, Self
+
+from harness.core.values.calls import HEADERS
+from harness.core.values.errors import HarnessError, RunStopped
+from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait
+from harness.transports import http_exchange
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.http_exchange import DISCONNECTED, Exchange, at_once, exchange
+
+_NAMES = {name.encode(): name for name in HEADERS}
+_RESET = "[Errno 104] Connection reset by peer"
+_RAISES = {
+    "timeout": ("ReadTimeout", "The read operation timed out"),
+    "connect": ("ConnectError", "[Errno 111] Connection refused"),
+    "dns": ("ConnectError", "[Errno -2] Name or service not known"),
+    "connect_timeout": ("ConnectTimeout", "timed out"),
+    "write_timeout": ("WriteTimeout", "The write operation timed out"),
+}
+
+
+class HttpxTransport:
+    """A transport for a `Client` or an `AsyncClient` of httpx2 or httpx.
+
+    Every request crosses the model seam. Raises the library's own errors, and `RunStopped` when
+    the run is over.
+    """
+
+    def __init__(self, door: Dispatcher) -> None:
+        self._door = door
+
+    def handle_request(self, request: Any) -> Any:
+        """Answer a request of a synchronous client."""
+        plan = self._plan(request, request.read())
+        if (known := at_once(plan)) is not None:
+            return whole_response(library_of(request.__class__), *known)
+        carrier = _Carrier(self._door, request)
+        answer = _as_exchange(plan)
+        for step in answer.before:
+            carrier.step(step)
+        return carrier.response(answer)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Answer a request of an asynchronous client."""
+        plan = self._plan(request, await request.aread())
+        if (known := at_once(plan)) is not None:
+            return whole_response(library_of(request.__class__), *known)
+        carrier = _Carrier(self._door, request)
+        answer = _as_exchange(plan)
+        for step in answer.before:
+            await carrier.astep(step)
+        return carrier.response(answer)
+
+    def _plan(self, request: Any, body: bytes) -> Plan:
+        headers = _headers_read(request.headers)
+        read_s = request.extensions.get("timeout", {}).get("read")
+        timeout_ms = None if read_s is None else int(read_s * 1000)
+        return self._door.model(request.method, request.url.path, headers, body, timeout_ms)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        """Nothing is held."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        """Nothing is held."""
+
+
+def _headers_read(headers: Any) -> dict[str, str]:
+    """The headers that are read, by their names in lower case.
+
+    The libraries keep these names beside those that are sent, and have no public way to them.
+    """
+    try:
+        lines = headers._list
+    except AttributeError:
+        lines = [(name, name.lower(), value) for name, value in headers.raw]
+    found: dict[str, str] = {}
+    for _, name, value in lines:
+        if name in _NAMES:
+            found[_NAMES[name]] = value.decode("latin-1")
+    return found
+
+
+@cache
+def library_of(request_type: Hashable) -> ModuleType:
+    """The library that requests of a type are made with; HarnessError when it is none we know."""
+    assert isinstance(request_type, type)
+    for base in request_type.__mro__:
+        name = base.__module__.partition(".")[0]
+        if name in ("httpx2", "httpx"):
+            return sys.modules[name]
+    raise HarnessError(f"the transport serves httpx2 and httpx, not {request_type.__module__}")
+
+
+def _as_exchange(plan: Plan) -> Exchange:
+    """The plan as an exchange; what brings its own framing is read as a client reads it."""
+    answer = exchange(plan)
+    return http_exchange.read_raw(answer) if answer.head is None and answer.parts else answer
+
+
+class _Carrier:
+    """Carries out the steps of one answer towards one client."""
+
+    def __init__(self, door: Dispatcher, request: Any) -> None:
+        self._door, self._request = door, request
+        self._library = library_of(request.__class__)
+        self._begun = False
+
+    def response(self, answer: Exchange) -> Any:
+        """The response once everything before its first byte is done."""
+        if answer.head is None:
+            self.fail("RemoteProtocolError", answer.broken or DISCONNECTED)
+        self._begun = True
+        body = _body_class(self._library)(self, answer)
+        headers = answer.head.headers
+        return self._library.Response(answer.head.status, headers=headers, stream=body)
+
+    def step(self, step: Step) -> None:
+        """A step between bytes."""
+        self._refuse(step)
+        self._door.carry_out(step)
+
+    async def astep(self, step: Step) -> None:
+        """A step between bytes, waiting in the task."""
+        self._refuse(step)
+        if isinstance(step, Wait):
+            await self._door.clock.asleep(step.ms / 1000)
+        else:
+            self._door.carry_out(step)
+
+    def _refuse(self, step: Step) -> None:
+        """Raise what the step makes of the connection, if it ends it."""
+        match step:
+            case Raise("stop", text):
+                raise RunStopped(text)
+            case Raise(error, text):
+                name, usual = _RAISES.get(error, ("ReadError", error))
+                self.fail(name, text or usual)
+            case Close(reset=True):
+                self.fail("ReadError", _RESET)
+            case Close() if not self._begun:
+                self.fail("RemoteProtocolError", DISCONNECTED)
+
+    def fail(self, name: str, text: str) -> NoReturn:
+        """Raise the library's exception of that name."""
+        raise getattr(self._library, name)(text, request=self._request)
+
+
+@cache
+def _body_class(library: ModuleType) -> Any:
+    """The class of streamed bodies, for one library: clients insist on its base classes."""
+    sync_base: Any = library.SyncByteStream
+    async_base: Any = library.AsyncByteStream
+
+    class Body(sync_base, async_base):  # type: ignore[misc]
+        def __init__(self, carrier: _Carrier, answer: Exchange) -> None:
+            self._carrier, self._answer = carrier, answer
+            self._parts = iter(answer.parts)
+
+        def __iter__(self) -> Iterator[bytes]:
+            for part in self._parts:
+                if isinstance(part, bytes):
+                    yield part
+                else:
+                    self._carrier.step(part)
+            self._end()
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for part in self._parts:
+                if isinstance(part, bytes):
+                    yield part
+                else:
+                    await self._carrier.astep(part)
+            self._end()
+
+        def close(self) -> None:
+            """Some clients read no further than the last event; a kill right behind the bytes that
+            they have meets them all the same."""
+            following = next(self._parts, None)
+            if isinstance(following, Kill):
+                self._carrier.step(following)
+
+        async def aclose(self) -> None:
+            self.close()
+
+        def _end(self) -> None:
+            if short := self._answer.short:
+                self._carrier.fail("RemoteProtocolError", short)
+
+    return Body
+
+
+_FRAMED = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
+"""Headers that say how the bytes are to be read: with one of them, the library reads them."""
+
+
+def whole_response(library: ModuleType, head: Head, body: bytes) -> Any:
+    """The response with this head and body, read to its end."""
+    lines = list(map(_line, head.headers.items()))
+    if not body or None in lines or not _keeps_parts(library):
+        return library.Response(head.status, headers=head.headers, content=body)
+    response = library.Response(
+        head.status, stream=library.ByteStream(body), extensions=_status_line(library, head.status)
+    )
+    response._content = body
+    response.is_closed = response.is_stream_consumed = True
+    lines.append((b"Content-Length", b"content-length", b"%d" % len(body)))
+    response.headers._list = lines
+    response.headers.encoding = "ascii"  # what it would find out; other text is refused above
+    return response
+
+
+@lru_cache(maxsize=256)
+def _line(header: tuple[str, str]) -> tuple[bytes, bytes, bytes] | None:
+    """A header as the library keeps it, None for one that says how the bytes are to be read.
+
+    Raises UnicodeEncodeError where the library would.
+    """
+    name, value = header
+    raw = name.encode("ascii")
+    line = raw, raw.lower(), value.encode("ascii")
+    return None if line[1] in _FRAMED else line
+
+
+@cache
+def _status_line(library: ModuleType, status: int) -> dict[str, bytes]:
+    """What the library's transports say beside the headers."""
+    reason = library.codes.get_reason_phrase(status)
+    return {"http_version": b"HTTP/1.1", "reason_phrase": reason.encode("ascii")}
+
+
+@cache
+def _keeps_parts(library: ModuleType) -> bool:
+    """Whether a response of the library keeps its body and its headers where we would put them."""
+    response = library.Response(200, headers={"A": "b"}, content=b"x")
+    read = vars(response)
+    is_read = read.get("_content") == b"x" and read["is_closed"] and read["is_stream_consumed"]
+    return bool(is_read and vars(response.headers).get("_list", [])[:1] == [_line(("A", "b"))])

@@ -1,0 +1,208 @@
+"""The scenario's tools as an MCP server, made with the official `mcp` package.
+
+What a tool answers is a result, also where it failed: MCP keeps protocol errors for calls that
+never reached a tool. Which call of the model a tool call belongs to is not said by MCP; a client
+that knows may say so in `_meta` (`toolUseId`), else the door finds the call that is meant.
+
+MERGED: Tools over MCP on the loopback server: streamable HTTP, one exchange a request.
+
+The official server reads the request and words the answer, as an application without sessions and
+streams; our own server carries the bytes. So a fault on a tool reaches an MCP client as it reaches
+any other: the answer is late, cut, reset, or never comes.
+
+MERGED: Tools over MCP in one process: the official client on the official server, in virtual time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from harness.core.scenario.scenario import ToolScript
+from harness.core.transition.tool_seam import meant_call
+from harness.core.values.calls import ToolRequest
+from harness.core.values.errors import InputError, RunStopped
+from harness.core.values.messages import Json
+from harness.core.values.plans import Answer, Head, Plan, Raise, Send, Step, ToolAnswer, Wait
+from harness.transports.dispatcher import Dispatcher, json_answer
+from harness.transports.http_connection import Request
+from harness.transports.http_exchange import CONNECTION_ERRORS
+from harness.transports.in_process import outcome
+
+Call = Callable[[str, Json, str], Awaitable[ToolAnswer]]
+"""`(tool, input, id or "") -> answer`."""
+
+_ID_NAMES = ("toolUseId", "claudecode/toolUseId")
+
+
+def tool_server(tools: Mapping[str, ToolScript], call: Call) -> Any:
+    """An `mcp.server.Server` that offers the tools and answers calls of them by `call`.
+
+    Raises InputError without the package mcp.
+    """
+    server = _mcp()
+    import mcp_types as types
+
+    async def listed(_context: Any, _params: Any) -> Any:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(name=name, description=tool.description, input_schema=tool.input_schema)
+                for name, tool in tools.items()
+            ]
+        )
+
+    async def called(_context: Any, params: Any) -> Any:
+        answer = await call(params.name, params.arguments or {}, _stated_id(params))
+        return types.CallToolResult(content=list[Any](content(answer)), is_error=answer.is_error)
+
+    return server.Server("loop-harness", on_list_tools=listed, on_call_tool=called)
+
+
+def _mcp() -> Any:
+    try:
+        return importlib.import_module("mcp.server")
+    except ImportError:
+        what = "tools over MCP need the package mcp: pip install 'loop-harness[mcp]'"
+        raise InputError(what, "HARNESS_MCP_URL") from None
+
+
+def _stated_id(params: Any) -> str:
+    meta = dict(params.meta or {})
+    return next((str(meta[name]) for name in _ID_NAMES if meta.get(name)), "")
+
+
+def content(answer: ToolAnswer) -> list[dict[str, Json]]:
+    """A tool's answer as MCP content: text and images as they are, anything else as JSON text."""
+    blocks = answer.content if isinstance(answer.content, list) else [answer.content]
+    return [_block(block) for block in blocks]
+
+
+def _block(block: Json) -> dict[str, Json]:
+    match block:
+        case str():
+            return {"type": "text", "text": block}
+        case {"type": "text", "text": str(text)}:
+            return {"type": "text", "text": text}
+        case {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}:
+            return {"type": "image", "data": data, "mimeType": kind}
+    return {"type": "text", "text": msgspec.json.encode(block).decode()}
+
+
+_ANSWER_HEADERS = frozenset({"content-type", "mcp-session-id", "allow"})
+_ONLY_POST = {"error": "loop-harness: this MCP server answers POST and keeps no streams open"}
+
+
+class McpEndpoint:
+    """`/harness/mcp` of one run."""
+
+    def __init__(self, door: Dispatcher) -> None:
+        self._door = door
+
+    def plan(self, request: Request, session: str) -> Plan:
+        """The plan for a request: the steps of a tool's plan, its answer in the words of MCP."""
+        if request.method != "POST":
+            return json_answer(405, _ONLY_POST, allow="POST")
+        plans: list[Plan] = []
+
+        async def call(name: str, input: Json, stated: str) -> ToolAnswer:
+            history = self._door.transition.history
+            id_ = stated or meant_call(history, session, name, input)
+            plans.append(self._door.tool(ToolRequest(id_, name, input), session))
+            return tool_answer(plans[-1])
+
+        server = tool_server(self._door.transition.scenario.tools, call)
+        answer = asyncio.run(_exchange(server, request))
+        return _in_place(plans[-1], answer) if plans else (answer,)
+
+
+def tool_answer(plan: Plan) -> ToolAnswer:
+    """What a tool's plan says; a tool that raises says so, one that never answers says nothing."""
+    for step in plan:
+        if isinstance(step, Answer) and isinstance(step.value, ToolAnswer):
+            return step.value
+        if isinstance(step, Raise):
+            return ToolAnswer(step.message or step.error, is_error=True)
+    return ToolAnswer("", is_error=True)
+
+
+def _in_place(plan: Plan, answer: Send) -> Plan:
+    """The plan with the written answer where it answers, or raises as a tool does."""
+    return tuple(answer if _answers(step) else step for step in plan)
+
+
+def _answers(step: Step) -> bool:
+    ends = isinstance(step, Raise) and step.error not in CONNECTION_ERRORS
+    return isinstance(step, Answer) or ends
+
+
+async def _exchange(server: Any, request: Request) -> Send:
+    """The official application's answer to a request."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    manager = StreamableHTTPSessionManager(app=server, json_response=True, stateless=True)
+    messages = iter([{"type": "http.request", "body": request.body, "more_body": False}])
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return next(messages, {"type": "http.disconnect"})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async with manager.run():
+        await manager.handle_request(_scope(request), receive, send)
+    start = next(message for message in sent if message["type"] == "http.response.start")
+    body = b"".join(m.get("body", b"") for m in sent if m["type"] == "http.response.body")
+    named = {name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]}
+    return Send(
+        body, Head(start["status"], {n: v for n, v in named.items() if n in _ANSWER_HEADERS})
+    )
+
+
+def _scope(request: Request) -> dict[str, Any]:
+    """The request as an ASGI server would hand it over."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": "http",
+        "path": request.path,
+        "raw_path": request.path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(n.encode(), v.encode("latin-1")) for n, v in request.headers.items()],
+        "client": ("127.0.0.1", 0),
+        "server": ("127.0.0.1", 0),
+    }
+
+
+def in_process_server(door: Dispatcher) -> Any:
+    """The scenario's tools as an `mcp.server.Server`, whose calls cross the tool seam.
+
+    A tool that raises, times out or loses its connection is an error result, with its own text.
+    """
+
+    async def call(name: str, input: Json, stated: str) -> ToolAnswer:
+        id_ = stated or meant_call(door.transition.history, "", name, input)
+        plan = door.tool(ToolRequest(id_, name, input))
+        for step in plan:
+            if isinstance(step, Wait):
+                await door.clock.asleep(step.ms / 1000)
+        quick = tuple(step for step in plan if not isinstance(step, Wait))
+        try:
+            answer = outcome(door, quick, f"the tool {name}")
+        except RunStopped:
+            raise
+        except (RuntimeError, OSError) as error:
+            return ToolAnswer(str(error), is_error=True)
+        assert isinstance(answer, ToolAnswer), answer
+        return answer
+
+    return tool_server(door.transition.scenario.tools, call)

@@ -1,0 +1,197 @@
+"""The seams over HTTP: which path is which seam, and a plan's values as HTTP answers.
+
+What has no wire of its own (tools, inbox, outbox) speaks the small JSON of the contract. Its plan
+becomes an ordinary HTTP plan here, so that a fault can bend it in all the ways that it can bend
+the model's answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+from urllib.parse import unquote
+
+import msgspec
+
+from harness.core.values.calls import OutboundKind, OutboxRequest, ToolRequest
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.core.values.plans import (
+    Accepted,
+    Answer,
+    Delivered,
+    Head,
+    Plan,
+    Raise,
+    Send,
+    Step,
+    ToolAnswer,
+    Value,
+    Wait,
+)
+from harness.transports.dispatcher import Dispatcher, json_answer, split_session
+from harness.transports.http_connection import Request
+from harness.transports.http_exchange import CONNECTION_ERRORS
+
+INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
+MCP = "/harness/mcp"
+INBOX_WAIT_MS = 20_000
+"""How long the inbox keeps a client waiting before it says 202: ask again."""
+
+_T = TypeVar("_T")
+
+
+class OutboxBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent posts to the outbox."""
+
+    text: str
+    kind: OutboundKind = "final"
+    session: str | None = None
+    in_reply_to: str | None = None
+    status: str | None = None
+
+
+class ToolBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent posts to a tool."""
+
+    id: str
+    input: Json = msgspec.field(default_factory=dict)
+
+
+class Endpoints:
+    """All that a loopback server answers for one run, as plans that only hold HTTP."""
+
+    def __init__(self, door: Dispatcher) -> None:
+        self.door = door
+        self._inbox = Inbox(door)
+
+    def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
+        """The plan for a request; `pause` waits so many seconds on its connection."""
+        if "/harness/" not in request.path:
+            timeout_ms = _timeout_ms(request.headers.get("x-stainless-read-timeout", ""))
+            return self.door.model(
+                request.method, request.path, request.headers, request.body, timeout_ms
+            )
+        session, path = split_session(request.path)
+        match request.method, path:
+            case "GET", "/harness/inbox":
+                return self._inbox.plan(pause)
+            case _, "/harness/mcp":
+                return self._mcp(request, session)
+            case "POST", "/harness/outbox":
+                return _decoded(request, OutboxBody, lambda body: self._outbox(body, session))
+            case "GET", "/harness/tools":
+                return json_answer(200, self._tools())
+            case "POST", _ if path.startswith(f"{TOOLS}/"):
+                name = unquote(path[len(TOOLS) + 1 :])
+                return _decoded(request, ToolBody, lambda body: self._tool(name, body, session))
+        return error_answer(404, f"no {request.method} {path} here: {_KNOWN}")
+
+    def _mcp(self, request: Request, session: str) -> Plan:
+        """The tools over MCP; the package is loaded when an agent first asks."""
+        from harness.transports.mcp_tools import McpEndpoint
+
+        try:
+            return McpEndpoint(self.door).plan(request, session)
+        except InputError as error:
+            return error_answer(501, str(error))
+
+    def _outbox(self, body: OutboxBody, session: str) -> Plan:
+        said = OutboxRequest(body.kind, body.text, body.in_reply_to or "", body.status or "")
+        return as_http(self.door.outbox(said, body.session or session))
+
+    def _tool(self, name: str, body: ToolBody, session: str) -> Plan:
+        return as_http(self.door.tool(ToolRequest(body.id, name, body.input), session))
+
+    def _tools(self) -> list[dict[str, Json]]:
+        return [
+            {"name": name, "description": t.description, "input_schema": t.input_schema}
+            for name, t in self.door.transition.scenario.tools.items()
+        ]
+
+
+class Inbox:
+    """The inbox as a long poll: an answer that is not due yet is kept for the next question."""
+
+    def __init__(self, door: Dispatcher) -> None:
+        self._door = door
+        self._lock = threading.Lock()
+        self._kept: tuple[int, Plan] | None = None
+
+    def plan(self, pause: Callable[[float], None]) -> Plan:
+        """The next message, or 202 when the client has waited long enough."""
+        with self._lock:
+            now_ms = self._door.clock.now_ms()
+            due_ms, plan = self._kept or self._ask(now_ms)
+            self._kept = (due_ms, plan)
+            left_ms = max(0, due_ms - now_ms)
+            if left_ms:
+                pause(min(left_ms, INBOX_WAIT_MS) / 1000)
+            if left_ms > INBOX_WAIT_MS:
+                return (Send(b"", Head(202, {})),)
+            self._kept = None
+        return as_http(plan)
+
+    def _ask(self, now_ms: int) -> tuple[int, Plan]:
+        """When the next answer is due, and its plan from that moment on."""
+        plan = self._door.next_inbound()
+        waits = next((n for n, s in enumerate(plan) if not isinstance(s, Wait)), len(plan))
+        wait_ms = sum(step.ms for step in plan[:waits] if isinstance(step, Wait))
+        return now_ms + wait_ms, plan[waits:]
+
+
+def as_http(plan: Plan) -> Plan:
+    """The plan with each value, and each error that a tool raises, as an HTTP answer."""
+    steps: list[Step] = []
+    for step in plan:
+        match step:
+            case Answer(value):
+                steps += _answer(value)
+            case Raise(error, text) if error not in CONNECTION_ERRORS:
+                steps += error_answer(500, text or error)
+            case _:
+                steps.append(step)
+    return tuple(steps)
+
+
+def _answer(value: Value) -> Plan:
+    match value:
+        case ToolAnswer(content, is_error):
+            if isinstance(content, bytes):  # as a program reads the output of another one
+                content = content.decode("utf-8", "surrogateescape")
+            return json_answer(200, {"content": content, "is_error": is_error})
+        case Delivered(None) | Accepted():
+            return (Send(b"", Head(204, {})),)
+        case Delivered(inbound):
+            assert inbound is not None
+            names = ("id", "session", "kind", "text", "at_ms")
+            return json_answer(200, {name: getattr(inbound, name) for name in names})
+    raise TypeError(f"no HTTP answer for {value!r}")
+
+
+def error_answer(status: int, text: str) -> Plan:
+    """An answer of the server itself: what is wrong, in a sentence."""
+    return json_answer(status, {"error": f"loop-harness: {text}"})
+
+
+def _decoded(request: Request, type_: type[_T], answer: Callable[[_T], Plan]) -> Plan:
+    """The answer to a JSON body of that type, or a 400 that says where it is wrong."""
+    try:
+        body = msgspec.json.decode(request.body, type=type_)
+    except msgspec.DecodeError as error:
+        return error_answer(400, f"the body of {request.method} {request.path}: {error}")
+    return answer(body)
+
+
+@lru_cache(maxsize=64)
+def _timeout_ms(seconds: str) -> int | None:
+    """How long the client says it waits for one read: the SDKs state it in a header."""
+    try:
+        return int(float(seconds) * 1000)
+    except (ValueError, OverflowError):
+        return None
+
+
+_KNOWN = f"GET {INBOX}, POST {OUTBOX}, GET {TOOLS}, POST {TOOLS}/NAME, POST {MCP}"

@@ -1,0 +1,53 @@
+"""What stays of a run on disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.core.history.history import decode, encode
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.verdict import Verdict
+from harness.runner import run, run_folder
+from tests.runner import agents
+
+HELLO = Scenario(
+    name="hello", inbox=(InboxItem(text="hello"),), script=(Turn(say="Hello to you."),)
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "folder"),
+    [
+        ({}, "hello/baseline"),
+        ({"stream": True}, "hello/baseline+stream"),
+        ({"variant": "late", "wire": "openai-chat"}, "hello/late@openai-chat"),
+    ],
+)
+def test_a_run_has_a_folder_of_its_own(changes: dict[str, object], folder: str) -> None:
+    scenario = msgspec.structs.replace(HELLO, **changes)
+    assert run_folder.folder_for(Path("out"), scenario) == Path("out") / folder
+
+
+def test_history_and_verdict_are_kept(tmp_path: Path) -> None:
+    result = run(HELLO, agents.greet, out=tmp_path)
+    assert result.folder == tmp_path / "hello" / "baseline"
+    data = (result.folder / "history.jsonl").read_bytes()
+    assert data == encode(result.history.events)
+    assert encode(decode(data).events) == data
+    kept = msgspec.json.decode((result.folder / "verdict.json").read_bytes(), type=Verdict)
+    assert kept == result.verdict
+    assert sorted(p.name for p in result.folder.iterdir()) == ["history.jsonl", "verdict.json"]
+
+
+def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="No space left"):
+        run(HELLO, agents.greet, out=tmp_path)
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []

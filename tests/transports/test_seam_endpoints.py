@@ -1,0 +1,101 @@
+"""The endpoints of the loopback server beside the model: tools, inbox and outbox."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+
+from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
+from harness.core.values.plans import Close
+from tests.transports.world import keys, loopback, met, transition
+
+pytestmark = pytest.mark.usefixtures("no_traceback")
+
+TOOLS = {
+    "say": ToolScript(description="Says", script=(ToolTurn(ok="yes", times="forever"),)),
+    "fail": ToolScript(script=(ToolTurn(error="no such file"),)),
+    "break": ToolScript(script=(ToolTurn(raises="boom"),)),
+}
+
+
+def test_the_tools_are_listed_and_called() -> None:
+    with loopback(run := transition(tools=TOOLS)) as server, httpx2.Client() as agent:
+        listed = agent.get(server.urls.tools).json()
+        said = {
+            name: agent.post(f"{server.urls.tools}/{name}", json={"id": f"t_{name}", "input": {}})
+            for name in TOOLS
+        }
+    assert [tool["name"] for tool in listed] == list(TOOLS)
+    assert listed[0]["description"] == "Says"
+    assert said["say"].json() == {"content": "yes", "is_error": False}
+    assert said["fail"].json() == {"content": "no such file", "is_error": True}
+    assert (said["break"].status_code, said["break"].json()) == (
+        500,
+        {"error": "loop-harness: boom"},
+    )
+    assert run.history.past.crossed == {"t_say", "t_fail", "t_break"}
+
+
+def test_faults_reach_a_tools_connection() -> None:
+    run = transition(tools=TOOLS, on="tool", bend=lambda _: (Close(reset=True),))
+    with loopback(run) as server:
+        url = f"{server.urls.tools}/say"
+        assert met(lambda: httpx2.post(url, json={"id": "t1"})) == "ReadError"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("tools/say", b"{}", "`id`"),
+        ("tools/say", b"{", "truncated"),
+        ("tools/say", b'{"id": "a", "inptu": {}}', "inptu"),
+        ("outbox", b'{"kind": "loud", "text": "a"}', "$.kind"),
+        ("outbox", b'{"kind": "final"}', "`text`"),
+    ],
+)
+def test_a_wrong_body_is_told_where(path: str, body: bytes, where: str) -> None:
+    with loopback(run := transition(tools=TOOLS)) as server:
+        answer = httpx2.post(f"{server.urls.model}/harness/{path}", content=body)
+    assert answer.status_code == 400
+    assert where in answer.json()["error"]
+    assert run.history.events == []
+
+
+def test_another_verb_or_path_is_told_which_ones_there_are() -> None:
+    with loopback(transition()) as server:
+        answer = httpx2.post(f"{server.urls.model}/harness/inbox")
+    assert answer.status_code == 404
+    assert "GET /harness/inbox" in answer.json()["error"]
+
+
+def test_messages_come_one_by_one_and_then_no_more() -> None:
+    inbox = (InboxItem(id="m1", text="one"), InboxItem(id="m2", text="two", session="blue"))
+    with loopback(run := transition(inbox=inbox)) as server, httpx2.Client() as agent:
+        first, second, none = (agent.get(server.urls.inbox) for _ in range(3))
+    message = first.json()
+    assert message.pop("at_ms") >= 0
+    assert message == {"id": "m1", "session": "main", "kind": "message", "text": "one"}
+    assert second.json()["session"] == "blue"
+    assert (none.status_code, none.content) == (204, b"")
+    assert set(run.history.past.delivered) == {"m1", "m2"}
+
+
+def test_a_message_that_is_not_due_yet_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, "INBOX_WAIT_MS", 20)
+    inbox = (InboxItem(id="m1", text="late", when={"ms": 500}),)
+    with loopback(run := transition(inbox=inbox)) as server, httpx2.Client() as agent:
+        answers = [agent.get(server.urls.inbox)]
+        while answers[-1].status_code == 202:
+            answers.append(agent.get(server.urls.inbox))
+    assert answers[-1].json()["id"] == "m1"
+    assert len(answers) > 1
+    assert keys(run.history, "Called") == ["main/inbox#1"]
+
+
+def test_the_outbox_takes_what_is_said_and_can_be_full() -> None:
+    run = transition(limits=Limits(outbox_calls=1))
+    said = {"session": "main", "in_reply_to": "m1", "kind": "final", "text": "done", "status": None}
+    with loopback(run) as server, httpx2.Client() as agent:
+        taken = agent.post(server.urls.outbox, json=said)
+        over = agent.post(server.urls.outbox, json=said)
+    assert (taken.status_code, over.status_code) == (204, 503)
