@@ -9,7 +9,6 @@ plug-ins have this one shape.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
@@ -107,25 +106,29 @@ def format_from(function: Reader, name: str = "") -> Format:
 
     Raises InputError for a function whose first parameter is neither `document` nor `lines`.
     """
-    first = _first_parameter(function)
-    own = getattr(function, "__name__", "format")
+    first, own = _first_parameter(function), getattr(function, "__name__", "format")
     if first not in _BY_LINES:
         raise InputError(f"{own} is no format: its first parameter is `document` or `lines`")
-    title = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
+    title = (function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
     return Format(name or own, title, function, _BY_LINES[first])
 
 
 def _first_parameter(function: Callable[..., object]) -> str:
-    return next(iter(inspect.signature(function).parameters), "")
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[0] if code is not None and code.co_argcount else ""
 
 
 def parts_of(plugin: Plugin) -> Mapping[str, Format]:
     """The formats that a plug-in brings, by their names without its prefix."""
     return {
-        name: format_from(_guarded(function, full := f"{plugin.prefix}.{name}"), full)
+        name: _guest(function, f"{plugin.prefix}.{name}")
         for name, function in plugin.functions.items()
         if _first_parameter(function) in _BY_LINES
     }
+
+
+def _guest(function: Reader, name: str) -> Format:
+    return msgspec.structs.replace(format_from(function, name), function=_guarded(function, name))
 
 
 def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Recording | None]:
