@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 
 @contextlib.contextmanager

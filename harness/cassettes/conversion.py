@@ -22,7 +22,7 @@ from harness.cassettes.cassette_file import load_cassette, parse_cassette
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.files.regular_file import write_atomically
-from harness.providers.codec import decode, encode
+from harness.providers.shared.codec import decode, encode
 from harness.recordings.http_interaction import BASE64, Cassette, Interaction, phrase
 from harness.recordings.readers import compact
 

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):

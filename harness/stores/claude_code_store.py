@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from harness.core.history.events import StoredRow
-from harness.core.values.messages import Message, digest
+from harness.core.values.messages import Message
 from harness.recordings.readers.claude_code import (
     ROLES,
     LoggedMessage,
@@ -21,6 +21,7 @@ from harness.recordings.readers.claude_code import (
     logged_message,
 )
 from harness.recordings.session_log import Entry, Notes, entries, split
+from harness.stores.session_store import stored_row
 
 
 class ClaudeCodeStore:
@@ -46,7 +47,7 @@ class ClaudeCodeStore:
         log = self._logs.setdefault(file, _Log(file))
         log.refresh()
         for draft in log.told():
-            yield StoredRow(prefix + draft.id, digest(draft.message)), draft.message
+            yield stored_row(prefix + draft.id, draft.message)
 
     def close(self) -> None:
         """Nothing is held open between looks."""

@@ -17,7 +17,7 @@ import msgspec
 from harness.core.transition.ports import Parsed
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, SizeBound, entries, first_objects

@@ -20,7 +20,8 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, ToolResult
-from harness.providers.anthropic.blocks import Malformed, message_from
+from harness.providers.anthropic.blocks import message_from
+from harness.providers.shared.reader import Malformed
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
