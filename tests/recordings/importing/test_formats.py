@@ -15,7 +15,7 @@ from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_fi
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
 from harness.recordings.readers import compact
-from harness.recordings.recognition import FORMATS
+from harness.recordings.recognition import formats
 from harness.runner import run
 from tests.cli.test_import import CASSETTE, LOG
 from tests.record_incidents import path_of
@@ -74,4 +74,4 @@ def test_a_database_becomes_a_scenario(tmp_path: Path) -> None:
 
 
 def test_every_format_has_a_recording_here() -> None:
-    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == FORMATS.keys()
+    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == formats().keys()
