@@ -95,7 +95,8 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
         ("providers.shared.rules", "pkgutil"),
-        ("recordings.yaml_tags", "yaml"),
+        ("recordings", "importlib"),
+        ("recordings.yaml_documents", "yaml"),
         ("checks", "importlib"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
@@ -115,7 +116,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "yaml": ("files", "cassettes", "recordings.yaml_tags"),
+    "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients",),
     "openai": ("transports.sdk_clients",),
     "httpx": ("transports",),
