@@ -218,9 +218,8 @@ def _report(
     wanted: frozenset[str],
     plugin_flags: tuple[str, ...],
 ) -> str:
-    from harness.report.command import Invocation
-    from harness.report.summary import summarize
-    from harness.report.text import block, totals
+    from harness.report.run_report import block, totals
+    from harness.report.run_summary import Invocation, summarize
 
     path = str(scenario) if isinstance(scenario, (str, Path)) else ""
     asked = partial(Invocation, path=path, plugin_flags=plugin_flags)

@@ -33,8 +33,8 @@ from harness.checks import (
 )
 from harness.checks.declarations import declared
 from harness.core.transition.ports import CheckFunction
-from harness.core.values.errors import InputError, nearest
-from harness.core.values.loaded_plugins import Plugin, loaded
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 
 MODULES: tuple[ModuleType, ...] = (
     run_integrity,
@@ -138,7 +138,7 @@ def explain(code: str) -> str:
     """
     found, name = checks(), check_of(code)
     if name not in found:
-        raise InputError(f"there is no check {name!r}; {nearest(name, found)}", code)
+        raise InputError(f"there is no check {name!r}; {unknown_name(name, found)}", code)
     return "\n\n".join(filter(None, [docstring_of(found[name]), *declarations()[name]]))
 
 

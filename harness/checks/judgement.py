@@ -12,14 +12,15 @@ from typing import Any
 
 import msgspec
 
-from harness.checks.check_registry import checks, own_checks
+from harness.checks.check_registry import check_of, checks, own_checks
 from harness.checks.declarations import untold
 from harness.checks.evidence.outcomes import expected, outcome
 from harness.checks.run_integrity import doubts
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
 
 
@@ -43,7 +44,7 @@ def judge(
     """
     known = {**checks(), **{check.__name__: check for check in extra}}
     if only is not None and only not in known:
-        raise InputError(f"there is no check {only!r}; {nearest(only, known)}", "--check")
+        raise InputError(f"there is no check {only!r}; {unknown_name(only, known)}", "--check")
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
@@ -148,7 +149,7 @@ def _asked_in_vain(
     reasons = {n.check: n.reason for n in applied.not_applicable}
     for name in wanted.must:
         if name not in known:
-            yield f"expect.must: there is no check {name!r}; {nearest(name, known)}"
+            yield f"expect.must: there is no check {name!r}; {unknown_name(name, known)}"
         elif name in reasons and name in chosen:
             yield f"the scenario asks for {name}, which {reasons[name]}"
 
@@ -156,7 +157,7 @@ def _asked_in_vain(
 def _unknown_settings(history: History, known: dict[str, CheckFunction]) -> Iterator[str]:
     for name in history.trace.settings.get("checks") or {}:
         if name not in known:
-            yield f"checks: there is no check {name!r}; {nearest(name, known)}"
+            yield f"checks: there is no check {name!r}; {unknown_name(name, known)}"
 
 
 def _known_apart(
@@ -169,7 +170,7 @@ def _known_apart(
     unasked = {n.check for n in applied.not_applicable}
     asked = chosen - unasked
     for code in wanted.known:
-        if code not in seen | unasked and Finding(code, "").check in asked:
+        if code not in seen | unasked and check_of(code) in asked:
             text = f"the known defect {code} no longer appears: take it out of expect.known"
             failing.append(Finding("expect.known_missing", text))
     return tuple(failing), declared

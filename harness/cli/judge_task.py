@@ -22,8 +22,8 @@ import msgspec
 from harness.core.values.errors import InputError, nearest
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
-from harness.report.recordings import JudgedFile, JudgedTranscript
-from harness.report.summary import evidence
+from harness.report.judge_report import JudgedFile, JudgedTranscript
+from harness.report.run_summary import evidence
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
@@ -153,7 +153,7 @@ def _reason(error: InputError, task: JudgeTask) -> str:
 
 
 def _judge(task: JudgeTask) -> JudgedFile:
-    from harness.stores.hermes_store import read_any_recording
+    from harness.files.recording_file import read_any_recording
 
     if task.refused:
         raise InputError(task.refused)

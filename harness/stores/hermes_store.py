@@ -5,9 +5,6 @@ beside a running agent takes the ordinary read-only mode, which sees the log and
 (`-shm`) behind. A file that nobody has open, without a log, is read as it lies, so that nothing is
 written beside it, wherever it is. The database is a stranger's: only plain tables are read, for a
 view could run anything.
-
-A database is no recording by its bytes alone, for the last of what was written may stand in a log
-beside it. So `read_any_recording` tells it by its first bytes and opens it by its name.
 """
 
 from __future__ import annotations
@@ -24,7 +21,6 @@ from urllib.parse import quote
 from harness.core.history.events import StoredRow
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
-from harness.files.recording_file import read_recording
 from harness.recordings import hermes
 from harness.recordings.lines import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
@@ -70,6 +66,16 @@ def read_database(path: str | PathLike[str]) -> Recording:
             if not _columns(db, table):
                 raise InputError(f"a SQLite database without hermes' table `{table}`", str(path))
         return hermes.recording(_rows(db), _select(db, "sessions", _SESSIONS, "id"))
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is a SQLite database by its first bytes; False where it cannot be read."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return regular and hermes.looks_like(file.read(len(hermes.MAGIC)))
+    except OSError:
+        return False
 
 
 def _has_log(path: Path) -> bool:
@@ -131,22 +137,3 @@ def _stored(row: Mapping[str, Json]) -> tuple[StoredRow, Message]:
     inbound = row.get("platform_message_id")
     kept = inbound if isinstance(inbound, str) and message.role == "user" else ""
     return stored_row(str(row["id"]), message, kept)
-
-
-def read_any_recording(path: Path, kind: str = "auto") -> Recording:
-    """The recording in a file; `kind` is a name of `incidents.read.FORMATS` or `auto`.
-
-    Raises InputError, naming the file, for one that cannot be read.
-    """
-    if kind == "hermes" or (kind == "auto" and _is_database(path)):
-        return read_database(path)
-    return read_recording(path, kind)
-
-
-def _is_database(path: Path) -> bool:
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return regular and hermes.looks_like(file.read(len(hermes.MAGIC)))
-    except OSError:
-        return False

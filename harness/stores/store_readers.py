@@ -99,7 +99,7 @@ def _readers(plugins: tuple[Plugin, ...]) -> Mapping[str, Reader]:
     return {**own, **guests}
 
 
-def reader_named(name: str, place: str) -> Reader:
+def reader_named(name: str, place: str = "") -> Reader:
     """The store reader of a name. Raises InputError, with the nearest names, for an unknown one."""
     if name not in readers():
         raise InputError(f"no store reader {name!r}; {unknown_name(name, readers())}", place)

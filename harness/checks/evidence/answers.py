@@ -17,7 +17,7 @@ def said_tokens(answered: Answered) -> int:
     """The tokens of an answer, 0 where nobody says: it broke off before its end, at which the usage
     stands, or faults changed the events of its stream, so that the caller may have been told other
     counts."""
-    if not answered.complete or any(fault.startswith("sse.") for fault in answered.faults):
+    if not answered.complete or any(answered.layer_of(fault) == "sse" for fault in answered.faults):
         return 0
     said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
     return said if isinstance(said, int) else 0
