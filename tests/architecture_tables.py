@@ -46,7 +46,7 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
-    "faults": Siblings(),
+    "faults": Siblings(common=_words("error_answers replies stream_events")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
 
