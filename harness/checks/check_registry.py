@@ -13,13 +13,13 @@ from typing import Any
 
 from harness.checks import (
     budgets,
-    context_window,
     conversation,
     durability,
     expectations,
     false_stops,
     loops,
     message_delivery,
+    prompt_size,
     recovery,
     request_form,
     retries,
@@ -41,7 +41,7 @@ MODULES: tuple[ModuleType, ...] = (
     request_form,
     conversation,
     tool_pairing,
-    context_window,
+    prompt_size,
     retries,
     loops,
     false_stops,

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import WINDOW_RULES, asked_ms, is_our_own
 from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, holds_for
+from harness.checks.evidence.model_answers import WINDOW_RULES, asked_ms, is_our_own
 from harness.checks.evidence.outcomes import claimed, wrong
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import Execution

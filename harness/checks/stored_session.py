@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import WINDOW_RULES
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
 from harness.checks.evidence.message_lists import says, squeeze
+from harness.checks.evidence.model_answers import WINDOW_RULES
 from harness.checks.evidence.stored_rows import (
     finished_turns,
     inbound_rows,
