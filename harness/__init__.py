@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harness.core.values.messages import Text as Text
     from harness.core.values.messages import Thinking as Thinking
     from harness.core.values.messages import ToolResult as ToolResult
+    from harness.core.values.messages import ToolSpec as ToolSpec
     from harness.core.values.messages import ToolUse as ToolUse
     from harness.core.values.verdict import Finding as Finding
     from harness.core.values.verdict import Verdict as Verdict
@@ -45,6 +46,7 @@ _HOMES = {
     "Tool": "harness.core.values.brief",
     "ToolError": "harness.core.values.brief",
     "ToolResult": "harness.core.values.messages",
+    "ToolSpec": "harness.core.values.messages",
     "ToolUse": "harness.core.values.messages",
     "Verdict": "harness.core.values.verdict",
     "find_scenarios": "harness.files",
@@ -69,6 +71,7 @@ __all__ = [
     "Tool",
     "ToolError",
     "ToolResult",
+    "ToolSpec",
     "ToolUse",
     "Verdict",
     "find_scenarios",

@@ -19,7 +19,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.engines import Engine
     from harness.fuzz.campaign import Campaign
-    from harness.fuzz.journal import Journal
+    from harness.fuzz.campaign_journal import Journal
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
@@ -77,7 +77,7 @@ def _begun(
     from harness.checks.check_registry import names
     from harness.cli.selection import check_target
     from harness.fuzz.campaign import begin
-    from harness.fuzz.journal import FILE, Plan
+    from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
     check_target(target, [])
     engine_named = secrets.randbelow(1_000_000) if seed is None else seed
@@ -85,7 +85,7 @@ def _begun(
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = Plan(target=target, seed=engine_named, wire=wire)
+    plan = CampaignPlan(target=target, seed=engine_named, wire=wire)
     return *begin(folder, plan, names()), folder
 
 

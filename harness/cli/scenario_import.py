@@ -141,8 +141,8 @@ def _digest(file: Path) -> str:
 
 def _read(asked: ImportRequest, account: Account) -> _Read:
     """The recording, told. Raises InputError for one that cannot be read."""
+    from harness.files.recording_file import read_any_recording
     from harness.recordings.importing import retold
-    from harness.stores.hermes_store import read_any_recording
 
     recording = read_any_recording(asked.file, asked.kind)
     if recording.history is None:
