@@ -139,7 +139,8 @@ def explain(code: str) -> str:
     found, name = checks(), check_of(code)
     if name not in found:
         raise InputError(f"there is no check {name!r}; {unknown_name(name, found)}", code)
-    return "\n\n".join(filter(None, [docstring_of(found[name]), *declarations()[name]]))
+    told = "\n".join(declarations()[name])
+    return "\n\n".join(filter(None, [docstring_of(found[name]), told]))
 
 
 def declarations() -> dict[str, tuple[str, ...]]:

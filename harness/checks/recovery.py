@@ -164,6 +164,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         last_n = faults.last(turn)
         if last_n > state.since_n:
             state.since_n, state.left = last_n, messages
+        # A fault or a kill in the turn starts the count of messages anew.
         if last_n >= turn.delivery.n or turn.begun_n or turn.interrupted_n:
             state.left = messages
         elif state.left and _counts(trace, turn):

@@ -211,6 +211,7 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
         tries = _Tries({"truncated": truncated, "empty": empty})
         for exchange in turn.exchanges:
             earlier = tries.failed.get(exchange.content)
+            # The excuse ends the count of this request, so no filter can apply it.
             if earlier is not None and may_begin_again(history.trace, turn, earlier, exchange):
                 tries.forget(exchange)
             elif earlier is not None and not exchange.called.sdk_retry:

@@ -108,6 +108,7 @@ def _first_main(trace: Trace, start: Started, end_n: int) -> Exchange | None:
 
 
 def _may_be_less(trace: Trace, first: Exchange) -> bool:
+    # A row has no session, so a compaction of any session excuses, which no other check asks.
     compacted = any(c.n < first.n for c in trace.compactions)
     over = (e for e in trace.exchanges if e.n <= first.n)
     return compacted or any(WINDOW_RULES.intersection(e.called.refused) for e in over)

@@ -41,6 +41,7 @@ def args_complete(history: History) -> Iterator[Finding]:
     recorded = trace.world == "recording"
     for execution in trace.executions:
         ask = execution.ask
+        # A recording does not tell a call that failed from one that never ran.
         if ask is None or (recorded and (execution.failed or execution.answered is None)):
             continue
         for rule, text in _broken(trace, execution, ask, recorded):
