@@ -97,14 +97,12 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("providers.shared.rules", "pkgutil"),
         ("recordings", "importlib"),
         ("recordings.yaml_documents", "yaml"),
-        ("checks", "importlib"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
 )
 """The one home of randomness (`random.Random`, keyed by seed, fault and call), the parser that
-recordings need, which is handed text, the late imports of the checks' public names, and the walk
-that finds the faults in their folder."""
+recordings need, which is handed text, and the walk that finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"
