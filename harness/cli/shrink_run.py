@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.checks.judge import checks
+from harness.checks.check_registry import check_of, checks
 from harness.cli import terminal
 from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
 from harness.cli.shrink_source import kebab, scenarios_of
@@ -54,7 +54,7 @@ def _check(asked: ShrinkRequest) -> TargetSpec:
     """The target. Raises InputError for one that there is not, or for such a check."""
     if not asked.target:
         raise InputError(f"say which agent: {', '.join(names())}", "--target")
-    check, known = asked.keep.partition(".")[0], [*checks()]
+    check, known = check_of(asked.keep), [*checks()]
     if check and check not in known:
         raise InputError(f"there is no check {check!r}; {nearest(check, known)}", "--keep")
     return resolve(asked.target)

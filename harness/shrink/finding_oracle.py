@@ -28,7 +28,8 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import HarnessError, InputError, nearest
 from harness.core.values.verdict import Finding
 from harness.runner import run
-from harness.runner.run import Run, World
+from harness.runner.applicability import World
+from harness.runner.run import Run
 from harness.targets import TargetSpec
 from harness.targets.spec import of_callable
 

@@ -18,7 +18,7 @@ from harness.core.scenario.script import model_reply
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, Opaque
-from harness.runner.session import beside, seed_messages
+from harness.runner.session_seed import beside, seed_messages
 
 
 def inlined(scenario: Scenario) -> Scenario:

@@ -22,7 +22,7 @@ from harness.cli.judge_task import (
 )
 from harness.engines.local import Local
 from harness.engines.serial import Serial
-from harness.report.recordings import JudgedFile
+from harness.report.judge_report import JudgedFile
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
 

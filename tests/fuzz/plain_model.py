@@ -23,12 +23,12 @@ class PlainModel:
     """A `Model` of the agent, without a library between the agent and the door."""
 
     def __init__(self, brief: Any) -> None:
-        self._door = brief.transport._door
+        self._dispatcher = brief.transport._dispatcher
 
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
         """The model's answer; raises ModelFailure for a status that is an error."""
         headers = {"x-harness-purpose": query.purpose, "anthropic-version": "2023-06-01"}
-        plan = self._door.model("POST", "/v1/messages", headers, _body(query))
+        plan = self._dispatcher.model("POST", "/v1/messages", headers, _body(query))
         status = next(s.head.status for s in plan if isinstance(s, Send) and s.head)
         said = msgspec.json.decode(b"".join(s.data for s in plan if isinstance(s, Send)))
         if status >= 400:

@@ -13,7 +13,7 @@ from harness.core.values.messages import Message, ToolResult, user
 from harness.fuzz.session_grammar import MUTATIONS, DraftMessage, Mutation
 from harness.providers import by_name
 from harness.providers.anthropic.rules import DIALECTS
-from harness.runner.session import seed_messages
+from harness.runner.session_seed import seed_messages
 from harness.strategies import conversations, damaged_conversations
 
 STORED = tuple[SeedMessage, ...]

@@ -10,7 +10,7 @@ from harness.core.scenario.scenario import CassetteScript, Scenario, Session, Tu
 from harness.core.values.errors import InputError
 from harness.files import load_scenarios
 from harness.files.scenario_text import scenario_yaml
-from harness.runner.session import seed_messages
+from harness.runner.session_seed import seed_messages
 from harness.shrink.inlining import inlined
 
 ROOT = Path(__file__).parents[2]

@@ -29,12 +29,12 @@ from harness.fuzz.machines.agent_thread import AgentThread
 from harness.fuzz.machines.write_refusals import RefusingStore, WriteRefusals
 from harness.fuzz.script_grammar import SUMMARY, TOOLS
 from harness.runner import prepare
-from harness.runner.prepare import End
-from harness.runner.session import OwnStore, StoreWatch, open_reader
+from harness.runner.store_watch import OwnStore, StoreWatch
 from harness.stores.session_store import SessionStore
 from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Moment, WatchedStore
-from harness.targets import TargetSpec
+from harness.targets import End, TargetSpec
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 
