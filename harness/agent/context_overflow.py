@@ -50,6 +50,16 @@ _TASK = (
 _LEAD = "Summary of the conversation so far:\n"
 _BLOCK_CHARACTERS = 2_000
 
+MAX_SHRINKS = 2
+"""How often a request is made smaller before it is given up."""
+
+SMALLER = 0.97
+"""What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
+smaller by an estimate alone may be none on the wire."""
+
+ANSWERS_APART = 3
+"""So many answers must lie between two rounds: before that the history has hardly grown."""
+
 
 class Compacted(msgspec.Struct, frozen=True):
     """The summary, and how many of the last messages stay."""
@@ -135,17 +145,6 @@ def _line(block: Block) -> str:
         case ToolResult(is_error=is_error):
             return f"{'error' if is_error else 'result'} of a tool: {block.text}"
     return "(something that is not text)"
-
-
-MAX_SHRINKS = 2
-"""How often a request is made smaller before it is given up."""
-
-SMALLER = 0.97
-"""What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
-smaller by an estimate alone may be none on the wire."""
-
-ANSWERS_APART = 3
-"""So many answers must lie between two rounds: before that the history has hardly grown."""
 
 
 class Overflow(Protocol):

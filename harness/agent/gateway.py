@@ -161,8 +161,8 @@ class Gateway:
             self.deliver(inbound, outcome)
 
     def deliver(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Send a stored reply and note that it has left; at the latest with the next message. One
-        that nobody takes stays undelivered, for the next start."""
+        """Send a stored reply and note the delivery, at the latest with the next message. A reply
+        that cannot be sent stays undelivered for the next start."""
         if not self.send(inbound, outcome):
             return
         try:

@@ -53,7 +53,7 @@ class Tasks:
         self._numbers = count(1)
 
     def offered(self, tools: Toolbox, parent: str = "", depth: int = 0) -> Toolbox:
-        """The tools, and one that makes a sub-agent, for whoever is not too deep for it."""
+        """The tools, and the one that makes a sub-agent unless the depth is reached."""
         if depth >= self._policy.max_depth:
             return tools
         above = parent or self._session

@@ -14,6 +14,9 @@ import msgspec
 from harness.agent.models.failures import FailureKind, ModelFailure
 from harness.agent.models.model_call import Answer, Model, Query
 
+ANSWER_TOKENS_MAX = 100_000_000
+"""No answer costs so much; a larger count is a fault of the counting."""
+
 
 class Policy(msgspec.Struct, frozen=True):
     """What a turn may cost, and what is worth another try.
@@ -35,10 +38,6 @@ class Policy(msgspec.Struct, frozen=True):
     max_tasks: int = 10
     retries: Mapping[FailureKind, int] = msgspec.field(default_factory=lambda: {"broken_stream": 1})
     runs_calls_on: frozenset[str] = frozenset({"tool_use"})
-
-
-ANSWER_TOKENS_MAX = 100_000_000
-"""No answer costs so much; a larger count is a fault of the counting."""
 
 
 class TurnBudget(msgspec.Struct):

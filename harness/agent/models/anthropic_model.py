@@ -39,6 +39,13 @@ from harness.agent.models.timeouts import (
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, ToolUse
 
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
 
 class AnthropicModel:
     """A model behind an `anthropic.Anthropic` client, streamed or not.
@@ -70,7 +77,7 @@ class AnthropicModel:
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
         """The model's answer.
 
-        Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
+        Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
         client = with_timeout(self._client, query.timeout_s)
@@ -161,14 +168,6 @@ def _tokens(message: Any) -> int | None:
     counts = [getattr(usage, name, None) for name in _COUNTS]
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known else None
-
-
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
 
 
 def _unusable(message: Any) -> ModelFailure:

@@ -52,6 +52,10 @@ _STOPS = {
 _REQUEST_ERRORS = frozenset({"invalid_request_error", "insufficient_quota"})
 """Types of an error inside a stream that the same request would meet again."""
 
+NAME_CHARACTERS_MAX = 64
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+
 
 class OpenAIChatModel:
     """A model behind an `openai.OpenAI` client, streamed or not."""
@@ -74,7 +78,7 @@ class OpenAIChatModel:
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
         """The model's answer.
 
-        Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
+        Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
         client = with_timeout(self._client, query.timeout_s)
@@ -218,10 +222,6 @@ def _part(block: Block) -> dict[str, Json]:
     return {"type": "image_url", "image_url": {"url": url}} if url else {}
 
 
-NAME_CHARACTERS_MAX = 64
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-
-
 def _call(call: ToolUse) -> dict[str, Json]:
     """A call; a name that no tool can have, as models make them up, is spelt as one could."""
     name = _NOT_IN_NAMES.sub("_", call.name)[:NAME_CHARACTERS_MAX] or "_"
@@ -244,7 +244,7 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; one inside a stream has neither a status nor a class of its own."""
+    """The kind of an error. An error inside a stream has no status and no class of its own."""
     kind = classify(error)
     if kind == "permanent" and type(error).__name__ == "APIError":
         return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"

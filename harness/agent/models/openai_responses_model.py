@@ -55,6 +55,9 @@ _TOO_LONG = "context_length_exceeded"
 _REQUEST_ERRORS = frozenset({"insufficient_quota", "invalid_prompt", "invalid_request_error"})
 """Names of an error inside a stream that the same request would meet again."""
 
+_OWN = frozenset({"compaction", "reasoning"})
+"""Kinds of items, beside calls, that go back as they came; what another API made does not."""
+
 
 class OpenAIResponsesModel:
     """A model behind an `openai.OpenAI` client, streamed or not."""
@@ -77,7 +80,7 @@ class OpenAIResponsesModel:
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
         """The model's answer.
 
-        Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
+        Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
         client = with_timeout(self._client, query.timeout_s)
@@ -162,17 +165,13 @@ def _failure(code: str | None, message: object) -> ModelFailure:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; one inside a stream has neither a status nor a class of its own."""
+    """The kind of an error. An error inside a stream has no status and no class of its own."""
     if getattr(error, "code", None) == _TOO_LONG:
         return "overflow"
     kind = classify(error)
     if kind == "permanent" and type(error).__name__ == "APIError":
         return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"
     return kind
-
-
-_OWN = frozenset({"compaction", "reasoning"})
-"""Kinds of items, beside calls, that go back as they came; what another API made does not."""
 
 
 def read_item(item: dict[str, Any]) -> Iterator[Block]:
