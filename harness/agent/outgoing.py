@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from harness.agent.context_overflow import Ask, Compacted, Compaction
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.turn_outcome import AGAIN, Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound, OutboundKind
@@ -109,7 +109,7 @@ class Outbox:
         def compact(messages: Sequence[Message], budget: int, ask: Ask) -> Compacted | None:
             asked: list[Query] = []
 
-            def told(query: Query) -> Answer:
+            def told(query: Query) -> ModelAnswer:
                 if not asked:
                     self.say(STARTED, "compaction", "started")
                 asked.append(query)

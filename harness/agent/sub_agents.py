@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from harness.agent.agent_loop import Loop
 from harness.agent.conversation.context_window import fit
 from harness.agent.conversation.projection import Projection, project
-from harness.agent.models.model_call import Model
+from harness.agent.models.model_call import LanguageModel
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.toolbox import Toolbox
 from harness.agent.turn_policy import Policy
@@ -30,10 +30,10 @@ SCHEMA = {
     "required": ["prompt"],
 }
 
-ModelOf: TypeAlias = Callable[[str, str], Model]
+ModelOf: TypeAlias = Callable[[str, str], LanguageModel]
 """The model for a session that has a parent: `(session, parent) -> model`."""
 
-LoopOf: TypeAlias = Callable[["TaskTranscript", Model, Toolbox], Loop]
+LoopOf: TypeAlias = Callable[["TaskTranscript", LanguageModel, Toolbox], Loop]
 """A loop for a sub-agent."""
 
 

@@ -25,7 +25,7 @@ from harness.agent.models.failures import (
 from harness.agent.models.model_call import (
     MAX_TOKENS,
     MODEL,
-    Answer,
+    ModelAnswer,
     Query,
     answer_of,
     arguments_of,
@@ -74,7 +74,7 @@ class AnthropicModel:
             return PlainClient(brief.transport, brief.base_url)
         return brief.anthropic()
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer.
 
         Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
@@ -97,7 +97,7 @@ class AnthropicModel:
 
     def _plain(
         self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         message = messages.create(**params)
         if getattr(message, "content", None) is None:
             raise _unusable(message)
@@ -112,7 +112,7 @@ class AnthropicModel:
 
     def _streamed(
         self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         inputs: dict[int, str] = {}
         complete = False
         with messages.stream(**params) as stream:

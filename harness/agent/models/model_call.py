@@ -42,7 +42,7 @@ class Query(msgspec.Struct, frozen=True):
     timeout_s: float | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ModelAnswer(msgspec.Struct, frozen=True):
     """A whole answer: the assistant message, why the model stopped, and what it says that request
     and answer cost in tokens; 0 where it does not say."""
 
@@ -51,13 +51,13 @@ class Answer(msgspec.Struct, frozen=True):
     tokens: int = 0
 
 
-class Model(Protocol):
+class LanguageModel(Protocol):
     """Answers queries. `show` is given text as it arrives.
 
     Raises ModelFailure.
     """
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer."""
         ...
 
@@ -78,11 +78,11 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def answer_of(blocks: Sequence[Block], stop: str, tokens: int | None = None) -> Answer:
+def answer_of(blocks: Sequence[Block], stop: str, tokens: int | None = None) -> ModelAnswer:
     """The answer, with lone halves of characters replaced, so that it can be stored."""
     message = Message("assistant", tuple(map(_whole, blocks)))
     plain = clean_json(msgspec.to_builtins(message))
-    return Answer(msgspec.convert(plain, type=Message), stop, tokens or 0)
+    return ModelAnswer(msgspec.convert(plain, type=Message), stop, tokens or 0)
 
 
 def _whole(block: Block) -> Block:

@@ -32,7 +32,7 @@ from harness.agent.models.failures import (
 from harness.agent.models.model_call import (
     MAX_TOKENS,
     MODEL,
-    Answer,
+    ModelAnswer,
     Query,
     answer_of,
     arguments_of,
@@ -75,7 +75,7 @@ class OpenAIChatModel:
         """The SDK's client."""
         return brief.openai()
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer.
 
         Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
@@ -100,7 +100,7 @@ class OpenAIChatModel:
 
     def _plain(
         self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         completion = completions.create(**params)
         choices = getattr(completion, "choices", None)
         if not choices or choices[0].message is None:
@@ -117,7 +117,7 @@ class OpenAIChatModel:
 
     def _streamed(
         self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         heard, stop = _ChatAnswer(), None
         options = {"stream": True, "stream_options": {"include_usage": True}}
         for chunk in stream_pieces(
@@ -177,7 +177,7 @@ class _ChatAnswer:
         given = getattr(function, "arguments", None) or ""
         call["arguments"] = call["arguments"] + given if isinstance(given, str) else given
 
-    def answer(self, stop: str) -> Answer:
+    def answer(self, stop: str) -> ModelAnswer:
         """The whole answer. Raises ModelFailure when no model wrote it."""
         refusal = "".join(self._refusal)
         text = "".join(self._said) + refusal

@@ -27,7 +27,7 @@ from harness.agent.models.failures import (
 from harness.agent.models.model_call import (
     MAX_TOKENS,
     MODEL,
-    Answer,
+    ModelAnswer,
     Query,
     answer_of,
     arguments_of,
@@ -77,7 +77,7 @@ class OpenAIResponsesModel:
         """The SDK's client."""
         return brief.openai()
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer.
 
         Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
@@ -103,7 +103,7 @@ class OpenAIResponsesModel:
 
     def _plain(
         self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         answer = _answer(responses.create(**params))
         if show is not None and answer.message.text:
             show(answer.message.text)
@@ -111,7 +111,7 @@ class OpenAIResponsesModel:
 
     def _streamed(
         self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         with responses.create(**params, stream=True) as stream:
             for event in stream_pieces(failing_on_silence(stream), _kind):
                 response = getattr(event, "response", None)
@@ -126,7 +126,7 @@ class OpenAIResponsesModel:
         raise ModelFailure("broken_stream", "the answer ended before it was complete")
 
 
-def _answer(response: Any) -> Answer:
+def _answer(response: Any) -> ModelAnswer:
     """What a response says. Raises ModelFailure when it failed, or when no model wrote it."""
     status, output = getattr(response, "status", None), getattr(response, "output", None)
     if status == "failed":

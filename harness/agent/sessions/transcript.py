@@ -39,7 +39,7 @@ class Unread(Exception):
     """The inbound message is stored, and the history that it ends could not be read."""
 
 
-class Transcript(Protocol):
+class SessionTranscript(Protocol):
     """The history of one session during one turn. A new turn gets a new one."""
 
     @property
