@@ -8,10 +8,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.checks.judge import judge as judge
+    from harness.checks.declarations import needs as needs
+    from harness.checks.judgement import judge as judge
     from harness.core.history.history import History as History
     from harness.core.scenario.scenario import Scenario as Scenario
-    from harness.core.transition.ports import needs as needs
     from harness.core.values.brief import Brief as Brief
     from harness.core.values.brief import Tool as Tool
     from harness.core.values.brief import ToolError as ToolError
@@ -50,9 +50,9 @@ _HOMES = {
     "ToolUse": "harness.core.values.messages",
     "Verdict": "harness.core.values.verdict",
     "find_scenarios": "harness.files",
-    "judge": "harness.checks.judge",
+    "judge": "harness.checks",
     "load_scenarios": "harness.files",
-    "needs": "harness.core.transition.ports",
+    "needs": "harness.checks",
     "run": "harness.runner",
 }
 

@@ -79,10 +79,10 @@ def faults(_: Path | None = None) -> Iterator[Row]:
 
 def checks(_: Path | None = None) -> Iterator[Row]:
     """Every check, with the seams that it needs and its settings."""
-    from harness.checks.judge import checks
+    from harness.checks.check_registry import checks, settings_of
 
     for name, check in checks().items():
-        settings = getattr(check, "__kwdefaults__", None) or {}
+        settings = settings_of(check)
         yield {
             "name": name,
             "needs": list(getattr(check, "needs", ())),

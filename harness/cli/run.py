@@ -115,7 +115,7 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
     from harness.cli import terminal
     from harness.cli.run_task import lost_run, play
     from harness.core.values.verdict import EXIT_STATUS, worst
-    from harness.engines.spread import spread
+    from harness.engines.ordered_map import ordered_map
     from harness.report import json_lines, run_report
 
     width, paint = terminal.width(), terminal.paint()
@@ -124,7 +124,7 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
     )
     runs: list[RunSummary] = []
     with terminal.progress(len(tasks), "runs") as advance:
-        for run in spread(engine, play, tasks, lost_run):
+        for run in ordered_map(engine, play, tasks, lost_run):
             if as_json:
                 terminal.out(json_lines.run_line(run))
             else:

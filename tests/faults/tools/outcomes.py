@@ -8,7 +8,7 @@ from harness.core.values.brief import ToolError
 from harness.core.values.errors import RunStopped
 from harness.faults.tools.effects import PARTIAL
 from harness.faults.tools.lateness import DENIED, UNAPPROVED
-from harness.transports.in_process import OddError, ScriptedBaseException, ScriptedInterrupt
+from harness.transports.python_calls import OddError, ScriptedBaseException, ScriptedInterrupt
 
 RETURNS: dict[str, tuple[dict[str, Any], Any]] = {
     "tools.empty": ({}, ""),
