@@ -34,8 +34,7 @@ from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Message, ToolSpec
-from harness.stores.session_store import SessionStore
-from harness.stores.store_options import open_store
+from harness.stores import SessionStore, open_store
 
 NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], SessionTranscript]
 

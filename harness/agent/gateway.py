@@ -23,7 +23,7 @@ from harness.agent.sessions.transcript import SessionTranscript, Unread
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.stores.session_store import Pending, SessionStore
+from harness.stores import Pending, SessionStore
 
 OpenTranscript: TypeAlias = Callable[[str], SessionTranscript]
 NewLoop: TypeAlias = Callable[[Inbound, SessionTranscript], Loop]

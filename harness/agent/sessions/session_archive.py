@@ -32,7 +32,7 @@ from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, digest
-from harness.stores.session_store import SessionRow, SessionStore
+from harness.stores import SessionRow, SessionStore
 
 
 class Watermark(msgspec.Struct, frozen=True):

@@ -24,7 +24,7 @@ from harness.agent.conversation.projection import NO_OUTCOME, Projection
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, ToolResult, results, user
-from harness.stores.session_store import SessionRow, SessionStore
+from harness.stores import SessionRow, SessionStore
 
 STORE_WAITS_S = (0.1, 1.0, 10.0)
 
