@@ -29,6 +29,7 @@ SUB_FLOORS: dict[str, dict[str, int]] = {
     "providers": {"shared": 0, "*": 1},
     "checks": {"evidence": 0, "*": 1},
     "recordings": {"*": 0, "readers": 1, "importing": 2},
+    "agent": {"conversation": 0, "guards": 0, "models": 1, "sessions": 2, "*": 3},
 }
 """The floors of folders and files within a room; `*` is the floor of those that have no row."""
 
