@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from harness.core.transition.ports import Parsed, Violation
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.anthropic import facts, fold, reply, response
 from harness.providers.anthropic.request import AnthropicReader
 from harness.providers.anthropic.rules import DIALECTS, refusals
@@ -42,3 +43,9 @@ class AnthropicWire:
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
         return refusals()
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.anthropic.traits import TRAITS
+
+        return TRAITS
