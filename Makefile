@@ -63,7 +63,7 @@ fuzz: $(READY) ## the property tests, with many more examples
 	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
 
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
-	$(RUN) -m tests.fuzz.long --steps 1000000 --seed 1
+	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1
 
 mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
 	$(RUN) -m tests.fuzz.mutant_table --workers 2

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from harness.engines.local import Local
-from harness.fuzz import chunks
-from harness.fuzz.chunks import Chunk
+from harness.fuzz import batch
+from harness.fuzz.batch import Batch
 from harness.fuzz.corpus import GENERATION
 
 LEAST = 1.8
@@ -37,21 +37,21 @@ class Worked(msgspec.Struct, frozen=True):
     cpu_s: float
 
 
-def work(chunk: Chunk) -> Worked:
+def work(chunk: Batch) -> Worked:
     """Play a chunk twice, and take the processor time of the second: the first may import."""
     began_s = time.monotonic()
-    chunks.work(chunk)
+    batch.work(chunk)
     cpu_s = time.process_time()
-    chunks.work(chunk)
+    batch.work(chunk)
     spent_s = time.process_time() - cpu_s
     return Worked(chunk.number, os.getpid(), began_s, time.monotonic(), spent_s)
 
 
 def played(workers: int, count: int) -> list[list[Worked]]:
     """So many chunks, the same ones each time, by worker, without the first of each."""
-    size = chunks.SIZE
+    size = batch.SIZE
     left = (
-        Chunk(number=n, first=1 + n * size, count=size, seed=1, target=TARGET) for n in range(count)
+        Batch(number=n, first=1 + n * size, count=size, seed=1, target=TARGET) for n in range(count)
     )
     done: dict[int, list[Worked]] = {}
     engine = Local(workers)
@@ -60,7 +60,7 @@ def played(workers: int, count: int) -> list[list[Worked]]:
     return [sorted(mine, key=lambda one: one.began_s)[1:] for mine in done.values()]
 
 
-def _lost(chunk: Chunk) -> Worked:
+def _lost(chunk: Batch) -> Worked:
     raise RuntimeError(f"chunk {chunk.number} ends its workers")
 
 

@@ -18,8 +18,8 @@ import msgspec
 
 from bench.figure import Figure
 from harness.core.scenario.scenario import Scenario
-from harness.fuzz.choices import Choices
-from harness.fuzz.examples import draw, options_of, play
+from harness.fuzz.choice_sequence import Choices
+from harness.fuzz.example import draw, options_of, play
 from harness.targets import TargetSpec
 from harness.targets.spec import resolve
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from bench.figure import Figure
-from harness.checks.judge import judge
+from harness.checks.judgement import judge
 from harness.recordings.as_history import as_history
 from harness.recordings.counts import counts
 from harness.recordings.read import read

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from bench.figure import Figure
 from harness.core.scenario.scenario import Scenario
-from harness.fuzz import Options, scenario_of, scenarios
+from harness.strategies import Options, scenario_of, scenarios
 
 EXAMPLES = 300
 DRAWN_MOST_MS, GRAMMAR_MOST = 3.0, 0.5

@@ -20,7 +20,7 @@ from rich.table import Table
 from harness.agent import agent as reference
 from harness.core.values.verdict import Finding
 from harness.files import find_scenarios, load_scenarios
-from harness.report.events import lines
+from harness.report.event_lines import lines
 from harness.runner import Run, run
 from tests import mutants
 from tests.mutants.__main__ import is_killed, scenarios

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from harness.agent.guards import EndTurn, Guide, Refuse, Watch, standard_guards
-from harness.core.values.messages import ToolResult, ToolSpec, ToolUse
+from harness import ToolResult, ToolSpec, ToolUse
+from harness.agent import EndTurn, Guide, Refuse, Watch, standard_guards
 
 Row = dict[str, Any]
 Tools = dict[str, Callable[[Any], str]]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.checks.judge import judge as judge
+    from harness.checks.declarations import needs as needs
+    from harness.checks.judgement import judge as judge
     from harness.core.history.history import History as History
     from harness.core.scenario.scenario import Scenario as Scenario
-    from harness.core.transition.ports import needs as needs
     from harness.core.values.brief import Brief as Brief
     from harness.core.values.brief import Tool as Tool
     from harness.core.values.brief import ToolError as ToolError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harness.core.values.messages import Text as Text
     from harness.core.values.messages import Thinking as Thinking
     from harness.core.values.messages import ToolResult as ToolResult
+    from harness.core.values.messages import ToolSpec as ToolSpec
     from harness.core.values.messages import ToolUse as ToolUse
     from harness.core.values.verdict import Finding as Finding
     from harness.core.values.verdict import Verdict as Verdict
@@ -45,12 +46,13 @@ _HOMES = {
     "Tool": "harness.core.values.brief",
     "ToolError": "harness.core.values.brief",
     "ToolResult": "harness.core.values.messages",
+    "ToolSpec": "harness.core.values.messages",
     "ToolUse": "harness.core.values.messages",
     "Verdict": "harness.core.values.verdict",
     "find_scenarios": "harness.files",
-    "judge": "harness.checks.judge",
+    "judge": "harness.checks",
     "load_scenarios": "harness.files",
-    "needs": "harness.core.transition.ports",
+    "needs": "harness.checks",
     "run": "harness.runner",
 }
 
@@ -69,6 +71,7 @@ __all__ = [
     "Tool",
     "ToolError",
     "ToolResult",
+    "ToolSpec",
     "ToolUse",
     "Verdict",
     "find_scenarios",

@@ -218,9 +218,8 @@ def _report(
     wanted: frozenset[str],
     plugin_flags: tuple[str, ...],
 ) -> str:
-    from harness.report.command import Invocation
-    from harness.report.summary import summarize
-    from harness.report.text import block, totals
+    from harness.report.run_report import block, totals
+    from harness.report.run_summary import Invocation, summarize
 
     path = str(scenario) if isinstance(scenario, (str, Path)) else ""
     asked = partial(Invocation, path=path, plugin_flags=plugin_flags)
@@ -243,7 +242,7 @@ class Cassettes:
         """In the block, the URL of a model: `with cassette("refund") as url`.
 
         A name is a file below `cassettes` beside the test, `.yaml` if it has no suffix; without
-        one it is the test's. In the block the environment names the URL, so `Anthropic()` and
+        one it is the test's. In the block the model_environment names the URL, so `Anthropic()` and
         `OpenAI()` find it by themselves. The test fails when something else is asked than was
         recorded, when less is, and when there is no cassette and --harness-record does not ask for
         one. `upstream` is the model's API for recording, `allow` digests of what is no secret.
@@ -262,7 +261,8 @@ class Cassettes:
     ) -> Iterator[str]:
         from harness.cassettes.scan import secrets_of
         from harness.core.values.errors import InputError
-        from harness.runner.cassette_model import NotAsRecorded, environment, playing, recording_to
+        from harness.runner.cassette_model import NotAsRecorded, playing, recording_to
+        from harness.transports.sdk_clients import model_environment
         from harness.transports.upstream import providers
 
         real: Mapping[str, str] = os.environ
@@ -275,7 +275,7 @@ class Cassettes:
                 else playing(path)
             )
             with opened as url, pytest.MonkeyPatch.context() as patch:
-                for variable, value in environment(url).items():
+                for variable, value in model_environment(url).items():
                     patch.setenv(variable, value)
                 yield url
         except NotAsRecorded as error:

@@ -20,9 +20,11 @@ from pathlib import Path
 
 import msgspec
 
-from harness.checks import judge
+from harness.checks.check_registry import checks, docstring_of
+from harness.checks.declarations import declared
 from harness.core.transition.ports import CheckFunction
-from harness.providers.anthropic import rules
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.rules import RULES
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
 
@@ -67,20 +69,24 @@ def command_lines(text: str) -> Iterator[list[str]]:
 
 def generated_checks() -> str:
     """The generated part of `docs/checks.md`."""
-    by_name = sorted(judge.checks().items())
+    by_name = sorted(checks().items())
     return "\n".join([*(_section(*item) for item in by_name), *_rules()])
 
 
 def _section(name: str, check: CheckFunction) -> str:
-    head, _, rest = judge.explain(name).partition("\n")
+    head, _, rest = docstring_of(check).partition("\n")
     needs = ", ".join(getattr(check, "needs", ())) or "nothing"
     settings = ", ".join(f"`{s}`" for s in check_settings(check)) or "none"
     paragraphs = [f"### {name}", _filled(head), _filled(rest)]
     unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
     if unsaid:
         paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
-    paragraphs.append(_filled(f"Needs: {needs}. Settings: {settings}."))
+    paragraphs.append(_filled(f"Needs: {needs}. Settings: {settings}. {_declared(check)}"))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+
+def _declared(check: CheckFunction) -> str:
+    return " ".join(declared(check))
 
 
 def _filled(text: str) -> str:
@@ -99,18 +105,19 @@ def check_settings(check: CheckFunction) -> list[str]:
 
 def codes_of(name: str) -> list[str]:
     """The codes of a check that stand whole in the source."""
-    sources = (ROOT / "harness" / "checks").glob("*.py")
+    sources = (ROOT / "harness" / "checks").rglob("*.py")
     text = "\n".join(path.read_text("utf-8") for path in sources)
     return sorted(set(re.findall(rf'"({name}\.[a-z_]+)"', text)))
 
 
 def _rules() -> Iterator[str]:
     yield "## The rules of the dialects\n"
-    default = f"The default dialect is `{rules.DEFAULT_DIALECT}`."
+    default = f"The default dialect is `{RECORD.dialects.default}`."
     yield f"Of `valid_request`. {default} Backticks of an answer are shown as '.\n"
     yield "| rule | status | answer | dialects |\n|---|---|---|---|"
-    for rule in rules.RULES.values():
-        where = "all" if rule.dialects == rules.ALL else ", ".join(sorted(rule.dialects))
+    everywhere = set(RECORD.dialects.names)
+    for rule in RULES.values():
+        where = "all" if rule.dialects == everywhere else ", ".join(sorted(rule.dialects))
         answer = rule.text.replace("|", "\\|").replace("`", "'")
         yield f"| {rule.id} | {rule.status} | `{answer}` | {where} |"
     yield ""

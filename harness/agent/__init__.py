@@ -1,8 +1,16 @@
 """The reference agent: a correct agent to copy from, and the harness's own proof.
 
-`loop` is one turn, `gateway` what is around it, and each thing that agents get wrong is a part of
-its own: guards, overflow, compaction, projection, transcript, store, tools, model, policy.
-`assembly` puts them together. Nothing is imported before an agent is built.
+`agent` serves a brief and `build` puts the agent together, with any part replaced. The guards serve
+in any tool loop. All else is to be read and copied. Start with `gateway` (around a turn) and
+`agent_loop` (one turn); `composition` puts the parts together:
+
+- `conversation`: messages as they are sent, measured and shortened
+- `models`: the model over each provider's SDK, and every way in which a call fails
+- `guards`: state machines against loops without progress
+- `sessions`: rows of a store, transcripts, how a turn ended
+- `context_overflow`, `toolbox`, `tool_environment`, `sub_agents`, `outgoing`, `turn_policy`
+
+Names are imported when they are first used, so that the target `reference` costs nothing before.
 """
 
 from __future__ import annotations
@@ -11,11 +19,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.agent.gateway import Gateway
+    from harness.agent.guards import Decision as Decision
+    from harness.agent.guards import EmptyInputGuard as EmptyInputGuard
+    from harness.agent.guards import EndTurn as EndTurn
+    from harness.agent.guards import Guard as Guard
+    from harness.agent.guards import Guide as Guide
+    from harness.agent.guards import IdenticalFailureGuard as IdenticalFailureGuard
+    from harness.agent.guards import Proceed as Proceed
+    from harness.agent.guards import Refuse as Refuse
+    from harness.agent.guards import RepeatGuard as RepeatGuard
+    from harness.agent.guards import Watch as Watch
+    from harness.agent.guards import standard_guards as standard_guards
     from harness.core.values.brief import Brief
+
+__all__ = [
+    "Decision",
+    "EmptyInputGuard",
+    "EndTurn",
+    "Guard",
+    "Guide",
+    "IdenticalFailureGuard",
+    "Proceed",
+    "Refuse",
+    "RepeatGuard",
+    "Watch",
+    "agent",
+    "build",
+    "standard_guards",
+]
 
 
 def build(brief: Brief, **parts: Any) -> Gateway:
-    """The agent for a brief; each keyword replaces the part of that name (`assembly.Parts`).
+    """The agent for a brief; each keyword replaces the part of that name (`composition.Parts`).
 
     Raises TypeError for a part that does not exist.
     """
@@ -27,3 +62,16 @@ def build(brief: Brief, **parts: Any) -> Gateway:
 def agent(brief: Brief) -> None:
     """Serve a brief: the target `reference`."""
     build(brief).run()
+
+
+def __getattr__(name: str) -> object:
+    """Import the name of a guard or a decision when it is first used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from harness.agent import guards
+
+    return getattr(guards, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

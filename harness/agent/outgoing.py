@@ -1,4 +1,4 @@
-"""What the agent sends to its user, over a channel that may fail: the end of a turn, and news of it.
+"""What the agent sends to its user over a channel that may fail: the end of a turn, and news of it.
 
 The end of a turn is worth several tries with growing pauses, or with the pause that the channel
 asks for. A refused message has not arrived and is sent again unchanged. After a time-out or a

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.kept import Asked, Heard
 from harness.cassettes.recorder import Recorder
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from harness.cassettes.shapes import is_named, spans
 from harness.core.values.messages import Json
-from harness.providers.codec import decode, encode
+from harness.providers.shared.codec import decode, encode
 
 MASK = "[REDACTED]"
 _URL_MASK = "REDACTED"

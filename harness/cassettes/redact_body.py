@@ -13,7 +13,7 @@ from typing import TypeAlias
 from harness.cassettes.redact import MASK, mask, mask_value
 from harness.cassettes.shapes import Span, spans
 from harness.core.values.messages import Json
-from harness.providers.codec import decode, encode
+from harness.providers.shared.codec import decode, encode
 
 _Place: TypeAlias = tuple[dict[str, Json], str]
 """An object and the name under which it holds a piece of text."""

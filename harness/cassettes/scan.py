@@ -21,7 +21,7 @@ import msgspec
 from harness.cassettes.shapes import base64_texts, spans, values_after
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.providers.codec import decode
+from harness.providers.shared.codec import decode
 
 SHOWN = 5
 """How many suspects an error names."""

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from harness.core.values.messages import Json
-from harness.providers.codec import decode, encode
+from harness.providers.shared.codec import decode, encode
 from harness.recordings.bodies import BASE64
 from harness.recordings.interaction import Cassette, Interaction, phrase
 

@@ -1,26 +1,33 @@
-"""What a turn may cost with everything that it sets off: tokens, time, and other agents.
+"""What a turn may cost with all that it sets off: requests, tokens, time, and other agents.
 
 A turn of the user lasts until his next message, so what an agent does of its own accord afterwards
 is on its bill; and so is what its sub-agents do, which are sessions that name their parent
-(`families`). A bound is a setting: the defaults are far above what one message is worth.
+(`sub_agents`). A bound is a setting: the defaults are far above what one message is worth.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import groupby
 
 import msgspec
 
-from harness.checks.families import Family, TurnName, children, root_turn
+from harness.checks.declarations import counted_anew, needs
+from harness.checks.evidence.answers import (
+    said_tokens,
+)
+from harness.checks.evidence.sub_agents import Family, TurnName, children, root_turn
 from harness.core.history.events import Answered, Called
+from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.transition.ports import needs
+from harness.core.history.trace import Trace
 from harness.core.values.verdict import Finding
 
 
-@needs("model")
+@needs("model", told_by="run")
 def budget_ceiling(
     history: History, *, tokens: int = 10_000_000, wall_s: float = 43_200.0
 ) -> Iterator[Finding]:
@@ -36,8 +43,6 @@ def budget_ceiling(
     its children use and telling the user when it is spent. Source: invariant 18;
     anthropics/claude-code#68110.
     """
-    if history.trace.world == "recording":
-        return
     family, bills = children(history.trace), dict[TurnName, _Bill]()
     for event in history.trace.events:
         if isinstance(event, Answered) and event.seam == "model":
@@ -67,16 +72,6 @@ def _bill(bills: dict[TurnName, _Bill], family: Family, event: Called | Answered
     return bills[turn]
 
 
-def said_tokens(answered: Answered) -> int:
-    """The tokens of an answer, 0 where nobody says: it broke off before its end, at which the usage
-    stands, or faults changed the events of its stream, so that the caller may have been told other
-    counts."""
-    if not answered.complete or any(fault.startswith("sse.") for fault in answered.faults):
-        return 0
-    said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
-    return said if isinstance(said, int) else 0
-
-
 def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[Finding]:
     lasted_s = (called.at_ms - bill.began_ms) / 1000
     broken = {
@@ -92,7 +87,7 @@ def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[F
             yield Finding(f"budget_ceiling.{rule}", text, events)
 
 
-@needs("model")
+@needs("model", told_by="run")
 def bounded_spawn(
     history: History, *, depth: int = 2, width: int = 10, total: int = 50
 ) -> Iterator[Finding]:
@@ -128,3 +123,27 @@ _TOO_MANY = {
     "width": "too many are at work at once",
     "total": "too many were made in this turn",
 }
+
+
+@needs("model", "inbox", told_by="run")
+@counted_anew("a kill")
+def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
+    """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
+
+    An agent that is killed may begin the turn once more: each of its lives is counted by itself.
+    Source: invariant 10.
+    """
+    for turn in history.trace.turns.values():
+        requests = [e for e in turn.main if not e.called.sdk_retry]
+        for life in _lives(history.trace, requests):
+            if len(life) > max_requests:
+                text = (
+                    f"turn {turn.number} of {turn.session} makes more than {max_requests} requests"
+                )
+                yield Finding("bounded_turn.requests", text, (life[max_requests].n,))
+
+
+def _lives(trace: Trace, requests: list[Exchange]) -> Iterator[list[Exchange]]:
+    """The requests from kill to kill."""
+    for _, life in groupby(requests, lambda e: bisect(trace.kills, e.n)):
+        yield list(life)

@@ -10,19 +10,22 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from harness.checks.outcome import claimed
+from harness.checks.declarations import counted_anew, excused_by, needs
+from harness.checks.evidence.excuses import FAILED_STORE, Case
+from harness.checks.evidence.outcomes import claimed
+from harness.checks.evidence.stored_rows import inbound_rows, reply_rows
 from harness.core.history.events import Answered, Called, Killed
 from harness.core.history.exchanges import Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.transition.ports import needs
 from harness.core.values.calls import StoreRequest
 from harness.core.values.verdict import Finding
 
 _OVER = ("returned", "crashed")
 
 
-@needs("store", "outbox")
+@needs("store", "outbox", told_by="run")
+@counted_anew("a kill")
 def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]:
     """A row that the store refuses is written by a later try, or the user is told that it is lost.
 
@@ -119,3 +122,29 @@ def _tells(sending: Sending) -> bool:
     if sending.answered is None or not sending.answered.complete:
         return False
     return kind in ("notice", "error") or (kind == "final" and claimed(sending) != "completed")
+
+
+@needs("store", "inbox", "model", "outbox", told_by="run")
+@excused_by(reply=(FAILED_STORE,))
+def durable_first(history: History) -> Iterator[Finding | Case]:
+    """What others rely on is stored first.
+
+    `inbound`: a message is stored before the first request that the model gets for it. `reply`: a
+    final is stored before it is delivered. Source: invariant 26.
+    """
+    trace = history.trace
+    for turn in trace.turns.values():
+        if turn.delivery is None or not turn.text.strip():
+            continue
+        where = f"turn {turn.number} of {turn.session}"
+        if turn.main and not any(p.n < turn.main[0].n for p in inbound_rows(trace, turn)):
+            text = f"{where}: the model is asked before the inbound message is stored"
+            yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
+        for sending in turn.sendings:
+            said = sending.request
+            if said.kind != "final" or not said.text.strip():
+                continue
+            if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
+                text = f"{where}: the reply is delivered before it is stored"
+                found = Finding("durable_first.reply", text, (sending.n,))
+                yield Case("reply", [found], turn)

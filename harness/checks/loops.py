@@ -1,45 +1,44 @@
-"""Whether a turn stops when it makes no progress, and only then.
+"""Whether a turn stops that makes no progress: the same again with the same result, K times.
 
-No progress is the same thing again with the same result, K times; polling, whose results change,
-is progress. Calls that a model asks for in one message were decided at once: identical ones count
-once, unless there are more than K of them.
+Polling, whose results change, is progress. Calls that a model asks for in one message were decided
+at once: identical ones count once, unless there are more than K of them. Calls are taken in the
+order in which they were answered, and a finding names the first events that prove it, so that it
+stays the same as the run goes on.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from harness.checks import stuck
-from harness.checks.budgets import said_tokens
-from harness.checks.repeating import repeats_before
+from harness.checks.declarations import counted_anew, needs
+from harness.checks.evidence.answers import is_empty
+from harness.checks.evidence.tool_steps import PERIODS, sequence, steps
 from harness.core.history.events import Answered, Called
-from harness.core.history.exchanges import Ask, Exchange, answer_failed, answer_text
+from harness.core.history.exchanges import Ask, Execution, answer_failed, answer_text
 from harness.core.history.history import History
 from harness.core.history.repetition import (
     CallMade,
     ResultMade,
+    cycles,
+    equal_runs,
     same_call_runs,
     same_fail_runs_explicit,
 )
 from harness.core.history.trace import Trace, Turn
-from harness.core.transition.ports import needs
 from harness.core.values.calls import ToolRequest
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
 _Made = TypeVar("_Made")
 
-MAX_BOUND = 50
-"""From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
-
-MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
-"""A turn that has cost so much, or lasted so long, any agent may end for its budget's sake."""
-
 
 @needs("tool")
+@counted_anew("a kill")
 def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     """After `repeats` equal steps in a turn the next one differs, or the turn ends.
 
@@ -56,12 +55,12 @@ def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]
         yield from _recorded(history, repeats)
         return
     for turn in _lives(trace):
-        yield from stuck.same_calls(turn, repeats)
-        yield from stuck.same_failures(turn, repeats)
-        yield from stuck.cycles_of_calls(turn, repeats)
-        yield from stuck.cycles_of_messages(turn, repeats)
-        yield from stuck.empty_inputs(trace, turn, repeats)
-        yield from stuck.refusals(trace, turn, repeats)
+        yield from _same_calls(turn, repeats)
+        yield from _same_failures(turn, repeats)
+        yield from _cycles_of_calls(turn, repeats)
+        yield from _cycles_of_messages(turn, repeats)
+        yield from _empty_inputs(trace, turn, repeats)
+        yield from _refusals(trace, turn, repeats)
 
 
 def _lives(trace: Trace) -> Iterator[Turn]:
@@ -121,105 +120,155 @@ def _add(steps: list[_Step[_Made]], step: _Step[_Made]) -> None:
         steps.append(step)
 
 
-@needs("model", "tool")
-def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]:
-    """A turn that makes progress is not stopped: nothing was equal `repeats` times before.
+_VOLATILE = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", re.IGNORECASE)
+"""What differs between two reports of one error: numbers, addresses, ids."""
 
-    `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
-    no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
-    kill, a failed answer of the model, a write that the store refused, and anything that repeats
-    excuse the stop, and so does a turn that has cost a million tokens or lasted four hours, for
-    then its budget may be spent. Source: invariant 12.
+
+def _same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Equal tool, input and result, once more than `repeats` times."""
+    done = sequence(turn, repeats)
+    keys = [step.key if step.ran else None for step in done]
+    for at, _ in equal_runs(keys, repeats + 1):
+        text = f"{done[at].name} runs again with the same input and result, {repeats} times"
+        events = tuple(step.n for step in done[at : at + repeats + 1])
+        yield Finding("no_progress_stop.same_call", text, events)
+
+
+def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """One tool and one error, once more than `repeats` times.
+
+    The error is the same when its text is; with the same input, also when it differs in numbers
+    and ids only. Who changes the input after one call failed `repeats` times differs in what he
+    does: that one try is allowed.
     """
-    trace = history.trace
-    if trace.world == "recording":
-        return
-    for turn in trace.turns.values():
-        for rule, n, text in _stops(trace, turn):
-            if not _excused(trace, turn, n, repeats):
-                yield Finding(f"no_false_stop.{rule}", text, (n,))
-                break
+    seen: set[tuple[int, ...]] = set()
+    for key in (_exact_failure, _like_failure):
+        done = steps(turn, key, 0)
+        for at, length in equal_runs([key(e) for e in done], repeats + 1):
+            count = repeats + 1 + _changes_at_last(done[at : at + repeats + 1])
+            events = _events(done, at, count)
+            if length >= count and events not in seen:
+                seen.add(events)
+                text = f"{done[at].request.name} runs again after it failed {count - 1} times: "
+                text += repr(done[at].text[:80])
+                yield Finding("no_progress_stop.same_failure", text, events)
 
 
-def _stops(trace: Trace, turn: Turn) -> list[tuple[str, int, str]]:
-    """Where the agent may have stopped the turn, in order: rule, event and text."""
-    found = [
-        ("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats")
-        for a in turn.asks
-        if a.refused and _is_valid(trace, a)
-    ]
-    offered = False
+def _changes_at_last(run: list[Execution]) -> bool:
+    """Whether all of a run are one call but for the last, which is another."""
+    *former, last = [execution.identity for execution in run]
+    return len(set(former)) == 1 and last not in former
+
+
+def _exact_failure(execution: Execution) -> Hashable | None:
+    return (execution.request.name, _failure(execution)) if execution.failed else None
+
+
+def _like_failure(execution: Execution) -> Hashable | None:
+    if not execution.failed:
+        return None
+    return *execution.identity, _VOLATILE.sub("#", _failure(execution))
+
+
+def _failure(execution: Execution) -> str:
+    """What the caller saw of a failure: nothing of one that it did not wait for."""
+    return "" if execution.given_up else f"says: {execution.text}"
+
+
+def _cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Two to four calls in a circle with equal results, and one call more."""
+    done = sequence(turn, repeats)
+    keys = [step.key for step in done]
+    for period in PERIODS:
+        for at, length in cycles(keys, period, repeats):
+            more = (i for i in range(at + period * repeats, at + length) if done[i].ran)
+            if (over := next(more, 0)) > 0:
+                names = ", ".join(step.name for step in done[at : at + period])
+                text = f"{names} run in a circle with equal results, {repeats} times and on"
+                events = tuple(step.n for step in done[at : over + 1])
+                yield Finding("no_progress_stop.cycle", text, events)
+
+
+def _cycles_of_messages(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Up to four messages, of more calls than `_cycles_of_calls` sees, and one message more."""
+    asked: dict[int, list[Ask]] = {}
+    for ask in turn.asks:
+        asked.setdefault(ask.exchange.n, []).append(ask)
+    keys = [_whole(asks) for asks in asked.values()]
+    for period in (1, *PERIODS):
+        for at, length in cycles(keys, period, repeats):
+            calls = sum(map(len, keys[at : at + period]))
+            if length > period * repeats and all(keys[at : at + period]) and calls > PERIODS[-1]:
+                text = f"the same {calls} calls run with equal results, {repeats} times and on"
+                events = tuple(list(asked)[at : at + period * repeats + 1])
+                yield Finding("no_progress_stop.cycle", text, events)
+
+
+def _whole(asks: list[Ask]) -> tuple[tuple[str, str, str], ...]:
+    """What came of a message's calls, whatever their order; nothing if one was not run."""
+    done = [ask.execution for ask in asks if ask.execution and ask.execution.answered]
+    return tuple(sorted(e.triple for e in done)) if len(done) == len(asks) else ()
+
+
+def _events(done: list[Execution], at: int, count: int) -> tuple[int, ...]:
+    return tuple(e.n for e in done[at : at + count])
+
+
+def _empty_inputs(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Messages that call a tool without what it requires, and after `repeats` one more is run."""
+    for streak in _empty_streaks(trace, turn):
+        ran = [a.execution for asks in streak[repeats:] for a in asks if a.execution]
+        if ran:
+            text = f"{ran[0].request.name} runs with an empty input, after {repeats} such messages"
+            said = tuple(asks[0].exchange.n for asks in streak[: repeats + 1])
+            yield Finding("no_progress_stop.empty_input", text, (*said, ran[0].n))
+
+
+def _empty_streaks(trace: Trace, turn: Turn) -> Iterator[list[list[Ask]]]:
+    """Consecutive answers that call a tool without its required input; each answer counts once."""
+    asked: dict[int, list[Ask]] = {}
+    for ask in turn.asks:
+        required = trace.schema(ask.exchange, ask.use.name).get("required")
+        if is_empty(ask.use.input) and required:
+            asked.setdefault(id(ask.exchange), []).append(ask)
+    streak: list[list[Ask]] = []
     for exchange in turn.main:
-        if offered and not exchange.request.tools_offered:
-            text = f"{exchange.called.key} no longer offers tools although nothing repeats"
-            found.append(("withdrawn", exchange.n, text))
-        offered = exchange.request.tools_offered
-    found += [("ended", n, "the turn ends in the middle of a tool call") for n in _endings(turn)]
-    return sorted(found, key=lambda stop: stop[1])
+        if exchange.reply is None:
+            continue
+        if id(exchange) in asked:
+            streak.append(asked[id(exchange)])
+        elif streak:
+            yield streak
+            streak = []
+    if streak:
+        yield streak
 
 
-def _is_valid(trace: Trace, ask: Ask) -> bool:
-    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
-    an id that no other call of the answer has."""
-    if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
-        return False
-    uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
-    if sum(use.id == ask.use.id for use in uses) > 1:
-        return False
-    required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
-    given = ask.use.input if isinstance(ask.use.input, dict) else None
-    return stuck.calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
+def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
+    """The same calls, answered by the agent itself more than twice `repeats` times."""
+    answers: dict[int, list[Ask]] = {}
+    for ask in turn.asks:
+        answers.setdefault(id(ask.exchange), []).append(ask)
+    asks = list(answers.values())
+    for at, _ in equal_runs([_refusal(trace, a) for a in asks], 2 * repeats + 1):
+        run = asks[at : at + 2 * repeats + 1]
+        text = f"the call of {run[0][0].use.name} is asked for and refused over and over"
+        yield Finding("no_progress_stop.refusals", text, tuple(a[0].exchange.n for a in run))
 
 
-def _endings(turn: Turn) -> Iterator[int]:
-    """The finals before which the last answer asked for a tool, and no tool had just failed."""
-    for ending in turn.endings:
-        before = [e for e in turn.main if e.n < ending.n]
-        runs = [e for e in turn.executions if e.n < ending.n]
-        if before and _could_run(before[-1]) and not (runs and runs[-1].failed):
-            yield ending.n
+def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
+    """What a message asked for when all of it was refused, else None.
 
-
-def _could_run(exchange: Exchange) -> bool:
-    """Whether a whole answer asks for a tool, with arguments that are an object."""
-    uses = exchange.reply.tool_uses if exchange.reply else ()
-    asked = _is_an_answer(exchange) and stuck.calls_tools(exchange)
-    return asked and any(isinstance(use.input, dict) for use in uses)
-
-
-def _is_an_answer(exchange: Exchange) -> bool:
-    """Whether a model said it: a refusal for size may be dressed as a message, with calls even."""
-    return exchange.succeeded and not exchange.too_large
-
-
-def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
-    """Whether the turn had so many calls, requests or pauses that any agent may end it."""
-    stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
-    most = max(len(turn.asks), len(stops) + 1)
-    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(turn, n)
-
-
-def _is_dear(turn: Turn, n: int) -> bool:
-    """Whether the turn has cost or lasted so much before event `n` that its budget may be spent."""
-    asked = [e for e in turn.exchanges if e.n < n]
-    answers = [e.answered for e in asked if e.answered is not None]
-    tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
-    lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
-        (e.called.at_ms for e in asked), default=0
+    A tool that the scenario does not know may be the agent's own: then its result counts too.
+    """
+    if not all(ask.refused for ask in asks):
+        return None
+    known = trace.settings.get("tools", {})
+    return tuple(
+        (
+            a.use.name,
+            canonical(a.use.input),
+            "" if a.use.name in known or not a.sent else a.sent.text,
+        )
+        for a in asks
     )
-    return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
-
-
-def _may_be_unread(exchange: Exchange) -> bool:
-    """Whether an answer failed, or may have been more than the agent's SDK could read."""
-    return not exchange.succeeded or exchange.is_bent_by("http")
-
-
-def _excused(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
-    marks = (turn.cancelled_n, turn.interrupted_n, *(a.n for a in turn.limits))
-    marks += tuple(turn.unstored.values())
-    if any(0 < mark < n for mark in marks) or _is_at_its_bound(turn, n, repeats):
-        return True
-    if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
-        return True
-    return repeats_before(trace, turn, n, repeats)

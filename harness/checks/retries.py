@@ -1,4 +1,4 @@
-"""Retries: how often what failed is tried again, and how soon, over all layers that try.
+"""Retries: what is tried again, how often, and how soon, over all layers that try.
 
 The SDK retries, the agent around it retries, and so does the job around the agent; none of them
 knows of the others. What counts is what the provider sees: one request, again and again.
@@ -6,26 +6,31 @@ knows of the others. What counts is what the provider sees: one request, again a
 
 from __future__ import annotations
 
-import math
 from bisect import bisect
 from collections.abc import Iterator
 
 import msgspec
 
+from harness.checks.declarations import counted_anew, needs
+from harness.checks.evidence.answers import (
+    TRUNCATED_STOPS,
+    asked_ms,
+    fails_for_good,
+    failure_words,
+    is_our_own,
+)
+from harness.checks.evidence.kills import may_begin_again
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.step_records import Sent
 from harness.core.history.trace import Turn
-from harness.core.transition.ports import needs
+from harness.core.values.messages import Text, Thinking
 from harness.core.values.verdict import Finding
-
-_OURS = ("limit.", "script.", "cassette.")
-"""What we answer for ourselves: no provider has said it."""
 
 _TOLERANCE_MS = 10
 
 
-@needs("model")
+@needs("model", told_by="run")
 def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iterator[Finding]:
     """One request is tried at most `attempts` times, and a turn has at most `turn` failures.
 
@@ -68,7 +73,7 @@ def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
 def _asked(turn: Turn) -> Iterator[Exchange]:
     """The exchanges with the provider; a limit and a script's end are our own words."""
     for exchange in turn.exchanges:
-        ours = exchange.answered is not None and exchange.answered.error.startswith(_OURS)
+        ours = exchange.answered is not None and is_our_own(exchange.answered)
         if not ours and not 300 <= (exchange.status or 0) < 400:
             yield exchange
 
@@ -95,7 +100,8 @@ class _Gap(msgspec.Struct, frozen=True):
         return f"{self.again.called.key} follows {self.failed.called.key}"
 
 
-@needs("model")
+@needs("model", told_by="run")
+@counted_anew("a start of the agent")
 def backoff(
     history: History,
     *,
@@ -118,8 +124,6 @@ def backoff(
     with jitter, by obeying `retry-after`, and by giving up where that is too long.
     Source: invariant 15; cline/cline#713.
     """
-    if history.trace.world == "recording":
-        return
     starts = [start.n for start in history.trace.starts]
     for turn in history.trace.turns.values():
         for gaps in _chains(turn, starts):
@@ -163,18 +167,6 @@ def _gap(failed: Exchange, again: Exchange) -> _Gap:
     return _Gap(failed, again, now_ms - since_ms, asked_ms(said))
 
 
-def asked_ms(retry_after: str) -> float:
-    """The milliseconds that an answer asks to wait; 0 for a date, and for what no number is."""
-    number, _, unit = retry_after.partition(" ")
-    if unit not in ("", "ms"):
-        return 0
-    try:
-        value = float(number) * (1 if unit else 1000)
-    except ValueError:
-        return 0
-    return value if 0 < value < math.inf else 0
-
-
 def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
     asked = f", and {gap.asked_ms:g} ms were asked for"
     if gap.asked_ms > cap_s * 1000:
@@ -202,3 +194,70 @@ def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
 
 _GROWTH = 1.25
 """By what factor a wait is longer than another, whatever the jitter."""
+
+
+@needs("model", told_by="run")
+@counted_anew("a kill")
+def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> Iterator[Finding]:
+    """What failed for good is not sent again unchanged in the same turn.
+
+    For good: a 4xx other than 408, 409 and 429, a refusal, a full context. A truncated answer may
+    be asked for again `truncated` times, one in which nothing is said `empty` times; a hint in the
+    request makes it another one. Not meant: retries by the SDK, which are the provider's wish, and
+    the step that was under way when the agent was killed, begun once more. Source: invariant 13;
+    lsdefine/GenericAgent#225.
+    """
+    for turn in history.trace.turns.values():
+        tries = _Tries({"truncated": truncated, "empty": empty})
+        for exchange in turn.exchanges:
+            earlier = tries.failed.get(exchange.content)
+            if earlier is not None and may_begin_again(history.trace, turn, earlier, exchange):
+                tries.forget(exchange)
+            elif earlier is not None and not exchange.called.sdk_retry:
+                text = f"{exchange.called.key} asks again what {failure_words(earlier)} in "
+                text += f"{earlier.called.key}, unchanged"
+                yield Finding("no_blind_resend.same_request", text, (earlier.n, exchange.n))
+            tries.see(exchange)
+
+
+class _Tries:
+    """The requests of a turn that are not to be made again, and how often others were in vain."""
+
+    def __init__(self, allowed: dict[str, int]) -> None:
+        self.failed: dict[tuple[object, ...], Exchange] = {}
+        self._allowed = allowed
+        self._vain: dict[tuple[str, tuple[object, ...]], int] = {}
+
+    def see(self, exchange: Exchange) -> None:
+        """Take in what came of a request."""
+        how = _in_vain(exchange)
+        if fails_for_good(exchange):
+            self.failed[exchange.content] = exchange
+        elif how:
+            lane = how, exchange.content
+            self._vain[lane] = self._vain.get(lane, 0) + 1
+            if self._vain[lane] > self._allowed[how]:
+                self.failed[exchange.content] = exchange
+        elif exchange.succeeded:
+            self.forget(exchange)
+
+    def forget(self, exchange: Exchange) -> None:
+        """The request may be made like any other."""
+        self.failed.pop(exchange.content, None)
+        for how in self._allowed:
+            self._vain.pop((how, exchange.content), None)
+
+
+def _in_vain(exchange: Exchange) -> str:
+    """Whether a whole answer was cut off at its length, or says nothing; "" for any other."""
+    if exchange.stop in TRUNCATED_STOPS:
+        return "truncated"
+    return "empty" if exchange.succeeded and _says_nothing(exchange) else ""
+
+
+def _says_nothing(exchange: Exchange) -> bool:
+    """Whether an answer has neither words nor a call; what is thought is not said."""
+    blocks = exchange.reply.blocks if exchange.reply else None
+    return blocks is not None and all(
+        isinstance(b, Thinking) or (isinstance(b, Text) and not b.text.strip()) for b in blocks
+    )

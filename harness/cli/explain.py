@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,7 @@ def command(code: str, as_json: bool) -> int:
 def explanation(code: str) -> str:
     """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
     from harness.catalogue import incident
-    from harness.checks.judge import explain, names
+    from harness.checks.check_registry import explain, names
 
     if row := incident(code):
         return _incident(code, row)
@@ -76,7 +75,7 @@ def _fault(fault: Fault) -> str:
     settings = [f"{name}={default!r}" for name, default in fault.defaults.items()]
     parts = [
         f"{fault.kind}  (fault, bends the {fault.stage})",
-        inspect.getdoc(fault.function) or "",
+        fault.text,
         f"Strikes on: {', '.join(fault.seams)}. Settings: {', '.join(settings) or 'none'}.",
     ]
     if fault.wires:

@@ -19,7 +19,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.engines import Engine
     from harness.fuzz.campaign import Campaign
-    from harness.fuzz.journal import Journal
+    from harness.fuzz.campaign_journal import Journal
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
@@ -74,10 +74,10 @@ def _begun(
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
-    from harness.checks.judge import names
+    from harness.checks.check_registry import names
     from harness.cli.selection import check_target
     from harness.fuzz.campaign import begin
-    from harness.fuzz.journal import FILE, Plan
+    from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
     check_target(target, [])
     engine_named = secrets.randbelow(1_000_000) if seed is None else seed
@@ -85,12 +85,12 @@ def _begun(
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = Plan(target=target, seed=engine_named, wire=wire)
+    plan = CampaignPlan(target=target, seed=engine_named, wire=wire)
     return *begin(folder, plan, names()), folder
 
 
 def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
-    from harness.checks.judge import names
+    from harness.checks.check_registry import names
     from harness.fuzz.campaign import resume
 
     return *resume(folder, names()), folder

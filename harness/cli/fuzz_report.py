@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 from harness.cli import terminal
 from harness.cli.options import plugin_flags
 from harness.core.values.verdict import EXIT_STATUS
-from harness.fuzz.findings import FOLDER
-from harness.fuzz.reduced import Reduced
+from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.report.json_lines import line
 
 if TYPE_CHECKING:
+    from harness.fuzz.batch import Result
     from harness.fuzz.campaign import Campaign
-    from harness.fuzz.chunks import Result
 
 EVERY_S = 60.0
 
@@ -70,7 +69,7 @@ class FuzzReport:
         """Show what has come in."""
         if self._campaign.is_new(result):
             self._finding(result)
-        elif isinstance(result, Reduced) and result.failure:
+        elif isinstance(result, ShrunkFinding) and result.failure:
             text = f"{result.code} of example {result.example}: {result.failure}"
             terminal.note(f"no file: {text}")
         now_s = time.monotonic()
@@ -80,7 +79,7 @@ class FuzzReport:
             self._said_s = now_s
             terminal.note(self._state())
 
-    def _finding(self, reduced: Reduced) -> None:
+    def _finding(self, reduced: ShrunkFinding) -> None:
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
         words = ["harness", "run", str(file), "--target", self._campaign.plan.target]
         repeat = shlex.join([*words, *plugin_flags()])
@@ -92,7 +91,7 @@ class FuzzReport:
         terminal.out(f"    {' '.join(reduced.message.split())}")
         terminal.out(f"    {repeat}")
 
-    def _row(self, reduced: Reduced, file: Path, repeat: str) -> dict[str, Any]:
+    def _row(self, reduced: ShrunkFinding, file: Path, repeat: str) -> dict[str, Any]:
         return {
             "code": reduced.code,
             "message": reduced.message,

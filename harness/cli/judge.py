@@ -20,7 +20,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.cli.judge_journal import JudgeJournal, Stamp
     from harness.cli.judge_task import JudgeTask
-    from harness.report.recordings import JudgedFile, Tally
+    from harness.report.judge_report import JudgedFile, JudgedTotals
 
 
 @click.command("judge")
@@ -59,10 +59,10 @@ def command(
     from harness.cli.judge_journal import JudgeJournal
     from harness.cli.judge_paths import files
     from harness.cli.judge_task import check_names, judge_files
-    from harness.report.recordings import Tally
+    from harness.report.judge_report import JudgedTotals
 
     check_names(kind, check)
-    does, tally = engine_named(engine, jobs), Tally()
+    does, tally = engine_named(engine, jobs), JudgedTotals()
     with ExitStack() as held:
         journal = held.enter_context(JudgeJournal(resume)) if resume else None
         stamps: dict[str, Stamp] = {}
@@ -108,20 +108,20 @@ def _todo(
 
 def _show(file: JudgedFile, as_json: bool, verbose: bool) -> None:
     from harness.cli import terminal
-    from harness.report import recordings
+    from harness.report import judge_report
 
     if as_json:
-        for line in recordings.json_lines(file):
+        for line in judge_report.json_lines(file):
             terminal.out(line)
     else:
-        for line in recordings.text(file, terminal.width(), terminal.paint(), verbose):
+        for line in judge_report.text(file, terminal.width(), terminal.paint(), verbose):
             terminal.out(line)
     if as_json or (file.named and not verbose):
         for refusal in file.refusals:
             terminal.note(f"{file.path}: {refusal}")
 
 
-def _end(tally: Tally, as_json: bool) -> int:
+def _end(tally: JudgedTotals, as_json: bool) -> int:
     from harness.cli import terminal
     from harness.core.values.verdict import EXIT_STATUS, worst
 

@@ -20,7 +20,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded
-from harness.report.recordings import JudgedFile
+from harness.report.judge_report import JudgedFile
 
 NAME = "judged.jsonl"
 

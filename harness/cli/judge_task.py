@@ -21,9 +21,9 @@ import msgspec
 
 from harness.core.values.errors import InputError, nearest
 from harness.engines import Engine
-from harness.engines.spread import spread
-from harness.report.recordings import JudgedFile, JudgedTranscript
-from harness.report.summary import evidence
+from harness.engines.ordered_map import ordered_map
+from harness.report.judge_report import JudgedFile, JudgedTranscript
+from harness.report.run_summary import evidence
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
@@ -61,7 +61,7 @@ TaskChunk = tuple[JudgeTask, ...]
 
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
-    from harness.checks.judge import names
+    from harness.checks.check_registry import names
     from harness.recordings.read import FORMATS
 
     if kind not in (known := {"auto", *FORMATS}):
@@ -116,7 +116,7 @@ def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[JudgedFi
 
 def _judged(engine: Engine, batches: Iterable[TaskChunk]) -> Iterator[JudgedFile]:
     lost = partial(lost_files, engine)
-    return chain.from_iterable(spread(engine, judge_chunk, batches, lost))
+    return chain.from_iterable(ordered_map(engine, judge_chunk, batches, lost))
 
 
 def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
@@ -153,7 +153,7 @@ def _reason(error: InputError, task: JudgeTask) -> str:
 
 
 def _judge(task: JudgeTask) -> JudgedFile:
-    from harness.stores.hermes_store import read_any_recording
+    from harness.files.recording_file import read_any_recording
 
     if task.refused:
         raise InputError(task.refused)
@@ -183,7 +183,7 @@ def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTransc
 
 
 def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:
-    from harness.checks.judge import judge
+    from harness.checks.judgement import judge
 
     verdict = judge(history, only=task.check)
     return JudgedTranscript(

@@ -67,22 +67,22 @@ def faults(_: Path | None = None) -> Iterator[Row]:
         yield {
             "name": fault.kind,
             "code": list(fault.codes),
-            "layer": fault.kind.partition(".")[0],
+            "layer": fault.layer,
             "stage": fault.stage,
             "on": list(fault.seams),
             "wires": list(fault.wires),
             "knobs": {name: repr(default) for name, default in fault.defaults.items()},
             "source": sources(fault.codes),
-            "title": first_line(fault.function),
+            "title": fault.text.partition("\n")[0],
         }
 
 
 def checks(_: Path | None = None) -> Iterator[Row]:
     """Every check, with the seams that it needs and its settings."""
-    from harness.checks.judge import checks
+    from harness.checks.check_registry import checks, settings_of
 
     for name, check in checks().items():
-        settings = getattr(check, "__kwdefaults__", None) or {}
+        settings = settings_of(check)
         yield {
             "name": name,
             "needs": list(getattr(check, "needs", ())),

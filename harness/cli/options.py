@@ -98,9 +98,9 @@ def engine_named(engine: EngineName, workers: int | None) -> Engine:
 
         return Ray(workers)
     if workers is None or workers == 1:
-        from harness.engines.here import Here
+        from harness.engines.serial import Serial
 
-        return Here()
+        return Serial()
     from harness.engines.local import Local
 
     return Local(workers)

@@ -26,7 +26,7 @@ from harness.cli.options import (
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
     from harness.engines import Engine
-    from harness.report.summary import RunSummary
+    from harness.report.run_summary import RunSummary
 
 World = Literal["simulate", "supervise"]
 DEFAULT_OUT = ".harness/runs"
@@ -115,21 +115,23 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
     from harness.cli import terminal
     from harness.cli.run_task import lost_run, play
     from harness.core.values.verdict import EXIT_STATUS, worst
-    from harness.engines.spread import spread
-    from harness.report import json_lines, text
+    from harness.engines.ordered_map import ordered_map
+    from harness.report import json_lines, run_report
 
     width, paint = terminal.width(), terminal.paint()
-    column = text.label_width([text.label(t.scenario.run_name, t.scenario.name) for t in tasks])
+    column = run_report.label_width(
+        [run_report.label(t.scenario.run_name, t.scenario.name) for t in tasks]
+    )
     runs: list[RunSummary] = []
     with terminal.progress(len(tasks), "runs") as advance:
-        for run in spread(engine, play, tasks, lost_run):
+        for run in ordered_map(engine, play, tasks, lost_run):
             if as_json:
                 terminal.out(json_lines.run_line(run))
             else:
                 before = runs[-1] if runs else None
-                terminal.out(text.entry(run, before, column, width, paint))
+                terminal.out(run_report.entry(run, before, column, width, paint))
             runs.append(run)
             advance()
     if not as_json:
-        terminal.out("\n".join(text.ending(runs, width, paint, verbose)))
+        terminal.out("\n".join(run_report.ending(runs, width, paint, verbose)))
     return EXIT_STATUS[worst(*(run.word for run in runs))]

@@ -11,8 +11,7 @@ import msgspec
 
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import HarnessError
-from harness.report.command import Invocation
-from harness.report.summary import RunSummary, summarize
+from harness.report.run_summary import Invocation, RunSummary, summarize
 
 
 class RunTask(msgspec.Struct, frozen=True, kw_only=True):

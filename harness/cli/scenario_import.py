@@ -141,8 +141,8 @@ def _digest(file: Path) -> str:
 
 def _read(asked: ImportRequest, account: Account) -> _Read:
     """The recording, told. Raises InputError for one that cannot be read."""
+    from harness.files.recording_file import read_any_recording
     from harness.recordings.importing import retold
-    from harness.stores.hermes_store import read_any_recording
 
     recording = read_any_recording(asked.file, asked.kind)
     if recording.history is None:
@@ -182,17 +182,17 @@ def _placed(file: Path, work: Callable[[], _T]) -> _T:
 
 
 def _codes(history: History) -> tuple[str, ...]:
-    from harness.checks.judge import judge
+    from harness.checks.judgement import judge
 
     return tuple(dict.fromkeys(finding.code for finding in judge(history).findings))
 
 
 def _askable(codes: Sequence[str]) -> list[str]:
     """The checks that found something, but for those of the run itself."""
-    from harness.checks.judge import checks
+    from harness.checks.check_registry import check_of, checks
 
     known = checks()
-    fired = dict.fromkeys(code.partition(".")[0] for code in codes)
+    fired = dict.fromkeys(check_of(code) for code in codes)
     return [name for name in fired if getattr(known.get(name), "needs", ())]
 
 

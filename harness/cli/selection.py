@@ -93,7 +93,7 @@ def check_files(planned: list[tuple[str, Scenario]]) -> None:
     """Raise InputError unless every cassette and session file that a run names can be read."""
     from harness.core.scenario.scenario import CassetteScript
     from harness.runner.prepare import script_of
-    from harness.runner.session import seed_messages
+    from harness.runner.session_seed import seed_messages
 
     for path, scenario in planned:
         try:

@@ -69,8 +69,8 @@ def command(
     from harness.cli import terminal
     from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
-    from harness.report import json_lines, text
-    from harness.report.summary import summarize
+    from harness.report import json_lines, run_report
+    from harness.report.run_summary import summarize
     from harness.runner.serve import serve
 
     found, others = single_run(scenario, only, spoken)
@@ -93,9 +93,9 @@ def command(
         terminal.out(json_lines.run_line(made))
     else:
         width, paint = terminal.width(), terminal.paint()
-        column = text.label_width([text.label(made.name, made.scenario)])
-        terminal.out(text.entry(made, None, column, width, paint))
-        terminal.out("\n".join(text.ending([made], width, paint, verbose)))
+        column = run_report.label_width([run_report.label(made.name, made.scenario)])
+        terminal.out(run_report.entry(made, None, column, width, paint))
+        terminal.out("\n".join(run_report.ending([made], width, paint, verbose)))
     return EXIT_STATUS[made.word]
 
 

@@ -12,9 +12,9 @@ from harness.cli.options import plugin_flags
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
 from harness.report import json_lines
-from harness.report.command import Invocation, repeat
-from harness.shrink import Keeping, Shrunk
-from harness.shrink.measure import Extent, extent
+from harness.report.run_summary import Invocation, run_command
+from harness.shrink import FindingOracle, Shrunk
+from harness.shrink.scenario_size import Extent, extent
 
 
 class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
     asked: ShrinkRequest
     before: Scenario
     after: Scenario
-    keeping: Keeping
+    keeping: FindingOracle
     shrunk: Shrunk
     file: Path
     interrupted: bool = False
@@ -54,7 +54,7 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
             store=asked.store,
             plugin_flags=plugin_flags(),
         )
-        return repeat(again, self.after.run_name, self.after.seed)
+        return run_command(again, self.after.run_name, self.after.seed)
 
 
 def text(result: ShrinkResult) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.checks.judge import checks
+from harness.checks.check_registry import check_of, checks
 from harness.cli import terminal
 from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
 from harness.cli.shrink_source import kebab, scenarios_of
@@ -23,10 +23,10 @@ from harness.core.values.errors import InputError, nearest
 from harness.files import load_scenarios
 from harness.files.scenario_text import scenario_yaml
 from harness.runner import run
-from harness.shrink import Keeping, Shrunk, Step, shrink
-from harness.shrink.keeping import NotShown
-from harness.shrink.measure import measure
-from harness.shrink.unpacked import unpacked
+from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
+from harness.shrink.finding_oracle import NotShown
+from harness.shrink.inlining import inlined
+from harness.shrink.scenario_size import size_of
 from harness.targets.spec import names, resolve
 
 if TYPE_CHECKING:
@@ -54,22 +54,22 @@ def _check(asked: ShrinkRequest) -> TargetSpec:
     """The target. Raises InputError for one that there is not, or for such a check."""
     if not asked.target:
         raise InputError(f"say which agent: {', '.join(names())}", "--target")
-    check, known = asked.keep.partition(".")[0], [*checks()]
+    check, known = check_of(asked.keep), [*checks()]
     if check and check not in known:
         raise InputError(f"there is no check {check!r}; {nearest(check, known)}", "--keep")
     return resolve(asked.target)
 
 
-def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, Keeping]:
+def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, FindingOracle]:
     """The first run that shows the finding, with everything in it that was in other files.
 
     Raises NotShown when none does, with what they show.
     """
     runs = scenarios_of(asked.source, asked.only, asked.seed)
     shown: dict[str, None] = {}
-    for scenario in map(unpacked, runs):
+    for scenario in map(inlined, runs):
         try:
-            kept = Keeping(scenario, spec, asked.keep, world=asked.world, store=asked.store)
+            kept = FindingOracle(scenario, spec, asked.keep, world=asked.world, store=asked.store)
         except NotShown as error:
             shown |= dict.fromkeys(error.given)
             if len(runs) == 1:
@@ -79,7 +79,7 @@ def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario,
     raise NotShown(asked.keep, list(shown), f"{asked.source}: in {len(runs)} runs")
 
 
-def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: Keeping) -> None:
+def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> None:
     finding = keeping.finding
     if finding.code != asked.keep:
         terminal.note(f"kept is {finding.code}: {finding.message}")
@@ -93,12 +93,12 @@ def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: Keeping) -> Non
         )
 
 
-def _shrunk(asked: ShrinkRequest, scenario: Scenario, keeping: Keeping) -> ShrinkResult:
+def _shrunk(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> ShrinkResult:
     """The result, with its file written."""
-    last = Step(best=scenario, tried=0, kept=0, is_kept=False)
+    last = ShrinkStep(best=scenario, tried=0, kept=0, is_kept=False)
     interrupted = False
 
-    def seen(step: Step) -> None:
+    def seen(step: ShrinkStep) -> None:
         nonlocal last
         last = step
         advance(step)
@@ -141,7 +141,7 @@ def _is_shown(result: ShrinkResult, spec: TargetSpec) -> bool:
 
 
 @contextmanager
-def _bar(scenario: Scenario) -> Iterator[Callable[[Step], None]]:
+def _bar(scenario: Scenario) -> Iterator[Callable[[ShrinkStep], None]]:
     """A bar on a terminal: what could go, what has gone, and the candidates so far."""
     if not sys.stderr.isatty():
         yield lambda step: None
@@ -149,15 +149,15 @@ def _bar(scenario: Scenario) -> Iterator[Callable[[Step], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    total = measure(scenario).things
+    total = size_of(scenario).things
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
     with Progress(
         *columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True
     ) as bar:
         task = bar.add_task("shrinking", total=total, said="")
 
-        def advance(step: Step) -> None:
-            left = measure(step.best).things
+        def advance(step: ShrinkStep) -> None:
+            left = size_of(step.best).things
             said = f"{left} of {total} things left, {step.tried} candidates"
             bar.update(task, completed=total - left, said=said)
 

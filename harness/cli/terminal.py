@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import click
 
-from harness.report.text import Paint, Style, plain
+from harness.report.run_report import Paint, Style, plain
 
 _COLOURS: dict[Style, dict[str, str | bool]] = {
     "pass": {"fg": "green"},

@@ -1,7 +1,8 @@
 """The one place that time comes from: real time, virtual time, and what virtual time cannot see.
 
-`virtual` is the clock as a value, `patched` puts it under synchronous code, `loop` under asyncio
-and anyio, `trio_clock` under trio, and `meter` measures the real waits that none of them sees.
+`virtual_clock` is the clock as a value. `time_patch` puts it under synchronous code, `event_loop`
+(with `worker_threads`) under asyncio and anyio, `trio_clock` under trio. `meter` measures the real
+waits that none of them sees.
 """
 
 from harness.clock.event_loop import VirtualEventLoop, run_async, virtual_event_loops

@@ -2,10 +2,10 @@
 
 A run on virtual time should cost processor time and nothing else. What is left of the wall clock
 after the processor's share, the time in which the thread was ready and other programs had the
-processor (a busy machine makes no agent wait), and the share of the doors is time in which somebody
-really waited: a `queue.get(timeout)`, a socket, a kept `sleep`. Virtual time says nothing about
-such a run, and so it is unknown, never passed. A wait for the disk looks the same from here; so the
-time in which programs of this machine stood still for their disks is not held against a run.
+processor (a busy machine makes no agent wait), and the share of the harness is time in which
+somebody really waited: a `queue.get(timeout)`, a socket, a kept `sleep`. Virtual time says nothing
+about such a run, and so it is unknown, never passed. A wait for the disk looks the same from here;
+so the time in which programs of this machine stood still for their disks is not held against a run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 REAL_WAIT_LIMIT_S = 1.0
-"""More real waiting than this outside the doors makes a run `unknown: real wait`."""
+"""More real waiting than this outside the harness makes a run `unknown: real wait`."""
 
 
 class RealWaitMeter:
@@ -31,10 +31,10 @@ class RealWaitMeter:
         self._ended: float | None = None
         self._inside = 0
         self._entered = 0.0
-        self._door_s = self._stalled_s = self._stalled_before_s = 0.0
+        self._harness_s = self._stalled_s = self._stalled_before_s = 0.0
 
     def __enter__(self) -> Self:
-        self._began, self._ended, self._door_s = self._now(), None, 0.0
+        self._began, self._ended, self._harness_s = self._now(), None, 0.0
         self._stalled_s, self._stalled_before_s = 0.0, _stalled_s()
         return self
 
@@ -48,7 +48,7 @@ class RealWaitMeter:
         self._stalled_s = _stalled_s() - self._stalled_before_s
 
     @contextmanager
-    def door(self) -> Iterator[None]:
+    def harness_time(self) -> Iterator[None]:
         """Time in this block is the harness's own; blocks that overlap count once."""
         with self._lock:
             self._inside += 1
@@ -60,13 +60,13 @@ class RealWaitMeter:
             with self._lock:
                 self._inside -= 1
                 if self._inside == 0:
-                    self._door_s += self._now() - self._entered
+                    self._harness_s += self._now() - self._entered
 
     @property
     def waited_s(self) -> float:
-        """Real seconds outside the doors in which the process did not compute; never negative."""
+        """Real seconds outside the harness in which the process did not compute; never negative."""
         now = self._now() if self._ended is None else self._ended
-        return max(0.0, now - self._began - self._door_s)
+        return max(0.0, now - self._began - self._harness_s)
 
     @property
     def exceeded(self) -> bool:
@@ -76,7 +76,7 @@ class RealWaitMeter:
 
     @staticmethod
     def _now() -> float:
-        # All at once, so that a door's block takes its processor time out of the reckoning too.
+        # All at once: a block of the harness takes its processor time out of the reckoning too.
         return time.perf_counter() - time.process_time() - _ready_s()
 
 

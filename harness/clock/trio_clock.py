@@ -1,7 +1,7 @@
 """trio in virtual time, by trio's public clock interface.
 
-trio asks its clock how long it may wait only when no task is ready. That is where time jumps to
-the next deadline, as in `harness.clock.event_loop`: not while a worker thread or a socket is under way,
+trio asks its clock how long it may wait only when no task is ready. That is where time jumps to the
+next deadline, as in `harness.clock.event_loop`: not while a worker thread or a socket is under way,
 unless nothing has come of it for `PATIENCE_S` of real waiting.
 
 A clock must not raise, for trio would take that for a defect of its own. So a limit that is met

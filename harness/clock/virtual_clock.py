@@ -29,11 +29,11 @@ UPTIME_S = 86_400
 EPOCH_S = 1_767_225_600
 """The wall clock at the start of a virtual run: 2026-01-01T00:00:00Z."""
 
-Source = Literal["sleep", "loop", "door"]
+Source = Literal["sleep", "loop", "transport"]
 
 
 class Clock(Protocol):
-    """What a target and a door may ask of time."""
+    """What a target and a transport may ask of time."""
 
     def now_ms(self) -> int:
         """Milliseconds since the run began; never goes back."""
@@ -52,7 +52,7 @@ class Wait(msgspec.Struct, frozen=True):
     """One wait in virtual time: when it began, how long it was, and who waited.
 
     `source` is `sleep` (a thread slept), `loop` (every task of an event loop waited, and its
-    clock jumped to the next timer) or `door` (a scripted wait of the harness itself).
+    clock jumped to the next timer) or `transport` (a scripted wait of the harness itself).
     """
 
     at_ms: int

@@ -1,9 +1,9 @@
 """Engines: where work is done that many processes, or many machines, can do.
 
-An engine does tasks that a source hands it, and gives the results back in the order of the tasks. A
-task whose worker was lost is done again by another one, so what comes out does not depend on who
-did it, on how many there are, or on who died. Runs, recordings and the chunks of a campaign are
-all done by the same engines.
+An engine does the tasks that a source hands it, and gives the results in the order of the tasks. A
+task whose worker was lost is done again by another one. So the results do not depend on which
+worker did what, on how many there are, or on which one died. Workers load the plug-ins that this
+process has loaded. Runs, recordings and the batches of a campaign are all done by the same engines.
 """
 
 from __future__ import annotations

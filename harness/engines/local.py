@@ -1,9 +1,9 @@
-"""Worker processes on this machine, spawned once, each with what it has imported.
+"""Worker processes on this machine, spawned once, each with the modules that it has imported.
 
-A worker is leased one task at a time over a pipe of its own, so when it dies it is known which task
-that was: it goes to the next free worker. Ctrl-C is held back while a worker starts, and none is
-lost: this process ends the workers in their orderly way. When this process is killed, the pipes
-end, and with them the workers.
+A worker is leased one task at a time over a pipe of its own, so the task of a dead worker is known:
+it goes to the next free one. Ctrl-C is held back while a worker starts and delivered afterwards;
+this process then ends the workers in order. When this process is killed, the pipes end, and the
+workers with them.
 """
 
 from __future__ import annotations

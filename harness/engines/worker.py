@@ -1,9 +1,9 @@
-"""The life of a worker process: task after task over its pipe, until that ends.
+"""The life of a worker process: task after task over its pipe, until the pipe ends.
 
-It is interrupted once: by Ctrl-C, which a terminal sends to everybody, by SIGTERM from its parent,
-or by the death of its parent, of which a pipe tells that ends with it. Then it ends what it works
-on in its orderly way, a program under test among it, and says nothing; a second signal would break
-that off, so it is not heard. What it starts has its signals as they are anywhere else.
+It is interrupted once: by Ctrl-C, which a terminal sends to all its processes, by SIGTERM from its
+parent, or by the death of its parent, which ends a pipe. Then it ends its task in an orderly way,
+with the program under test, and says nothing; it ignores a second signal, which would break that
+off. The programs that it starts have the usual signal handlers.
 """
 
 from __future__ import annotations

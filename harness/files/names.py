@@ -18,6 +18,7 @@ from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.scenario.script import block_from
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
+from harness.stores.store_readers import reader_named
 
 FAULT = "fault:"
 """A source that is a row of the fault table: `fault:T13`."""
@@ -32,7 +33,7 @@ class Mistake(msgspec.Struct, frozen=True):
 
 def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:
     """The mistakes of a scenario that fits the schema."""
-    for look in (_wire, _blocks, _inbox, _faults, _purposes, _sources):
+    for look in (_wire, _session, _blocks, _inbox, _faults, _purposes, _sources):
         yield from look(scenario)
 
 
@@ -48,6 +49,11 @@ def _wire(scenario: Scenario) -> Iterator[Mistake]:
     if scenario.wire in providers.names():
         wire = providers.by_name(scenario.wire)
         yield from _tried(lambda: wire.reader(scenario.dialect, scenario.window_tokens), "dialect")
+
+
+def _session(scenario: Scenario) -> Iterator[Mistake]:
+    if format := scenario.session.format:
+        yield from _tried(lambda: reader_named(format), "session", "format")
 
 
 def _blocks(scenario: Scenario) -> Iterator[Mistake]:

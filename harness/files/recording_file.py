@@ -1,7 +1,8 @@
 """A recording on disk, read with bounded memory.
 
 JSON Lines are handed to their reader a line at a time, however long the file is; any other format
-is read whole, up to a bound.
+is read whole, up to a bound. A database is no recording by its bytes alone, for the last of what
+was written may stand in a log beside it. So it is told by its first bytes and opened by its name.
 """
 
 from __future__ import annotations
@@ -16,6 +17,18 @@ from harness.files.regular_file import HEAD_BYTES, MAX_BYTES, opened
 from harness.recordings import read
 from harness.recordings.lines import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
+
+
+def read_any_recording(path: Path, kind: str = "auto") -> Recording:
+    """The recording in a file, or in a database; `kind` is a format or `auto`.
+
+    Raises InputError, naming the file, for one that cannot be read.
+    """
+    from harness.stores.hermes_store import is_database, read_database
+
+    if kind == "hermes" or (kind == "auto" and is_database(path)):
+        return read_database(path)
+    return read_recording(path, kind)
 
 
 def read_recording(path: Path, kind: str = "auto") -> Recording:

@@ -1,7 +1,7 @@
-"""A campaign: chunk after chunk until its time is over, each finding made small and written down.
+"""A campaign: batch after batch until its time is over, each finding shrunk and written down.
 
-It is a fold over results in the order of the tasks, whoever did them and when. So one seed is one
-campaign, however many workers it has, and its journal is all of its state.
+It is a fold over results in the order of the tasks, whichever worker did them. So one seed is one
+campaign with any number of workers, and the journal is all of its state.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from random import Random
 from typing import TypeGuard
 
 from harness.engines import Engine
-from harness.fuzz import chunks, findings, journal
-from harness.fuzz.chunks import Chunk, Result, Task, Tried
+from harness.fuzz import batch, campaign_journal, findings
+from harness.fuzz.batch import Batch, BatchResult, Result, Task
+from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
-from harness.fuzz.examples import Found
-from harness.fuzz.findings import Findings
-from harness.fuzz.journal import Journal, Plan
-from harness.fuzz.reduced import Reduced, Reduction
+from harness.fuzz.example import RawFinding
+from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding
 
 _PARENTS = 12
 """Parents that a chunk is handed."""
@@ -27,7 +26,7 @@ _PARENTS = 12
 class Campaign:
     """The state of a campaign. `checks` are the names of all checks."""
 
-    def __init__(self, plan: Plan, checks: Iterable[str]) -> None:
+    def __init__(self, plan: CampaignPlan, checks: Iterable[str]) -> None:
         self.plan = plan
         self.corpus = Corpus(checks)
         self.findings = Findings()
@@ -42,19 +41,19 @@ class Campaign:
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
                 return self._reduction(found)
-        left = chunks.SIZE if most is None else min(chunks.SIZE, most - self._reserved)
+        left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
         return self._chunk(left) if left > 0 else None
 
-    def _reduction(self, found: Found) -> Reduction:
+    def _reduction(self, found: RawFinding) -> ShrinkTask:
         self._shrinking.add((found.code, found.example))
-        return Reduction.of(found, self.plan.target, self.plan.wire)
+        return ShrinkTask.of(found, self.plan.target, self.plan.wire)
 
-    def _chunk(self, count: int) -> Chunk:
+    def _chunk(self, count: int) -> Batch:
         number, first = self._handed_out, self._reserved + 1
         self._handed_out += 1
         self._reserved += count
         random = Random(f"{self.plan.seed} parents {number}")
-        return Chunk(
+        return Batch(
             number=number,
             first=first,
             count=count,
@@ -66,7 +65,7 @@ class Campaign:
 
     def take(self, result: Result) -> Result:
         """Take a result into the state; it comes back as it is to be written down."""
-        if isinstance(result, Reduced):
+        if isinstance(result, ShrunkFinding):
             self.findings.reduced(result)
             return result
         self._taken = result.number + 1
@@ -79,7 +78,7 @@ class Campaign:
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
         entries = tuple(entry for entry in kept if entry is not None)
         found = tuple(found for found in result.found if self.findings.found(found))
-        return Tried(
+        return BatchResult(
             number=result.number,
             examples=result.examples,
             entries=entries,
@@ -88,12 +87,12 @@ class Campaign:
             model_calls=result.model_calls,
         )
 
-    def is_new(self, line: Result) -> TypeGuard[Reduced]:
+    def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
         """Whether a result that was taken is a finding that none before it was."""
         return any(kept is line for kept in self.findings.kept.values())
 
 
-def begin(folder: Path, plan: Plan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
+def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
     """A new campaign in a folder. The journal's first line is written."""
     written = Journal(folder)
     written.write(plan)
@@ -105,7 +104,7 @@ def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
 
     Raises InputError for a folder without a journal that can be read.
     """
-    record = journal.read(folder)
+    record = campaign_journal.read(folder)
     campaign = Campaign(record.plan, checks)
     for line in record.lines:
         campaign.take(line)
@@ -131,7 +130,7 @@ def run(
     def source() -> Task | None:
         return campaign.task(campaign.examples if is_over() else examples)
 
-    for result in engine.each(chunks.work, source, window=GENERATION, lost=chunks.lost):
+    for result in engine.each(batch.work, source, window=GENERATION, lost=batch.lost):
         line = campaign.take(result)
         if campaign.is_new(line):
             findings.write(folder, line, campaign.plan.target)

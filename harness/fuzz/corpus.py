@@ -1,20 +1,108 @@
 """The corpus: the examples that reached something new, and all that has been reached.
 
-Chunks of one generation see the corpus as it stood at the end of the last generation but one. So
-what a chunk draws does not depend on how many workers there are, nor on which was the fastest, and
-nobody waits for the slowest chunk of a generation.
+A run covers (fault, check, kind of event) when the fault had fired, the event came after it, and
+the check was applicable. A kind says what happened and how it came out, and how often in powers of
+two: the eighth failure in a row is new, the ninth is not.
+
+Batches of one generation see the corpus as it stood at the end of the last generation but one. So
+what a batch draws does not depend on how many workers there are or which is the fastest, and no
+worker waits for the slowest batch of a generation.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import singledispatch
 from random import Random
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from harness.fuzz.choices import Choices
-from harness.fuzz.novelty import Pair
+from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
+from harness.core.values.calls import OutboxRequest
+from harness.fuzz.choice_sequence import Choices
+
+if TYPE_CHECKING:
+    from harness.core.history.history import History
+    from harness.core.values.verdict import Verdict
+
+
+Pair: TypeAlias = tuple[str, str]
+"""A fault, "" for none, and the kind of an event that came after it."""
+
+_OFTEN = frozenset({2, 4, 8, 16, 32})
+
+
+def pairs_of(history: History) -> tuple[Pair, ...]:
+    """The pairs that a run has reached, each once, in the order of its events."""
+    fired: dict[str, None] = {"": None}
+    counted: Counter[str] = Counter()
+    reached: dict[Pair, None] = {}
+    for event in history.events:
+        if isinstance(event, Answered) and event.faults:
+            fired.update(dict.fromkeys(event.faults))
+        for kind in _kinds(event):
+            counted[kind] += 1
+            times = counted[kind]
+            names = (kind, f"{kind} x{times}") if times in _OFTEN else (kind,)
+            for name in names:
+                for fault in fired:
+                    reached[fault, name] = None
+    return tuple(reached)
+
+
+def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
+    """The checks that a run could not be put to."""
+    return tuple(row.check for row in verdict.not_applicable)
+
+
+@singledispatch
+def _kinds(event: AnyEvent) -> Iterator[str]:
+    """What an event is, and how it came out; nothing for one that only keeps a value."""
+    return iter(())
+
+
+@_kinds.register
+def _(event: Called) -> Iterator[str]:
+    if isinstance(event.request, OutboxRequest):
+        yield f"send {event.request.kind} {event.request.status}".rstrip()
+    elif event.seam == "model":
+        yield f"ask {event.purpose}{' again' if event.sdk_retry else ''}"
+        yield from (f"refused {rule}" for rule in event.refused)
+    else:
+        yield f"call {event.seam}"
+
+
+@_kinds.register
+def _(event: Answered) -> Iterator[str]:
+    failed = event.status is not None and event.status >= 400
+    whole = "" if event.complete or failed else " cut"
+    how = event.stop or event.error or (event.status and str(event.status)) or event.outcome
+    yield f"{event.seam} answers {how}{whole}"
+
+
+@_kinds.register
+def _(event: Stored) -> Iterator[str]:
+    changes = {"added": event.added, "changed": event.changed, "gone": event.gone}
+    yield from (f"rows {change}" for change, rows in changes.items() if rows)
+
+
+@_kinds.register
+def _(event: Effected) -> Iterator[str]:
+    yield "effect"
+
+
+@_kinds.register
+def _(event: Killed) -> Iterator[str]:
+    yield "killed"
+
+
+@_kinds.register
+def _(event: Ended) -> Iterator[str]:
+    yield f"ended {event.how}"
+
 
 GENERATION = 32
 """Chunks of a generation; also the most chunks that are worked on at once."""
@@ -23,7 +111,7 @@ _RECENT = 64
 """Half of the parents are among so many of the youngest."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class CorpusEntry(msgspec.Struct, frozen=True):
     """An example that was kept: its choices, what it reached, the checks it was not put to."""
 
     choices: Choices
@@ -58,7 +146,7 @@ class Corpus:
         """How many kinds of faults have fired."""
         return len({fault for fault, _ in self._covered if fault})
 
-    def take(self, chunk: int, entry: Entry) -> Entry | None:
+    def take(self, chunk: int, entry: CorpusEntry) -> CorpusEntry | None:
         """Keep an example if it reached something new; then with what was new alone."""
         asked = self._checks.difference(entry.not_asked)
         new = tuple(p for p in entry.pairs if not asked <= self._covered.get(p, frozenset()))
@@ -68,7 +156,7 @@ class Corpus:
             self._covered.setdefault(pair, set()).update(asked)
         self._entries.append(entry.choices)
         self._chunks.append(chunk)
-        return Entry(entry.choices, new, entry.not_asked)
+        return CorpusEntry(entry.choices, new, entry.not_asked)
 
     def parents(self, chunk: int, random: Random, most: int) -> tuple[Choices, ...]:
         """Some of the entries that this chunk may see, half of them among the youngest."""

@@ -1,16 +1,214 @@
-"""The findings of a campaign: which raw ones are worth shrinking, and what is written of each.
+"""Findings of a campaign: each is shrunk, written as a scenario file, and played from that file.
 
-Each finding is two files: a scenario that `harness run` fails on, and a test that plays it. Files
-are put in place whole, so whoever looks on in the middle of the night reads no half of one.
+Two findings are the same when they have one code and one structure: what is left of the scenario
+after shrinking, without words, numbers and ids. Each finding becomes two files: a scenario that
+`harness run` fails on, and a test that plays it. Both are written atomically, so a reader never
+sees half of one.
 """
 
 from __future__ import annotations
 
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from harness.cassettes.atomic import write_atomically
-from harness.fuzz.examples import Found
-from harness.fuzz.reduced import Reduced
+from harness.core.scenario.scenario import Scenario, Turn
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.files import load_scenarios
+from harness.fuzz.choice_sequence import Choices
+from harness.fuzz.completion_oracle import expected_of
+from harness.fuzz.example import HUNG, RawFinding, draw, genuine, options_of, run_of, silence
+
+if TYPE_CHECKING:
+    from harness.targets import TargetSpec
+
+
+TRIES_MAX = 1_500
+"""Candidates that are played for one finding; most need far fewer."""
+
+HANGS_S, HUNG_TRIES_MAX = 10.0, 40
+"""A target that hangs costs its whole real time each time it is played: less of both."""
+
+SHOWN_BY_REFERENCE = "the reference agent shows it too, on the same scenario"
+
+HELLO = Turn(say="hello")
+"""The plainest answer."""
+
+
+class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
+    """The task of making a finding small."""
+
+    code: str
+    example: int
+    choices: Choices
+    target: str
+    wire: str = "anthropic"
+
+    @classmethod
+    def of(cls, found: RawFinding, target: str, wire: str) -> ShrinkTask:
+        """The task for a raw finding."""
+        return cls(
+            code=found.code, example=found.example, choices=found.choices, target=target, wire=wire
+        )
+
+
+class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", omit_defaults=True):
+    """A finding made small. `text` is the scenario file of the name `name`; `turns` are messages
+    of the model that are left, stored ones too; `failure` says why there is no file that fails."""
+
+    code: str
+    example: int
+    shape: str = ""
+    name: str = ""
+    text: str = ""
+    message: str = ""
+    turns: int = 0
+    faults: int = 0
+    failure: str = ""
+
+
+def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
+    """Shrink a finding, and see that the file of what is left has it still."""
+    from harness.shrink import FindingOracle
+
+    scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire))
+    tries_max = TRIES_MAX
+    if task.code == HUNG:
+        limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
+        scenario, tries_max = msgspec.structs.replace(scenario, limits=limits), HUNG_TRIES_MAX
+    with silence():
+        try:
+            keeps = FindingOracle(scenario, target, task.code)
+        except InputError:
+            why = "the same choices bring it no more: the agent is not deterministic"
+            return _failed(task, why)
+        if _is_of_the_scenario(scenario, task.code, target):
+            return _failed(task, SHOWN_BY_REFERENCE)
+        small = _smallest(scenario, keeps_expectation(keeps, task.code), tries_max)
+    kind = structure(small)
+    name = name_of(task.code, kind)
+    small = msgspec.structs.replace(small, name=name, title=f"Found by fuzzing: {task.code}")
+    return _written(task, small, kind, target)
+
+
+def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:
+    """Whether the reference agent, with the options of the target, shows the finding as well."""
+    from harness.shrink.finding_oracle import REFERENCE
+
+    if target.agent is REFERENCE.agent:
+        return False
+    like = msgspec.structs.replace(REFERENCE, options=target.options)
+    return code in genuine(run_of(scenario, like))
+
+
+def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[[Scenario], bool]:
+    """What is kept of a broken expectation: only scenarios of which it can be expected."""
+    if not code.startswith("expect."):
+        return keeps
+    return lambda scenario: scenario.expect == expected_of(scenario) and keeps(scenario)
+
+
+def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: int) -> Scenario:
+    """The finding in as little as it takes. Shrinking only cuts, and may end at a turn that calls a
+    tool where any answer would do; so plain answers are tried too."""
+    from harness.shrink import shrink
+
+    plain = msgspec.structs.replace(scenario, script=(HELLO,))
+    small = shrink(plain if keeps(plain) else scenario, keeps, tries_max=tries_max).scenario
+    simpler = _with_plain_answers(small, keeps)
+    return small if simpler is small else shrink(simpler, keeps, tries_max=tries_max).scenario
+
+
+def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -> Scenario:
+    script = scenario.script if isinstance(scenario.script, tuple) else ()
+    for place, turn in enumerate(script):
+        said = (*script[:place], HELLO, *script[place + 1 :])
+        candidate = msgspec.structs.replace(scenario, script=said)
+        if turn.purpose == "main" and turn.say is None and keeps(candidate):
+            script, scenario = said, candidate
+    return scenario
+
+
+def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -> ShrunkFinding:
+    from harness.files.scenario_text import scenario_yaml
+
+    text = scenario_yaml(small)
+    with tempfile.TemporaryDirectory(prefix="loop-harness-") as folder:
+        file = Path(folder) / f"{small.name}.yaml"
+        file.write_text(text, "utf-8")
+        (again,) = load_scenarios(file)
+        found = genuine(run_of(again, target))
+        shared = _is_of_the_scenario(again, task.code, target)
+    if task.code not in found or shared:
+        return _failed(
+            task, SHOWN_BY_REFERENCE if shared else "the scenario file of it does not fail"
+        )
+    return ShrunkFinding(
+        code=task.code,
+        example=task.example,
+        shape=kind,
+        name=small.name,
+        text=text,
+        message=found[task.code],
+        turns=model_messages(small),
+        faults=len(small.faults),
+    )
+
+
+def _failed(task: ShrinkTask, why: str) -> ShrunkFinding:
+    return ShrunkFinding(code=task.code, example=task.example, failure=why)
+
+
+def name_of(code: str, kind: str) -> str:
+    """The name of a finding's scenario, which is its file's too: the code, and its shape in short.
+
+    >>> name_of("valid_request.V4", "user text")
+    'valid-request-v4-67c83c'
+    """
+    words = re.sub(r"[^a-z0-9]+", "-", code.lower()).strip("-")
+    return f"{words}-{blake2b(kind.encode(), digest_size=3).hexdigest()}"
+
+
+def model_messages(scenario: Scenario) -> int:
+    """How many messages of the model a scenario holds; what is only there to be always there
+    (optional, for ever) is not counted."""
+    stored = sum(m.role == "assistant" for m in scenario.session.messages)
+    script = scenario.script if isinstance(scenario.script, tuple) else ()
+    return stored + sum(not (t.optional and t.times == "forever") for t in script)
+
+
+def structure(scenario: Scenario) -> str:
+    """The structure of a scenario in words: what is there, and not what it says."""
+    return "; ".join(_parts(scenario))
+
+
+def _parts(scenario: Scenario) -> Iterator[str]:
+    for message in scenario.session.messages:
+        blocks = message.content if isinstance(message.content, tuple) else ({"type": "text"},)
+        yield " ".join([message.role, *(str(block.get("type")) for block in blocks)])
+    ids = [item.id for item in scenario.inbox]
+    for at, item in enumerate(scenario.inbox):
+        yield f"inbox {item.kind}{' again' if item.id and item.id in ids[:at] else ''}"
+    for turn in scenario.script if isinstance(scenario.script, tuple) else ():
+        fields = msgspec.to_builtins(turn)
+        yield " ".join(["model", *_kinds(fields), str(turn.stop or ""), str(turn.times)])
+    for tool in scenario.tools.values():
+        yield " ".join(["tool", *(kind for t in tool.script for kind in msgspec.to_builtins(t))])
+    yield from sorted(f"fault {fault.kind} {fault.on}" for fault in scenario.faults)
+
+
+def _kinds(fields: dict[str, Json]) -> Iterator[str]:
+    yield from (name for name in ("say", "think", "use") if name in fields)
+    yield from (str(block.get("type")) for block in fields.get("blocks", ()))
+
 
 FOLDER = "findings"
 
@@ -32,11 +230,11 @@ class Findings:
     def __init__(self) -> None:
         self._alike: set[str] = set()
         self._codes: dict[str, int] = {}
-        self.waiting: list[Found] = []
-        self.kept: dict[tuple[str, str], Reduced] = {}
-        self.unrepeated: list[Reduced] = []
+        self.waiting: list[RawFinding] = []
+        self.kept: dict[tuple[str, str], ShrunkFinding] = {}
+        self.unrepeated: list[ShrunkFinding] = []
 
-    def found(self, found: Found) -> bool:
+    def found(self, found: RawFinding) -> bool:
         """Take a raw finding; whether it is to be shrunk."""
         chosen = found.alike not in self._alike and self._codes.get(found.code, 0) < _MOST_ALIKE
         if chosen:
@@ -45,7 +243,7 @@ class Findings:
             self.waiting.append(found)
         return chosen
 
-    def reduced(self, reduced: Reduced) -> bool:
+    def reduced(self, reduced: ShrunkFinding) -> bool:
         """Take a finding that was made small; whether none of its code has its shape yet."""
         made = (reduced.code, reduced.example)
         self.waiting = [f for f in self.waiting if (f.code, f.example) != made]
@@ -55,7 +253,7 @@ class Findings:
         return self.kept.setdefault((reduced.code, reduced.shape), reduced) is reduced
 
 
-def write(folder: Path, reduced: Reduced, target: str) -> Path:
+def write(folder: Path, reduced: ShrunkFinding, target: str) -> Path:
     """Write the two files of a finding, and return the path of the scenario file."""
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
@@ -65,7 +263,7 @@ def write(folder: Path, reduced: Reduced, target: str) -> Path:
     return scenario
 
 
-def _test(reduced: Reduced, target: str) -> str:
+def _test(reduced: ShrunkFinding, target: str) -> str:
     return _TEST.format(
         target=target,
         code=reduced.code,

@@ -18,7 +18,7 @@ from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, Seam, ToolRequest
 from harness.core.values.messages import Message, ToolResult, side
 from harness.core.values.plans import ToolAnswer
-from harness.providers.anthropic.fold import Fold
+from harness.providers.anthropic.validator import AnthropicFold
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.transcripts import Transcript
 
@@ -41,7 +41,7 @@ class _Writer:
         self.transcript, self.history = transcript, History()
         self.pairing: Pairing = pair(transcript)
         self._dialect = dialect if dialect and transcript.wire == "anthropic" else ""
-        self._fold = Fold(self._dialect) if self._dialect else None
+        self._fold = AnthropicFold(self._dialect) if self._dialect else None
         self._names: list[str] = []
         self._system = self._tools = self._after = ""
         self._new: list[int] = []
@@ -90,7 +90,7 @@ class _Writer:
     def _begin_anew(self, index: int, kept: int) -> None:
         """The context is the message `index` from now on, and those from `kept` on before it."""
         self._after, self._shown, self._new = "", 0, []
-        self._fold = Fold(self._dialect) if self._dialect else None
+        self._fold = AnthropicFold(self._dialect) if self._dialect else None
         for shown in (index, *range(kept, index)):
             self._show(shown)
 

@@ -13,7 +13,7 @@ import zlib
 from typing import Any
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 MAX_BYTES = 256 * 1024 * 1024
 """The most that a compressed body may grow to."""

@@ -16,7 +16,7 @@ import msgspec
 from harness.core.transition.ports import Parsed
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 from harness.recordings import documents
 from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
 from harness.recordings.shapes import fields as f

@@ -13,7 +13,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.providers.codec import decode
+from harness.providers.shared.codec import decode
 
 MAX_BYTES = 128 * 1024 * 1024
 """The most that is read as one value."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.values.messages import Block, Json, Message, ToolResult
-from harness.providers.anthropic.blocks import Malformed, message_from
+from harness.providers.anthropic.blocks import message_from
+from harness.providers.shared.reader import Malformed
 
 ROLES = ("user", "assistant")
 

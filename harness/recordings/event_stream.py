@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 
 from harness.core.values.messages import Json
-from harness.providers.codec import decode
+from harness.providers.shared.codec import decode
 from harness.recordings.bodies import Unreadable
 
 _PRELUDE = struct.Struct(">III")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.providers.codec import decode
+from harness.providers.shared.codec import decode
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read."""

@@ -6,7 +6,7 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
-from harness.report.summary import RunSummary
+from harness.report.run_summary import RunSummary
 
 
 def line(value: Json) -> str:

@@ -11,8 +11,8 @@ from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.events import at, lines
-from harness.report.text import MARKS, Paint, asides, cut, plain, wrapped
+from harness.report.event_lines import at, lines
+from harness.report.run_report import MARKS, Paint, asides, cut, plain, wrapped
 
 
 def timeline(history: History, verdict: Verdict, width: int, paint: Paint = plain) -> str:

@@ -1,7 +1,10 @@
 """The runner: a scenario and a target become a history and a verdict.
 
-`prepare` puts a run together, `simulate` and `supervise` are the two worlds in which it passes,
-`record` writes what happened before it is judged.
+`run` is one run from end to end. `applicability` says which runs cannot be made, `prepare` puts a
+run together, and `run_folder` writes what it leaves. A Python target passes through
+`python_attempt`, or through `restarts` where a fault may kill it; a program passes through
+`supervise`. `session_seed` and `store_watch` handle the stored session, and `disk_log` keeps a long
+history out of memory.
 """
 
 from harness.runner.run import Run, run

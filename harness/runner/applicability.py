@@ -1,20 +1,52 @@
-"""Which scenarios cannot pass through real time: those that wait longer than its limit.
+"""Scenarios that cannot pass through a world with a target; the run is not applicable then.
 
-Scripted waits run in real time in the supervised world, up to `limits.real_s`; a scenario that
-needs more is not applicable there, which is no finding about the agent.
+Scripted waits run in real time in the supervised world, up to `limits.real_s`. A scenario that
+waits longer needs virtual time. A kill needs a target that the harness can end, and a fault on the
+store needs the harness's own store. None of this is a finding about the agent.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
+import os
 from collections.abc import Iterator
+from typing import Literal
 
 from harness import faults
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
-from harness.runner.session import beside
+from harness.core.transition.arming import seam_of
+from harness.runner.session_seed import beside
+from harness.targets import TargetSpec
+
+World = Literal["simulate", "supervise"]
+"""Virtual time in this process, or real time."""
 
 _WAITS = ("wait_s", "for_s", "retry_after")
+
+
+def reason_not_applicable(scenario: Scenario, target: TargetSpec, world: World) -> str:
+    """Why the scenario cannot pass through this world with this target; "" when it can."""
+    slow = needs_virtual_time(scenario) if world == "supervise" else ""
+    if slow:
+        return f"needs virtual time: {slow}"
+    if kills(scenario) and target.kind == "http":
+        return "needs a target that can be killed: a server is not ours to end"
+    if kills(scenario) and target.kind == "python" and not hasattr(os, "fork"):
+        return "needs os.fork, to kill a Python target"
+    if faults_the_store(scenario) and target.kind != "python":
+        return "needs brief.store: a program keeps its session in a store of its own"
+    return ""
+
+
+def kills(scenario: Scenario) -> bool:
+    """Whether a fault of the scenario may end the target."""
+    return any(faults.by_kind(spec.kind).kills for spec in scenario.faults)
+
+
+def faults_the_store(scenario: Scenario) -> bool:
+    """Whether a fault of the scenario is armed on the store."""
+    armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
+    return any(seam_of(on) == "store" for on in armed)
 
 
 def needs_virtual_time(scenario: Scenario) -> str:
@@ -52,10 +84,10 @@ def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:
-    """The waits among a fault's settings, with its own defaults; no `wait_s` is for ever."""
-    for name, parameter in inspect.signature(faults.by_kind(spec.kind).function).parameters.items():
+    """The waits among a fault's settings, with its own defaults; without `wait_s` it never ends."""
+    for name, default in faults.by_kind(spec.kind).defaults.items():
         if name in _WAITS:
-            value = spec.settings.get(name, parameter.default)
+            value = spec.settings.get(name, default)
             yield name, _seconds(value, math.inf if name == "wait_s" else 0.0)
 
 

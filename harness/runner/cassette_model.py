@@ -1,15 +1,14 @@
-"""A model behind a URL that plays a cassette, or records one: for a test without a scenario.
+"""A cassette behind a URL: played in place of a model, or recorded from the real one.
 
-A test that has an agent of its own, or only a client, needs no inbox and no judge. It needs a URL
-that answers as it was recorded, and to hear when what was asked is not what was recorded.
+A test that has an agent of its own, or only a client, needs no inbox and no judge. `playing` gives
+it a URL that answers as it was recorded, and raises when something else is asked. `recording_to`
+gives it the URL of the real model.
 
-MERGED: A run whose model is the real one, for a recording: everything else is the scenario's.
-
-Its inbox, tools and session to begin with are as in any supervised run. Its script is not played,
-and its faults strike nothing, since the model answers for itself. What reaches the model through
-the URL that the target is given is heard by the recording proxy; a Python target that brings
-a client with a URL of its own is heard in this process. Nothing is judged: the cassette is what
-comes of it.
+`record_run` runs a target through a scenario with the real model. Its inbox, tools and session to
+begin with are as in any supervised run. Its script is not played and its faults strike nothing,
+since the model answers for itself. The recording proxy takes down what reaches the model through
+the URL that the target is given. A Python target that brings a client with a URL of its own is
+recorded in this process. Nothing is judged: the result is the cassette.
 """
 
 from __future__ import annotations
@@ -25,35 +24,22 @@ from harness.cassettes.endpoints import wire_of
 from harness.cassettes.read import read_cassette
 from harness.cassettes.record import listening
 from harness.cassettes.recorder import Recorder
-from harness.checks.judge import judge
+from harness.checks.judgement import judge
 from harness.clock import RealClock
 from harness.core.history.events import Ended
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Limits, Scenario
 from harness.core.values.errors import HarnessError, InputError
 from harness.runner import prepare
-from harness.runner.prepare import End
 from harness.runner.run import pass_through, session_folder
-from harness.targets import TargetSpec
+from harness.targets import End, TargetSpec
 from harness.transports.loopback import Loopback
 from harness.transports.recording_proxy import RecordingProxy
 from harness.transports.upstream import ProviderAccess, Upstream
 
-DUMMY_KEY = "sk-dummy"
-
 
 class NotAsRecorded(HarnessError):
     """Something else was asked than was recorded, or less; the text says what."""
-
-
-def environment(url: str) -> dict[str, str]:
-    """What the clients of both SDKs read from their environment, for a model at a URL."""
-    return {
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": DUMMY_KEY,
-        "OPENAI_BASE_URL": f"{url}/v1",
-        "OPENAI_API_KEY": DUMMY_KEY,
-    }
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""A log whose older part is on disk, so that a run of any length needs the same memory.
+"""An event log whose older part is on disk, so that a run of any length needs the same memory.
 
-The newest events stay at hand, for doors look back a little; what is older goes into a database
+The newest events stay in memory, for transports look back a little. Older ones go into a database
 that has no name and vanishes with the run. A short run never touches the disk. Events come back as
 equal values, as they would from a history file.
 """
@@ -16,8 +16,8 @@ from harness.core.history.event_log import decode_event, encode_event
 from harness.core.history.events import AnyEvent, Noted, Valued
 from harness.core.values.messages import Json, Message
 
-AT_HAND_MAX = 20_000
-"""How many events may be at hand; the older half of them moves out together."""
+IN_MEMORY_MAX = 20_000
+"""How many events may be in memory; the older half of them moves out together."""
 
 _Value = TypeVar("_Value")
 
@@ -33,11 +33,11 @@ _TABLES = """
 class DiskLog:
     """The events of one run and the values they name: an `EventLog`."""
 
-    def __init__(self, at_hand_max: int = AT_HAND_MAX) -> None:
+    def __init__(self, in_memory_max: int = IN_MEMORY_MAX) -> None:
         self._disk: sqlite3.Connection | None = None
         self.messages: DiskValues[Message] = DiskValues(self, "message")
         self.values: DiskValues[Json] = DiskValues(self, "value")
-        self.events = DiskEvents(self, at_hand_max)
+        self.events = DiskEvents(self, in_memory_max)
 
     def keep(self, first: int, events: list[AnyEvent]) -> None:
         """Move events to the disk, the first of which stands at the place `first`."""
@@ -88,35 +88,35 @@ class DiskLog:
 
 
 class DiskEvents(Sequence[AnyEvent]):
-    """The events in their order, the newest of them at hand."""
+    """The events in their order, the newest of them in memory."""
 
-    def __init__(self, spool: DiskLog, at_hand_max: int) -> None:
-        self._spool, self._max = spool, at_hand_max
-        self._first, self._at_hand = 0, cast(list[AnyEvent], [])
+    def __init__(self, disk: DiskLog, in_memory_max: int) -> None:
+        self._disk, self._max = disk, in_memory_max
+        self._first, self._newest = 0, cast(list[AnyEvent], [])
 
     def append(self, event: AnyEvent) -> None:
         """Add an event at the end."""
-        self._at_hand.append(event)
-        if len(self._at_hand) > self._max:
-            self._move_out(len(self._at_hand) // 2)
+        self._newest.append(event)
+        if len(self._newest) > self._max:
+            self._move_out(len(self._newest) // 2)
 
     def _move_out(self, count: int) -> None:
-        self._spool.keep(self._first, self._at_hand[:count])
-        del self._at_hand[:count]
+        self._disk.keep(self._first, self._newest[:count])
+        del self._newest[:count]
         self._first += count
 
     def __len__(self) -> int:
-        return self._first + len(self._at_hand)
+        return self._first + len(self._newest)
 
     def __iter__(self) -> Iterator[AnyEvent]:
         place = 0
         while place < len(self):
             if place < self._first:
-                for event in self._spool.between(place, self._first):
+                for event in self._disk.between(place, self._first):
                     yield event
                     place += 1
             else:
-                there = self._at_hand[place - self._first :]  # they may move out meanwhile
+                there = self._newest[place - self._first :]  # they may move out meanwhile
                 yield from there
                 place += len(there)
 
@@ -135,8 +135,8 @@ class DiskEvents(Sequence[AnyEvent]):
             return [self[place] for place in range(len(self))[index]]
         place = range(len(self))[index]
         if place >= self._first:
-            return self._at_hand[place - self._first]
-        return self._spool.event(place)
+            return self._newest[place - self._first]
+        return self._disk.event(place)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DiskEvents | list):
@@ -150,39 +150,39 @@ class DiskEvents(Sequence[AnyEvent]):
 
 
 class DiskValues(Mapping[str, _Value]):
-    """Values of one kind by their digest: at hand as long as their event is."""
+    """Values of one kind by their digest: in memory as long as their event is."""
 
-    def __init__(self, spool: DiskLog, kind: str) -> None:
-        self._spool, self.kind = spool, kind
-        self._at_hand: dict[str, _Value] = {}
+    def __init__(self, disk: DiskLog, kind: str) -> None:
+        self._disk, self.kind = disk, kind
+        self._newest: dict[str, _Value] = {}
 
     def forget(self, digest: str) -> None:
         """The event that brought the value is on disk now."""
-        self._at_hand.pop(digest, None)
+        self._newest.pop(digest, None)
 
     def __contains__(self, digest: object, /) -> bool:
-        return digest in self._at_hand or self._place(str(digest)) is not None
+        return digest in self._newest or self._place(str(digest)) is not None
 
     def __getitem__(self, digest: str, /) -> _Value:
-        if (value := self._at_hand.get(digest)) is not None:
+        if (value := self._newest.get(digest)) is not None:
             return value
         place = self._place(digest)
         if place is None:
             raise KeyError(digest)
-        return cast(_Value, cast(Noted | Valued, self._spool.event(place)).value)
+        return cast(_Value, cast(Noted | Valued, self._disk.event(place)).value)
 
     def __setitem__(self, digest: str, value: _Value, /) -> None:
-        self._at_hand[digest] = value
+        self._newest[digest] = value
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._spool.digests(self.kind)
-        yield from list(self._at_hand)
+        yield from self._disk.digests(self.kind)
+        yield from list(self._newest)
 
     def __len__(self) -> int:
-        return len(self._spool.digests(self.kind)) + len(self._at_hand)
+        return len(self._disk.digests(self.kind)) + len(self._newest)
 
     def _place(self, digest: str) -> int | None:
-        return self._spool.place_of(self.kind, digest)
+        return self._disk.place_of(self.kind, digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)

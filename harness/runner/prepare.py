@@ -10,7 +10,7 @@ import platform
 from collections.abc import Callable
 from functools import cache
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -27,8 +27,8 @@ from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.runner.disk_log import DiskLog
-from harness.runner.session import beside
-from harness.targets import TargetSpec
+from harness.runner.session_seed import beside
+from harness.targets import End, TargetSpec
 
 _OF_VALUES = {
     "tool": "tools.late, tools.raises and tools.answer_lost",
@@ -152,14 +152,6 @@ def versions() -> tuple[tuple[str, str], ...]:
         except metadata.PackageNotFoundError:
             continue
     return tuple(found)
-
-
-class End(NamedTuple):
-    """How a target ended, in the words of the ended event."""
-
-    how: str
-    exit_code: int | None = None
-    text: str = ""
 
 
 def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:

@@ -1,17 +1,14 @@
 """A Python target that is killed and started again, on one session folder, in one history.
 
 The target runs in a forked child of this process, which has imported all it needs, so an attempt
-costs as much as its run and no more. The child writes its history to a file before anything of a
-step is carried out, and a `Kill` is SIGKILL. The parent looks at what the store kept, and forks
-the next child; there the inbox hands out again what was not confirmed. Fork where no other thread
-runs.
+costs as much as its run and no more. A `Kill` is SIGKILL. The parent looks at what the store kept,
+and forks the next child; there the inbox hands out again what was not confirmed. Fork where no
+other thread runs.
 
-MERGED: One attempt of a run in a forked child, which may end itself in the middle of a step.
-
-Everything that the parent has to know afterwards is in files by then: each event of the history
-before its step is carried out, how often each fault has fired, each write of the store as it
-begins, and each as it returns. The kernel keeps what was written to a file, however the writer
-ends. The child works on its own copy of the parent's transition, which holds all attempts so far.
+The child works on its own copy of the parent's transition, which holds all attempts so far. It
+writes to files all that the parent has to know afterwards: each event of the history before its
+step is carried out, how often each fault has fired, each write of the store as it begins, and each
+as it returns. The kernel keeps what was written to a file, however the writer ends.
 """
 
 from __future__ import annotations
@@ -35,13 +32,14 @@ from harness.core.transition.transition import Transition
 from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Kill
 from harness.runner import prepare
-from harness.runner.prepare import End
 from harness.runner.python_attempt import attempt, now_ms
-from harness.runner.session import OwnStore, StoreWatch, open_reader, seed_messages
+from harness.runner.session_seed import seed_messages
+from harness.runner.store_watch import OwnStore, StoreWatch
 from harness.stores.session_store import SessionStore
 from harness.stores.store_options import OpenStore, drop_scratch, open_scratch
+from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
-from harness.targets import TargetSpec
+from harness.targets import End, TargetSpec
 from harness.transports.sdk_clients import warm
 
 

@@ -1,66 +1,41 @@
-"""A run as text that stays the same as long as the agent does: what a snapshot test keeps.
+"""One run from end to end, and the text of it that a snapshot test keeps.
 
-The verdict and the findings come first, for they are what a reviewer reads; then the canonical
-history, one event a line, without what differs between machines and versions. A team whose agent is
-not perfect yet keeps this in its repository, and sees in a diff what a change of the agent changed.
+A program is always started. A Python target runs in this process, unless something may kill it.
+Then it runs in forked children, of which each goes on where the one before was ended.
 
-MERGED: One run from end to end.
-
-MERGED: The two worlds: which one a run passes through, and in which process.
-
-A program is always started. A Python target runs in this process, unless something may kill it:
-then it runs in forked children, of which each goes on where the one before was ended.
+The snapshot stays the same as long as the agent does. The verdict and the findings come first, for
+they are what a reviewer reads. Then comes the canonical history, one event a line, without what
+differs between machines and versions. A team whose agent is not perfect yet keeps this in its
+repository, and sees in a diff what a change of the agent changed.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from harness import faults
-from harness.checks.judge import judge
+from harness.checks.judgement import judge
 from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
-from harness.core.transition.arming import seam_of
 from harness.core.transition.ports import Script
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.runner import prepare, run_folder
-from harness.runner.applicability import needs_virtual_time
+from harness.runner.applicability import World, kills, reason_not_applicable
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
 from harness.runner.restarts import Restarts
-from harness.runner.session import OwnStore, lay_seed, seed_messages
+from harness.runner.session_seed import lay_seed, seed_messages
+from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
 from harness.stores.store_options import open_unshared
 from harness.targets import TargetSpec, of_callable
-
-
-def snapshot_text(name: str, verdict: Verdict, history: History) -> str:
-    """The text of one run."""
-    return "\n".join(
-        [f"run {name}: {verdict.verdict}, {verdict.outcome}", *_snapshot_lines(verdict, history)]
-    )
-
-
-def _snapshot_lines(verdict: Verdict, history: History) -> Iterator[str]:
-    for kind, found in (("finding", verdict.findings), ("known", verdict.known)):
-        for finding in found:
-            events = ", ".join(f"#{n}" for n in finding.events)
-            yield f"{kind} {finding.code}: {finding.message}{f' ({events})' if events else ''}"
-    for doubt in verdict.doubts:
-        yield f"doubt {doubt}"
-    yield from canonical(history).decode().splitlines()
-
-
-World = Literal["simulate", "supervise"]
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -81,7 +56,23 @@ class Run(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """The run as a snapshot keeps it: `assert run == snapshot` with syrupy compares this."""
-        return snapshot_text(self.name, self.verdict, self.history)
+        return _snapshot(self.name, self.verdict, self.history)
+
+
+def _snapshot(name: str, verdict: Verdict, history: History) -> str:
+    return "\n".join(
+        [f"run {name}: {verdict.verdict}, {verdict.outcome}", *_snapshot_lines(verdict, history)]
+    )
+
+
+def _snapshot_lines(verdict: Verdict, history: History) -> Iterator[str]:
+    for kind, found in (("finding", verdict.findings), ("known", verdict.known)):
+        for finding in found:
+            events = ", ".join(f"#{n}" for n in finding.events)
+            yield f"{kind} {finding.code}: {finding.message}{f' ({events})' if events else ''}"
+    for doubt in verdict.doubts:
+        yield f"doubt {doubt}"
+    yield from canonical(history).decode().splitlines()
 
 
 def run(
@@ -110,18 +101,25 @@ def run(
         scenario = msgspec.structs.replace(scenario, seed=seed)
     chosen = _world(spec, world)
     check_faults(scenario, spec)
-    wanting = cannot_pass(scenario, spec, chosen)
-    if wanting:
-        return _not_applicable(scenario, spec, chosen, wanting)
+    reason = reason_not_applicable(scenario, spec, chosen)
+    if reason:
+        return _not_applicable(scenario, spec, chosen, reason)
     with session_folder() as folder:
         history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
-    kept = run_folder.folder_for(out, scenario) if out else None
-    if kept:
-        run_folder.write_history(kept, history)
+    return judged_run(scenario, spec, chosen, history, out)
+
+
+def judged_run(
+    scenario: Scenario, target: TargetSpec, world: World, history: History, out: Path | None
+) -> Run:
+    """The run of a history, judged; with `out`, its history is on disk before that."""
+    folder = run_folder.folder_for(out, scenario) if out else None
+    if folder:
+        run_folder.write_history(folder, history)
     verdict = judge(history)
-    if kept:
-        run_folder.write_verdict(kept, verdict)
-    return Run(scenario, spec.text, chosen, scenario.seed, history, verdict, kept)
+    if folder:
+        run_folder.write_verdict(folder, verdict)
+    return Run(scenario, target.text, world, scenario.seed, history, verdict, folder)
 
 
 def _world(spec: TargetSpec, world: World | None) -> World:
@@ -129,20 +127,6 @@ def _world(spec: TargetSpec, world: World | None) -> World:
         what = "a process or a server runs in real time; use --world supervise"
         raise InputError(what, f"target {spec.text!r}")
     return world or ("simulate" if spec.kind == "python" else "supervise")
-
-
-def cannot_pass(scenario: Scenario, spec: TargetSpec, world: World) -> str:
-    """Why the scenario cannot pass through this world with this target; "" when it can."""
-    slow = needs_virtual_time(scenario) if world == "supervise" else ""
-    if slow:
-        return f"needs virtual time: {slow}"
-    if kills(scenario) and spec.kind == "http":
-        return "needs a target that can be killed: a server is not ours to end"
-    if kills(scenario) and spec.kind == "python" and not hasattr(os, "fork"):
-        return "needs os.fork, to kill a Python target"
-    if bends_the_store(scenario) and spec.kind != "python":
-        return "needs brief.store: a program keeps its session in a store of its own"
-    return ""
 
 
 def _not_applicable(scenario: Scenario, spec: TargetSpec, world: World, reason: str) -> Run:
@@ -163,17 +147,6 @@ def session_folder() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def kills(scenario: Scenario) -> bool:
-    """Whether a fault of the scenario may end the target."""
-    return any(faults.by_kind(spec.kind).kills for spec in scenario.faults)
-
-
-def bends_the_store(scenario: Scenario) -> bool:
-    """Whether a fault of the scenario is armed on the store."""
-    armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
-    return any(seam_of(on) == "store" for on in armed)
-
-
 def pass_through(
     scenario: Scenario,
     target: TargetSpec,
@@ -186,7 +159,7 @@ def pass_through(
 ) -> History:
     """The history of a run in a world; the folder is the agent's session folder.
 
-    In supervise, `model_url` is where the model is, when it is not behind our door.
+    In supervise, `model_url` is where the model is, when another server serves it.
     """
     lay_seed(folder, seed_messages(scenario))
     if target.kind != "python":

@@ -1,4 +1,4 @@
-"""What stays of a run: its history, written before it is judged, and its verdict.
+"""The folder of a run: its history, written before it is judged, and its verdict.
 
 Files appear whole or not at all: they are written beside their place and moved into it.
 """

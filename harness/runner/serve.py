@@ -1,8 +1,8 @@
-"""A run for an agent that somebody else starts: served until the inbox ends or it is stopped.
+"""A run for an agent that the user starts: served until the inbox ends or it is stopped.
 
-Whoever calls says where the seams are, starts an agent, or has a person do it, and stops the run.
-The agent is out of reach: it cannot be killed, and how it ended is not known. So what it did is
-judged, and its end is not.
+The caller says where the seams are, starts an agent or has a person do it, and stops the run. The
+agent is out of reach: it cannot be killed, and how it ended is not known. So what it did is judged,
+and its end is not.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from harness.checks.judge import judge
 from harness.clock import RealClock
 from harness.core.history.events import Answered, AnyEvent
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
-from harness.runner import prepare, run_folder
-from harness.runner.prepare import End
-from harness.runner.run import Run, cannot_pass, session_folder
-from harness.runner.session import StoreWatch, lay_seed, open_reader, seed_messages
+from harness.runner import prepare
+from harness.runner.applicability import reason_not_applicable
+from harness.runner.run import Run, judged_run, session_folder
+from harness.runner.session_seed import lay_seed, seed_messages
+from harness.runner.store_watch import watch_store
 from harness.runner.supervise import environment
-from harness.targets import TargetSpec
+from harness.targets import End, TargetSpec
 from harness.transports.loopback import Loopback
 
 Ready = Callable[[dict[str, str]], None]
@@ -47,20 +47,13 @@ def serve(
     store, and when the port is taken.
     """
     target = TargetSpec("started by hand", "http", options={"stream": scenario.stream})
-    if wanting := cannot_pass(scenario, target, "supervise"):
-        raise InputError(wanting, scenario.run_name)
+    if reason := reason_not_applicable(scenario, target, "supervise"):
+        raise InputError(reason, scenario.run_name)
     with session_folder() as folder:
         lay_seed(folder, seed_messages(scenario))
         transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))
         _served(transition, target, folder, store, port, ready, stop)
-    kept = run_folder.folder_for(out, scenario) if out else None
-    history = transition.history
-    if kept:
-        run_folder.write_history(kept, history)
-    verdict = judge(history)
-    if kept:
-        run_folder.write_verdict(kept, verdict)
-    return Run(scenario, target.text, "supervise", scenario.seed, history, verdict, kept)
+    return judged_run(scenario, target, "supervise", transition.history, out)
 
 
 def _until_the_inbox_ends(stop: threading.Event) -> Callable[[AnyEvent], None]:
@@ -93,8 +86,7 @@ def _served(
     stop: threading.Event,
 ) -> None:
     clock, passed_a_limit = RealClock(), threading.Event()
-    if store:
-        transition.look = StoreWatch(open_reader(store, folder), transition.history).look
+    watch_store(transition, store, folder)
     with Loopback(transition, clock, port=port) as loopback:
         loopback.on_stop = partial(_stopped, passed_a_limit, stop)
         prepare.start(transition, target, "supervise", 0, bool(store))

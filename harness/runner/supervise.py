@@ -7,7 +7,6 @@ of the script and started again on the same session folder.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -21,18 +20,13 @@ from harness.clock import RealClock
 from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import InputError
 from harness.runner import prepare
-from harness.runner.prepare import End
-from harness.runner.session import StoreWatch, open_reader
-from harness.targets import TargetSpec
+from harness.runner.store_watch import watch_store
+from harness.targets import End, TargetSpec
 from harness.targets.http_target import post_run
+from harness.targets.process_target import end_program, output_tail, signal_group, start_program
 from harness.transports.loopback import Loopback
-
-GRACE_S = 2.0
-"""How long a program may take to end after SIGTERM."""
-
-TEXT_MAX = 2000
+from harness.transports.sdk_clients import model_environment
 
 
 def supervise(
@@ -40,11 +34,10 @@ def supervise(
 ) -> History:
     """Run a program or call a server until it ends, is killed too often, or meets a limit.
 
-    With `model_url` its model is there, and not behind our door.
+    With `model_url` its model is there, behind another server.
     """
     clock = RealClock()
-    if store:
-        transition.look = StoreWatch(open_reader(store, folder), transition.history).look
+    watch_store(transition, store, folder)
     with Loopback(transition, clock, model_url=model_url) as loopback:
         end = _Attempts(transition, target, folder, loopback, clock, bool(store)).run()
     transition.look(clock.now_ms())
@@ -106,18 +99,18 @@ class _Attempts:
             return End("limit", code, "a limit was answered and the program went on calling")
         if code == 0:
             return End("returned", 0)
-        return End("crashed", code, _tail(output))
+        return End("crashed", code, output_tail(output))
 
     def _kill(self) -> None:
         self.killed = True
         history = self.transition.history
         last = next(e for e in reversed(history.events) if isinstance(e, Answered))
         history.killed(at_ms=self.clock.now_ms(), session=last.session, turn=last.turn, at=last.key)
-        _signal_group(self.child, signal.SIGKILL)
+        signal_group(self.child, signal.SIGKILL)
 
     def _stop(self) -> None:
         self.stopped = True
-        _signal_group(self.child, signal.SIGTERM)
+        signal_group(self.child, signal.SIGTERM)
 
 
 def environment(
@@ -131,10 +124,7 @@ def environment(
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": os.environ.get("LANG", "C.UTF-8"),
         "HOME": str(home),
-        "ANTHROPIC_BASE_URL": urls.model,
-        "ANTHROPIC_API_KEY": "sk-dummy",
-        "OPENAI_BASE_URL": f"{urls.model}/v1",
-        "OPENAI_API_KEY": "sk-dummy",
+        **model_environment(urls.model),
         "HARNESS_INBOX_URL": urls.inbox,
         "HARNESS_OUTBOX_URL": urls.outbox,
         "HARNESS_TOOLS_URL": urls.tools,
@@ -144,51 +134,3 @@ def environment(
         "HARNESS_SEED": str(scenario.seed),
         "HARNESS_WIRE": scenario.wire,
     }
-
-
-def start_program(
-    target: TargetSpec, env: dict[str, str], output: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    """Start a program in a process group of its own.
-
-    Raises InputError when it cannot be started.
-    """
-    try:
-        return subprocess.Popen(
-            target.command,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise InputError(
-            f"cannot be started: {error.strerror}", f"target {target.text!r}"
-        ) from None
-
-
-def end_program(child: subprocess.Popen[bytes]) -> None:
-    """End what is left of a program and its children: SIGTERM, then SIGKILL of the group."""
-    if child.poll() is None:
-        _signal_group(child, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(GRACE_S)
-    _signal_group(child, signal.SIGKILL)
-    child.wait()
-
-
-def _signal_group(child: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
-    if child is None:
-        return
-    try:
-        os.killpg(child.pid, number)
-    except (ProcessLookupError, PermissionError):
-        return
-
-
-def _tail(output: IO[bytes]) -> str:
-    """The last lines that a program wrote, for the finding."""
-    size_bytes = output.seek(0, os.SEEK_END)
-    output.seek(max(0, size_bytes - TEXT_MAX))
-    return output.read().decode("utf-8", "replace").strip()

@@ -1,11 +1,12 @@
-"""Shrinking: a scenario is cut until nothing more can go without losing the finding.
+"""Shrinking: cut a scenario as long as the finding stays.
 
-`search` goes from one kept candidate to the next, `reductions` lists what is tried, `measure` says
-what smaller means, `keeping` whether the finding is still there, and `shape` what makes it the
-same one. `unpacked` writes out what a scenario only names, so that it can be cut.
+`shrinker` tries the reductions in their order and goes on from what it keeps. `scenario_size` says
+which of two scenarios is smaller. `finding_oracle` plays a candidate and says whether it still
+shows the finding. `delta_debugging` has the searches that every reduction is made of. `inlining`
+writes out what a scenario only names, so that it can be cut.
 """
 
-from harness.shrink.keeping import Keeping
-from harness.shrink.search import Shrunk, Step, shrink
+from harness.shrink.finding_oracle import FindingOracle
+from harness.shrink.shrinker import ShrinkStep, Shrunk, shrink
 
-__all__ = ["Keeping", "Shrunk", "Step", "shrink"]
+__all__ = ["FindingOracle", "ShrinkStep", "Shrunk", "shrink"]

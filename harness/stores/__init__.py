@@ -1,6 +1,86 @@
-"""Session stores: where an agent keeps what was said, row by row, for good.
+"""Session stores: where an agent keeps what was said, row by row, durably. A public module.
 
 A store is append-only and its rows have an identity. It is written before anything is sent, so
-that what was acknowledged survives a kill, and it knows which inbound messages it has taken in, so
-that none is taken in twice. Each store reads itself for the harness too (`core.ports.Store`).
+that what was acknowledged survives a kill. It knows which inbound messages it has taken in, so that
+none is taken in twice. Each store reads itself for the harness too (`Store`).
+
+For an agent of your own: `SqliteStore`, `JsonlStore`, `PostgresStore`, or `open_store` by name; all
+are a `SessionStore`. For the store that your agent has: a store reader, which is a public function
+of a plug-in whose first parameter is `path`, or `url` for a server, and which returns a `Store`:
+
+    def notes(path: Path) -> Store:
+        return NotesStore(path)
+
+The harness looks with it at the store of a run (`--store my_parts.notes:log.txt`), and at a session
+to begin with (`session: {file: log.txt, format: my_parts.notes}`). `read` gives all rows in order,
+each made by `stored_row(id, message)`; where nothing is yet it gives none. It is called before each
+call of the agent, so it should read again only what is new.
 """
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.core.history.events import StoredRow as StoredRow
+    from harness.core.transition.ports import Store as Store
+    from harness.stores.jsonl import JsonlStore as JsonlStore
+    from harness.stores.postgres import PostgresStore as PostgresStore
+    from harness.stores.session_store import Pending as Pending
+    from harness.stores.session_store import SessionRow as SessionRow
+    from harness.stores.session_store import SessionStore as SessionStore
+    from harness.stores.session_store import stored_row as stored_row
+    from harness.stores.sqlite import SqliteStore as SqliteStore
+    from harness.stores.store_options import open_store as open_store
+    from harness.stores.store_readers import Reader as Reader
+    from harness.stores.store_readers import open_reader as open_reader
+    from harness.stores.store_readers import parts_of as parts_of
+    from harness.stores.store_readers import readers as readers
+
+_HOMES = {
+    "JsonlStore": "harness.stores.jsonl",
+    "Pending": "harness.stores.session_store",
+    "PostgresStore": "harness.stores.postgres",
+    "Reader": "harness.stores.store_readers",
+    "SessionRow": "harness.stores.session_store",
+    "SessionStore": "harness.stores.session_store",
+    "SqliteStore": "harness.stores.sqlite",
+    "Store": "harness.core.transition.ports",
+    "StoredRow": "harness.core.history.events",
+    "open_reader": "harness.stores.store_readers",
+    "open_store": "harness.stores.store_options",
+    "parts_of": "harness.stores.store_readers",
+    "readers": "harness.stores.store_readers",
+    "stored_row": "harness.stores.session_store",
+}
+
+__all__ = [
+    "JsonlStore",
+    "Pending",
+    "PostgresStore",
+    "Reader",
+    "SessionRow",
+    "SessionStore",
+    "SqliteStore",
+    "Store",
+    "StoredRow",
+    "open_reader",
+    "open_store",
+    "parts_of",
+    "readers",
+    "stored_row",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its home, once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -13,9 +13,10 @@ from os import PathLike
 from pathlib import Path
 
 from harness.core.history.events import StoredRow
-from harness.core.values.messages import Message, digest
+from harness.core.values.messages import Message
 from harness.recordings.drafts import ROLES, Draft, Drafts, said_on
 from harness.recordings.lines import Entry, Notes, entries, split
+from harness.stores.session_store import stored_row
 
 
 class ClaudeCodeStore:
@@ -41,7 +42,7 @@ class ClaudeCodeStore:
         log = self._logs.setdefault(file, _Log(file))
         log.refresh()
         for draft in log.told():
-            yield StoredRow(prefix + draft.id, digest(draft.message)), draft.message
+            yield stored_row(prefix + draft.id, draft.message)
 
     def close(self) -> None:
         """Nothing is held open between looks."""

@@ -1,15 +1,10 @@
-"""hermes' `state.db`, read and never written: while the agent runs, and as an incident afterwards.
+"""hermes' `state.db`, read and never written: while the agent runs, and as a recording afterwards.
 
 The agent keeps the database in WAL mode, so what it wrote last stands in `state.db-wal`. Reading
 beside a running agent takes the ordinary read-only mode, which sees the log and may leave an index
 (`-shm`) behind. A file that nobody has open, without a log, is read as it lies, so that nothing is
 written beside it, wherever it is. The database is a stranger's: only plain tables are read, for a
 view could run anything.
-
-MERGED: Recordings in files, whatever holds them: text is read by `load`, a database by its own store.
-
-A database is no recording by its bytes alone, for the last of what was written may stand in a log
-beside it; so it is told by its first bytes and opened by its name.
 """
 
 from __future__ import annotations
@@ -25,11 +20,11 @@ from urllib.parse import quote
 
 from harness.core.history.events import StoredRow
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json, Message, digest
-from harness.files.recording_file import read_recording
+from harness.core.values.messages import Json, Message
 from harness.recordings import hermes
 from harness.recordings.lines import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
+from harness.stores.session_store import stored_row
 
 _BUSY_S = 5.0
 _SESSIONS = ("id", "model", "system_prompt")
@@ -71,6 +66,16 @@ def read_database(path: str | PathLike[str]) -> Recording:
             if not _columns(db, table):
                 raise InputError(f"a SQLite database without hermes' table `{table}`", str(path))
         return hermes.recording(_rows(db), _select(db, "sessions", _SESSIONS, "id"))
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is a SQLite database by its first bytes; False where it cannot be read."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return regular and hermes.looks_like(file.read(len(hermes.MAGIC)))
+    except OSError:
+        return False
 
 
 def _has_log(path: Path) -> bool:
@@ -131,23 +136,4 @@ def _stored(row: Mapping[str, Json]) -> tuple[StoredRow, Message]:
     message = hermes.message(row)
     inbound = row.get("platform_message_id")
     kept = inbound if isinstance(inbound, str) and message.role == "user" else ""
-    return StoredRow(str(row["id"]), digest(message), kept), message
-
-
-def read_any_recording(path: Path, kind: str = "auto") -> Recording:
-    """The recording in a file; `kind` is a name of `incidents.read.FORMATS` or `auto`.
-
-    Raises InputError, naming the file, for one that cannot be read.
-    """
-    if kind == "hermes" or (kind == "auto" and _is_database(path)):
-        return read_database(path)
-    return read_recording(path, kind)
-
-
-def _is_database(path: Path) -> bool:
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return regular and hermes.looks_like(file.read(len(hermes.MAGIC)))
-    except OSError:
-        return False
+    return stored_row(str(row["id"]), message, kept)

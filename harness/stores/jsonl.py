@@ -1,11 +1,9 @@
-"""How a store of files writes: all of the bytes, then a sync. A place where a disk can fail.
-
-MERGED: A session store in one JSON Lines file: a line is a fact, and a fact is never taken back.
+"""A session store in one JSON Lines file: a line is a fact, and a fact is never taken back.
 
 Each line is written whole and synced before the call returns. A process that is killed may leave a
 torn last line: it was never acknowledged, so the next write cuts it off. Damage elsewhere is not
-ours to hide: the line is left out and named in `notes`. Lines end at `\n` and nowhere else, for
-U+2028 and its like may stand inside a message.
+ours to hide: the line is left out and named in `notes`. Lines end at `\\n` and nowhere else, for
+U+2028 and its like may stand inside a message. `Disk` is where a disk can fail.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The lines of a JSON Lines session: each is a fact, tagged with what it says.
 
-What each write of a session store says is told here once, as the facts of `said_by`.
+`facts_of` has the facts that each write of a session store says. The stores under fault use the
+same.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class SessionStore(Protocol):
 
 
 def no_commit_hook() -> None:
-    """What `at_commit` does where nobody watches."""
+    """The `at_commit` of a store that no one watches."""
 
 
 def history_rows(
@@ -121,6 +121,11 @@ def history_rows(
     return [SessionRow("", message), *rows[start:]]
 
 
+def stored_row(id: str, message: Message, inbound: str = "") -> tuple[StoredRow, Message]:
+    """A row in the form of `Store.read`; `inbound` is the id of the inbound message it keeps."""
+    return StoredRow(id, digest(message), inbound), message
+
+
 def store_rows(rows: Iterable[SessionRow]) -> list[tuple[StoredRow, Message]]:
-    """Rows in the form of `core.ports.Store.read`."""
-    return [(StoredRow(row.id, digest(row.message), row.inbound), row.message) for row in rows]
+    """Rows of a session store in the form of `Store.read`."""
+    return [stored_row(row.id, row.message, row.inbound) for row in rows]

@@ -1,4 +1,4 @@
-"""Which store a name means: the table behind the options `store` and `dsn` of an agent.
+"""The session store that the options `store` and `dsn` of an agent name.
 
 A store of files stands in the session folder. One on a server has a schema of its own there, named
 like the folder, so that sessions of different runs never meet.

@@ -1,20 +1,123 @@
-"""A foreign agent's session: one message a line, free of any wire, as the harness reads it.
+"""Store readers: how the harness looks at a store that an agent keeps by itself.
 
-A line is `{"role": …, "blocks": […]}`; an `id` beside them names the inbound message that the row
-keeps. The file may not be there yet, and its last line may be torn, for it is read while the agent
-writes. Lines end with a line feed and nothing else: U+2028 inside a text ends none.
+A reader is a public function that opens a store and is recognised by its signature. Its first
+parameter is `path`, a path below the session folder of the agent, or `url`, the text as it stands.
+It returns a `Store`, and says so by its annotation. A plug-in's readers are known as `PREFIX.name`.
+
+A store is read while the agent writes it. Where nothing is yet, a store has no rows. A torn last
+row is left out, for its writer has not finished it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from os import PathLike
 from pathlib import Path
+from typing import get_type_hints
 
 import msgspec
 
 from harness.core.history.events import StoredRow
-from harness.core.values.messages import Block, Message, digest
+from harness.core.transition.ports import Store
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
+from harness.core.values.messages import Block, Message
+from harness.stores.session_store import stored_row
+
+Reader = Callable[..., Store]
+"""Opens the store at a path, or behind a URL."""
+
+
+def sqlite(path: Path) -> Store:
+    """The session store of the harness in SQLite."""
+    from harness.stores.sqlite import SqliteStore
+
+    return SqliteStore(path, synchronous="OFF")
+
+
+def jsonl(path: Path) -> Store:
+    """One message a line, free of any provider."""
+    return MessageLines(path)
+
+
+def claude_code(path: Path) -> Store:
+    """A session log of Claude Code, or a folder of them."""
+    from harness.stores.claude_code_store import ClaudeCodeStore
+
+    return ClaudeCodeStore(path)
+
+
+def hermes(path: Path) -> Store:
+    """The database of a hermes agent."""
+    from harness.stores.hermes_store import HermesStore
+
+    return HermesStore(path)
+
+
+def postgres(url: str) -> Store:
+    """The session store of the harness on a PostgreSQL server."""
+    from harness.stores.store_options import open_postgres
+
+    return open_postgres(url)
+
+
+def parts_of(plugin: Plugin) -> Mapping[str, Reader]:
+    """The store readers that a plug-in brings, by their names without the prefix."""
+    return {name: part for name, part in plugin.functions.items() if _is_reader(part)}
+
+
+def _is_reader(function: Callable[..., object]) -> bool:
+    first = next(iter(inspect.signature(function).parameters), "")
+    return first in ("path", "url") and _returns_store(function)
+
+
+def _returns_store(function: Callable[..., object]) -> bool:
+    try:
+        returned = get_type_hints(function).get("return")
+    except NameError:  # imported for type checkers alone
+        text = str(function.__annotations__.get("return", ""))
+        return text.strip("\"'").rpartition(".")[2] == "Store"
+    return returned is Store or Store in getattr(returned, "__mro__", ())
+
+
+def readers() -> Mapping[str, Reader]:
+    """Every store reader by its full name: our own, then those of the loaded plug-ins."""
+    return _readers(loaded())
+
+
+@cache
+def _readers(plugins: tuple[Plugin, ...]) -> Mapping[str, Reader]:
+    own = parts_of(Plugin("", sys.modules[__name__]))
+    guests = {
+        f"{plugin.prefix}.{name}": reader
+        for plugin in plugins
+        for name, reader in parts_of(plugin).items()
+    }
+    return {**own, **guests}
+
+
+def reader_named(name: str, place: str = "") -> Reader:
+    """The store reader of a name. Raises InputError, with the nearest names, for an unknown one."""
+    if name not in readers():
+        raise InputError(f"no store reader {name!r}; {unknown_name(name, readers())}", place)
+    return readers()[name]
+
+
+def open_reader(spec: str, folder: Path) -> Store:
+    """The store that `READER:PATH` names, below the session folder, or `READER:URL`.
+
+    Raises InputError for an unknown reader.
+    """
+    name, _, rest = spec.partition(":")
+    reader = readers().get(name)
+    if reader is None or not rest:
+        hint = unknown_name(name, readers())
+        raise InputError(f"a store is READER:PATH; {hint}", f"store {spec!r}")
+    takes_url = "url" in inspect.signature(reader).parameters
+    return reader(rest if takes_url else folder / rest)
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -27,7 +130,12 @@ _decode_line = msgspec.json.Decoder(_Line).decode
 
 
 class MessageLines:
-    """Reads a file of messages; a row's id is its line number, so a rewritten row has changed."""
+    """A foreign agent's session: one message a line, as the harness reads it.
+
+    A line is `{"role": …, "blocks": […]}`; an `id` beside them names the inbound message that the
+    row keeps. A row's id is its line number, so a rewritten row has changed. Lines end with a line
+    feed and nothing else: U+2028 inside a text ends none.
+    """
 
     name = "jsonl"
 
@@ -47,5 +155,4 @@ def _message_row(number: int, line: bytes) -> tuple[StoredRow, Message] | None:
         row = _decode_line(line)
     except (msgspec.DecodeError, msgspec.ValidationError):
         return None
-    message = Message(row.role, row.blocks)
-    return StoredRow(str(number), digest(message), row.id), message
+    return stored_row(str(number), Message(row.role, row.blocks), row.id)

@@ -1,13 +1,10 @@
-"""A store whose writes are told of, one by one: where kill points and failing disks come from.
+"""The writes of a session store, one by one, and what of them a kill may not lose.
 
-Each write has three moments: `before` it, `inside` it, when all of it is said and nothing of it
-counts, and `after` it, when it counts and its caller does not know yet. What comes back from the
-call is `acknowledged`: from then on the agent may rely on it.
-
-MERGED: What a store owes after a kill: every row whose write was acknowledged, once.
-
-The agent relies on a write from the moment in which it returns. Which rows these are is written
-down beside the history, for a history only tells what a later look at the store has found.
+Each write has three moments: `before` it; `inside` it, when all of it is said and nothing of it
+counts; `after` it, when it counts and its caller does not know yet. Kill points and failing disks
+come from here. A write is acknowledged when its call returns. From then on the agent relies on it,
+so a store owes every acknowledged row after a kill, once. These rows are written down beside the
+history, for a history only tells what a later look at the store has found.
 """
 
 from __future__ import annotations

@@ -1,5 +1,9 @@
-"""Targets: what is under test, found by its specification."""
+"""Targets: what is under test, found by its specification.
 
-from harness.targets.spec import TargetSpec, names, of_callable, resolve
+`spec` reads a name of the command line. `python_target` calls a Python agent, `process_target`
+starts and ends a program, `http_target` gives a server its run.
+"""
 
-__all__ = ["TargetSpec", "names", "of_callable", "resolve"]
+from harness.targets.spec import End, TargetSpec, names, of_callable, resolve
+
+__all__ = ["End", "TargetSpec", "names", "of_callable", "resolve"]

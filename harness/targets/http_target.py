@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from harness.core.values.errors import InputError
-from harness.runner.prepare import End
+from harness.targets.spec import End
 
 BODY_MAX = 2000
+"""How many bytes of a server's answer a finding quotes."""
 
 
 def post_run(url: str, brief: dict[str, str], timeout_s: float) -> End:

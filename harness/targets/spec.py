@@ -15,7 +15,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -40,6 +40,14 @@ class TargetSpec(msgspec.Struct, frozen=True):
     command: tuple[str, ...] = ()
     url: str = ""
     options: dict[str, str | int | bool] = {}
+
+
+class End(NamedTuple):
+    """How a target ended, in the words of the ended event."""
+
+    how: str
+    exit_code: int | None = None
+    text: str = ""
 
 
 def names() -> dict[str, str]:

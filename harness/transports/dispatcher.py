@@ -1,4 +1,4 @@
-"""What every door shares: one transition, one lock, one clock.
+"""The way from any transport to one run: one transition, one lock, one clock.
 
 The lock is held while the transition decides and never while a step is carried out, so a scripted
 wait of one connection holds up no other.
@@ -20,7 +20,7 @@ from harness.core.values.plans import Head, Jump, Kill, Plan, Raise, Send, Step,
 
 
 def _nothing() -> None:
-    """What a door calls where nobody listens."""
+    """The callback of a run that cannot be killed or stopped."""
 
 
 class Dispatcher:
@@ -115,7 +115,7 @@ class Dispatcher:
 
     def _wait(self, seconds: float) -> None:
         if isinstance(self.clock, VirtualClock):
-            self.clock.sleep(seconds, source="door")
+            self.clock.sleep(seconds, source="transport")
         else:
             self.clock.sleep(seconds)
 

@@ -1,18 +1,15 @@
-"""The head of an ordinary request, read without a state machine.
+"""HTTP framing on a socket: requests by h11, answers by our own hand.
 
 h11 reads whatever a client sends, with the care that this needs; that costs more than all else that
-the loopback door does for a call. Nearly every request is plain: a method, an absolute path,
+the loopback server does for a call. Nearly every request is plain: a method, an absolute path,
 HTTP/1.1, headers of visible characters, one content length or none. What is plain is read here,
-line by line; anything else is left to h11, which says what is wrong with it. What this reads, h11
-would read the same. The next request on a connection nearly always has the same head with another
-length, and is known by that.
+line by line; anything else is left to h11, which says what is wrong with it. What `PlainHeads`
+reads, h11 would read the same. The next request on a connection nearly always has the same head
+with another length, and is known by that. One h11 connection object reads one request, and hands on
+what follows.
 
-MERGED: HTTP framing on a socket: requests by h11, answers by our own hand.
-
-h11 reads what clients send, for that needs care; only what is plain (`request_head`) goes past it.
 Answers are put together here, since a harness must be able to send what no HTTP library lets
-through: half a body, a head alone, nothing. One h11 connection object reads one request; what came
-after it is handed on to the next.
+through: half a body, a head alone, nothing.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
 """A plan as one HTTP exchange: what comes before the first byte, the head, the body's parts.
 
-Both doors carry this out, so a plan means the same to a client behind either. What ends a body is
-told by its head, as in HTTP itself. With `content-length`, a body that stops short is broken. With
+Every transport carries this out, so a plan means the same to each client. The head tells what ends
+a body, as in HTTP itself. With `content-length`, a body that stops short is broken. With
 `transfer-encoding: chunked`, a `Close` comes before the last chunk, and the body is broken too.
-With neither, a `Close` is how such a body ends, and the client takes it for whole. A first `Send`
-without a head is sent as it stands: the plan brings its own framing, or there is none.
+With neither, a `Close` is how such a body ends, and the client takes it for whole.
 
-MERGED: An answer that is sent as it stands, as a client's own HTTP parser would read it.
-
-A plan whose first bytes have no head brings its own status line and framing, or none at all. Over
-a socket it needs no reading. In process there is no socket, so the parser that the HTTP libraries
-ride on (h11) reads it here, and what it says of broken bytes is what the client is told.
+A first `Send` without a head is raw: the plan brings its own status line and framing, or none. Over
+a socket its bytes go out as they stand. In process there is no socket, so `read_raw` reads them
+with the parser that the HTTP libraries ride on (h11). The client is told what h11 says of broken
+bytes.
 """
 
 from __future__ import annotations

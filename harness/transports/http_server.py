@@ -1,16 +1,14 @@
-"""The server behind the loopback doors: a listener, a thread a connection, an orderly end.
+"""The loopback server: a listener, a thread a connection, and plans carried out on a socket.
 
 It binds 127.0.0.1 and nothing else. A client that leaves, a request that is no HTTP and a shutdown
 in the middle of a wait are ordinary ends here; none prints a traceback.
 
-MERGED: One connection of the loopback door: its requests, and plans carried out on a socket.
-
 The frame of a body follows the plan. What is known at once is one segment with its length. What
 comes in pieces comes in chunks, or, where it ends by a `Close` and its head says nothing else,
-without a frame: the end of the connection is its end. Bytes without a head go out as they stand. A
-client gives up by its own clock, so a time-out is silence here until it does; `Raise("connect")`
-and `Raise("dns")`, too late for a refusal, are a reset. A head that says `keep-alive: timeout=0`
-is taken at its word: the connection, which the client keeps, ends once the answer is out.
+without a frame: the end of the connection is its end. A client gives up by its own clock, so a
+time-out is silence until it does. `Raise("connect")` and `Raise("dns")`, too late for a refusal,
+are a reset. A head that says `keep-alive: timeout=0` is taken at its word: the connection, which
+the client keeps, ends once the answer is out.
 """
 
 from __future__ import annotations
@@ -126,7 +124,7 @@ class Responder:
 
     def __init__(self, route: Route, connection: Connection) -> None:
         self._route, self._connection = route, connection
-        self._door: Dispatcher
+        self._dispatcher: Dispatcher
 
     def serve(self) -> None:
         """Answer requests until the client leaves, the plan ends the connection, or the server."""
@@ -134,7 +132,7 @@ class Responder:
         try:
             for request in self._connection.requests():
                 endpoints, request = self._route(request)
-                self._door = endpoints.door
+                self._dispatcher = endpoints.dispatcher
                 plan = endpoints.plan(request, self._connection.pause)
                 if (known := at_once(plan)) is not None:
                     answer = whole_answer(*known, reusable=request.reusable)
@@ -213,16 +211,16 @@ class Responder:
             case Raise():
                 raise Hangup(reset=True)
             case Kill():
-                self._door.carry_out(step)
+                self._dispatcher.carry_out(step)
                 raise Hangup(reset=True)
             case _:
-                self._door.carry_out(step)
+                self._dispatcher.carry_out(step)
 
     def _stop(self, text: str) -> None:
         """The run is over: say so, and have the target ended from outside."""
         answer = error_answer(503, text.removeprefix("loop-harness: "))
         self._whole(answer, reusable=False)
-        self._door.on_stop()
+        self._dispatcher.on_stop()
         raise Hangup
 
     def _whole(self, plan: Plan, *, reusable: bool) -> None:

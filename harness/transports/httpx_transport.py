@@ -1,17 +1,14 @@
-"""The in-process door for HTTP clients: one transport for httpx2 and httpx, sync and async.
+"""The in-process transport for HTTP clients of httpx2 and httpx, sync and async.
 
-A request tells by its class which library it belongs to; the answer, its stream and its errors
-are made of the same one, so neither library is imported here. A plan that only sends is one whole
-response, cheaper than that of the library's own `MockTransport`; any other one becomes a stream
-that waits, breaks off or fails where the plan says so, with the library's own exceptions.
-
-MERGED: A whole answer as a response of the client's own library.
+A request tells by its class which library it belongs to. The answer, its stream and its errors are
+made of the same library, so neither is imported here. A plan that only sends is one whole response.
+Any other plan becomes a stream that waits, breaks off or fails where the plan says so, with the
+library's own exceptions.
 
 `Response(content=...)` puts a body that is at hand through the library's stream, decoder and
-chunker, only to keep the same bytes: four fifths of what a response costs. A body without a
-content encoding may be kept at once, on a response that is marked as read, and its headers, nearly
-the same ones in every answer, need to be put into bytes only once. The library has no public name
-for either, so it is done only while the library's own responses keep body and headers in the same
+chunker, only to keep the same bytes: four fifths of what a response costs. So `whole_response` puts
+body and headers where the library keeps them, on a response that is marked as read. The library has
+no public name for either. It is done only while the library's own responses keep them in the same
 places, and a property test holds both ways equal.
 """
 
@@ -48,15 +45,15 @@ class HttpxTransport:
     the run is over.
     """
 
-    def __init__(self, door: Dispatcher) -> None:
-        self._door = door
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     def handle_request(self, request: Any) -> Any:
         """Answer a request of a synchronous client."""
         plan = self._plan(request, request.read())
         if (known := at_once(plan)) is not None:
             return whole_response(library_of(request.__class__), *known)
-        carrier = _Carrier(self._door, request)
+        carrier = _Carrier(self._dispatcher, request)
         answer = _as_exchange(plan)
         for step in answer.before:
             carrier.step(step)
@@ -67,7 +64,7 @@ class HttpxTransport:
         plan = self._plan(request, await request.aread())
         if (known := at_once(plan)) is not None:
             return whole_response(library_of(request.__class__), *known)
-        carrier = _Carrier(self._door, request)
+        carrier = _Carrier(self._dispatcher, request)
         answer = _as_exchange(plan)
         for step in answer.before:
             await carrier.astep(step)
@@ -77,7 +74,7 @@ class HttpxTransport:
         headers = _headers_read(request.headers)
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = None if read_s is None else int(read_s * 1000)
-        return self._door.model(request.method, request.url.path, headers, body, timeout_ms)
+        return self._dispatcher.model(request.method, request.url.path, headers, body, timeout_ms)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -144,8 +141,8 @@ def _as_exchange(plan: Plan) -> Exchange:
 class _Carrier:
     """Carries out the steps of one answer towards one client."""
 
-    def __init__(self, door: Dispatcher, request: Any) -> None:
-        self._door, self._request = door, request
+    def __init__(self, dispatcher: Dispatcher, request: Any) -> None:
+        self._dispatcher, self._request = dispatcher, request
         self._library = library_of(request.__class__)
         self._begun = False
 
@@ -161,15 +158,15 @@ class _Carrier:
     def step(self, step: Step) -> None:
         """A step between bytes."""
         self._refuse(step)
-        self._door.carry_out(step)
+        self._dispatcher.carry_out(step)
 
     async def astep(self, step: Step) -> None:
         """A step between bytes, waiting in the task."""
         self._refuse(step)
         if isinstance(step, Wait):
-            await self._door.clock.asleep(step.ms / 1000)
+            await self._dispatcher.clock.asleep(step.ms / 1000)
         else:
-            self._door.carry_out(step)
+            self._dispatcher.carry_out(step)
 
     def _refuse(self, step: Step) -> None:
         """Raise what the step makes of the connection, if it ends it."""

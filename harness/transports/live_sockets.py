@@ -1,4 +1,4 @@
-"""What went past the in-process door: attempts to reach anything by a socket.
+"""Calls that pass by the in-process transport: attempts to reach anything by a socket.
 
 In simulate every call has to cross a seam. One that opens a socket was not intercepted, so it is
 refused, and its address is kept for the verdict. CPython's audit events tell of it without a

@@ -1,4 +1,4 @@
-"""The loopback door: an HTTP server for agents in any language, in real time.
+"""The loopback transport: an HTTP server for agents in any language, in real time.
 
 `Loopback` serves one run. `Loopbacks` serves many at once from one server, each below a prefix of
 its own (`/r/NAME`), with its own history, so that hundreds of agents need one port.
@@ -42,7 +42,7 @@ class Loopback:
     """The server of one run, between `start` and `close`; a context manager does both.
 
     `urls` are where it listens; `model_url` is where the model is, when it is not behind this
-    door. `port` 0 takes a free one. `start` raises InputError when a port is taken.
+    server. `port` 0 takes a free one. `start` raises InputError when a port is taken.
     """
 
     urls: Urls
@@ -51,8 +51,8 @@ class Loopback:
         self, transition: Transition, clock: Clock, *, port: int = 0, model_url: str = ""
     ) -> None:
         self._model_url = model_url
-        self.door = Dispatcher(transition, clock)
-        endpoints = Endpoints(self.door)
+        self.dispatcher = Dispatcher(transition, clock)
+        endpoints = Endpoints(self.dispatcher)
         self._server = Server(responder(lambda request: (endpoints, request)), port)
 
     def start(self) -> Urls:
@@ -69,20 +69,20 @@ class Loopback:
     @property
     def on_kill(self) -> Callable[[], None]:
         """What ends the target at a `Kill` step."""
-        return self.door.on_kill
+        return self.dispatcher.on_kill
 
     @on_kill.setter
     def on_kill(self, kill: Callable[[], None]) -> None:
-        self.door.on_kill = kill
+        self.dispatcher.on_kill = kill
 
     @property
     def on_stop(self) -> Callable[[], None]:
         """What ends the target once the run is over; no exception of ours can reach it."""
-        return self.door.on_stop
+        return self.dispatcher.on_stop
 
     @on_stop.setter
     def on_stop(self, stop: Callable[[], None]) -> None:
-        self.door.on_stop = stop
+        self.dispatcher.on_stop = stop
 
     def __enter__(self) -> Self:
         self.start()

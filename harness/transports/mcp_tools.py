@@ -1,16 +1,13 @@
 """The scenario's tools as an MCP server, made with the official `mcp` package.
 
 What a tool answers is a result, also where it failed: MCP keeps protocol errors for calls that
-never reached a tool. Which call of the model a tool call belongs to is not said by MCP; a client
-that knows may say so in `_meta` (`toolUseId`), else the door finds the call that is meant.
+never reached a tool. MCP does not say which call of the model a tool call belongs to. A client that
+knows may say so in `_meta` (`toolUseId`), else the call that is meant is found in the history.
 
-MERGED: Tools over MCP on the loopback server: streamable HTTP, one exchange a request.
-
-The official server reads the request and words the answer, as an application without sessions and
-streams; our own server carries the bytes. So a fault on a tool reaches an MCP client as it reaches
-any other: the answer is late, cut, reset, or never comes.
-
-MERGED: Tools over MCP in one process: the official client on the official server, in virtual time.
+Over the loopback server the official server reads the request and words the answer, as an
+application without sessions and streams; our own server carries the bytes. So a fault on a tool
+reaches an MCP client as it reaches any other: the answer is late, cut, reset, or never comes. In
+process the official client talks to the official server in virtual time.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ from harness.core.values.plans import Answer, Head, Plan, Raise, Send, Step, Too
 from harness.transports.dispatcher import Dispatcher, json_answer
 from harness.transports.http_connection import Request
 from harness.transports.http_exchange import CONNECTION_ERRORS
-from harness.transports.in_process import outcome
+from harness.transports.python_calls import outcome
 
 Call = Callable[[str, Json, str], Awaitable[ToolAnswer]]
 """`(tool, input, id or "") -> answer`."""
@@ -100,8 +97,8 @@ _ONLY_POST = {"error": "loop-harness: this MCP server answers POST and keeps no 
 class McpEndpoint:
     """`/harness/mcp` of one run."""
 
-    def __init__(self, door: Dispatcher) -> None:
-        self._door = door
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     def plan(self, request: Request, session: str) -> Plan:
         """The plan for a request: the steps of a tool's plan, its answer in the words of MCP."""
@@ -110,12 +107,12 @@ class McpEndpoint:
         plans: list[Plan] = []
 
         async def call(name: str, input: Json, stated: str) -> ToolAnswer:
-            history = self._door.transition.history
+            history = self._dispatcher.transition.history
             id_ = stated or meant_call(history, session, name, input)
-            plans.append(self._door.tool(ToolRequest(id_, name, input), session))
+            plans.append(self._dispatcher.tool(ToolRequest(id_, name, input), session))
             return tool_answer(plans[-1])
 
-        server = tool_server(self._door.transition.scenario.tools, call)
+        server = tool_server(self._dispatcher.transition.scenario.tools, call)
         answer = asyncio.run(_exchange(server, request))
         return _in_place(plans[-1], answer) if plans else (answer,)
 
@@ -183,21 +180,21 @@ def _scope(request: Request) -> dict[str, Any]:
     }
 
 
-def in_process_server(door: Dispatcher) -> Any:
+def in_process_server(dispatcher: Dispatcher) -> Any:
     """The scenario's tools as an `mcp.server.Server`, whose calls cross the tool seam.
 
     A tool that raises, times out or loses its connection is an error result, with its own text.
     """
 
     async def call(name: str, input: Json, stated: str) -> ToolAnswer:
-        id_ = stated or meant_call(door.transition.history, "", name, input)
-        plan = door.tool(ToolRequest(id_, name, input))
+        id_ = stated or meant_call(dispatcher.transition.history, "", name, input)
+        plan = dispatcher.tool(ToolRequest(id_, name, input))
         for step in plan:
             if isinstance(step, Wait):
-                await door.clock.asleep(step.ms / 1000)
+                await dispatcher.clock.asleep(step.ms / 1000)
         quick = tuple(step for step in plan if not isinstance(step, Wait))
         try:
-            answer = outcome(door, quick, f"the tool {name}")
+            answer = outcome(dispatcher, quick, f"the tool {name}")
         except RunStopped:
             raise
         except (RuntimeError, OSError) as error:
@@ -205,4 +202,4 @@ def in_process_server(door: Dispatcher) -> Any:
         assert isinstance(answer, ToolAnswer), answer
         return answer
 
-    return tool_server(door.transition.scenario.tools, call)
+    return tool_server(dispatcher.transition.scenario.tools, call)

@@ -1,14 +1,14 @@
-"""The mounted door: agents with a hard-coded URL, in process, without a change to them.
+"""The mounted transport: agents with a hard-coded URL, in process, without a change to them.
 
 An agent that makes its own client towards `https://api.anthropic.com` is met one level below the
-client: while the door is mounted, the HTTP transports of httpx2 and httpx hand every request under
-one of its URLs to the run. respx does the routing and the patching; as it ships it knows only
+client: while the transport is mounted, the HTTP transports of httpx2 and httpx hand every request
+under one of its URLs to the run. respx does the routing and the patching; as it ships it knows only
 httpx, so this is a `Mocker` of our own with the transports of both as targets. A request goes
-through with the answer, stream and errors of its own library, as through the in-process door.
+through with the answer, stream and errors of its own library, as in process.
 
-What a patch cannot see, a client with a transport of its own, would silently go to the network.
-So a canary is sent through each kind of client before the agent starts; one that is not
-intercepted means that nothing may run. It goes to a port of this machine where nobody listens.
+What a patch cannot see, a client with a transport of its own, would silently go to the network. So
+a canary is sent through each kind of client before the agent starts; one that is not intercepted
+means that nothing may run. It goes to a port of this machine where nobody listens.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _OURS, _ASYNC = "loop-harness", "loop-harness-async"
 
 
 @contextmanager
-def mounted(door: Dispatcher, urls: Sequence[str]) -> Iterator[None]:
-    """Every request below one of `urls`, of any client of httpx2 or httpx, crosses the door.
+def mounted(dispatcher: Dispatcher, urls: Sequence[str]) -> Iterator[None]:
+    """Every request below one of `urls`, of any client of httpx2 or httpx, reaches the dispatcher.
 
     Everything else goes where it went before. Raises InputError for what is no URL, or without the
     package respx; HarnessError when a canary is not intercepted.
@@ -52,7 +52,7 @@ def mounted(door: Dispatcher, urls: Sequence[str]) -> Iterator[None]:
     router = respx.MockRouter(using=_mocker().name, assert_all_called=False)
     router.route(url=CANARY).mock(side_effect=_canary_answer)
     for url in urls:
-        transport: Any = HttpxTransport(_PrefixDispatcher(door, _prefix(url)))  # type: ignore[arg-type]
+        transport: Any = HttpxTransport(_PrefixDispatcher(dispatcher, _prefix(url)))  # type: ignore[arg-type]
         router.route(url__startswith=url).mock(side_effect=lambda r, t=transport: _answer(r, t))
     router.route().pass_through()
     with router:
@@ -62,13 +62,13 @@ def mounted(door: Dispatcher, urls: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def mounted_by_option(wanted: object, door: Dispatcher) -> Iterator[None]:
+def mounted_by_option(wanted: object, dispatcher: Dispatcher) -> Iterator[None]:
     """What a target's option `mount` asks for: nothing, `true` for the provider's URL, or URLs."""
     if not wanted:
         yield
         return
-    provider = HOSTS[door.transition.scenario.wire]
-    with mounted(door, [provider] if wanted is True else str(wanted).split(",")):
+    provider = HOSTS[dispatcher.transition.scenario.wire]
+    with mounted(dispatcher, [provider] if wanted is True else str(wanted).split(",")):
         yield
 
 
@@ -88,20 +88,20 @@ def _respx() -> Any:
 
 
 class _PrefixDispatcher:
-    """A door below a path: what the transport sees of one."""
+    """A dispatcher below a path, with the members that `HttpxTransport` uses."""
 
-    def __init__(self, door: Dispatcher, prefix: str) -> None:
-        self._door, self._prefix = door, prefix
+    def __init__(self, dispatcher: Dispatcher, prefix: str) -> None:
+        self._dispatcher, self._prefix = dispatcher, prefix
 
     def model(self, method: str, path: str, *rest: Any) -> Plan:
-        return self._door.model(method, path.removeprefix(self._prefix), *rest)
+        return self._dispatcher.model(method, path.removeprefix(self._prefix), *rest)
 
     def carry_out(self, step: Step) -> None:
-        self._door.carry_out(step)
+        self._dispatcher.carry_out(step)
 
     @property
     def clock(self) -> Clock:
-        return self._door.clock
+        return self._dispatcher.clock
 
 
 @cache
@@ -149,7 +149,7 @@ def _libraries() -> list[ModuleType]:
 
 
 def _answer(shown: Any, transport: Any) -> Any:
-    """The door's answer to the request inside the one that respx shows."""
+    """The run's answer to the request inside the one that respx shows."""
     request = shown.extensions[_OURS]
     if shown.extensions[_ASYNC]:
         return _answer_async(request, transport)

@@ -25,6 +25,20 @@ _SDKS = {
 }
 
 
+DUMMY_KEY = "sk-dummy"
+"""The key that a program under test is given."""
+
+
+def model_environment(url: str) -> dict[str, str]:
+    """What the clients of both SDKs read from their environment, for a model at a URL."""
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": DUMMY_KEY,
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_API_KEY": DUMMY_KEY,
+    }
+
+
 def warm(wire: str) -> None:
     """Import the SDK of a wire, if it is installed, so that forked children need not."""
     with suppress(ImportError):

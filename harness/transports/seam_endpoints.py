@@ -34,6 +34,7 @@ from harness.core.values.plans import (
 from harness.transports.dispatcher import Dispatcher, json_answer, split_session
 from harness.transports.http_connection import Request
 from harness.transports.http_exchange import CONNECTION_ERRORS
+from harness.transports.mcp_tools import McpEndpoint
 
 INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
 MCP = "/harness/mcp"
@@ -63,15 +64,15 @@ class ToolBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Endpoints:
     """All that a loopback server answers for one run, as plans that only hold HTTP."""
 
-    def __init__(self, door: Dispatcher) -> None:
-        self.door = door
-        self._inbox = Inbox(door)
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self.dispatcher = dispatcher
+        self._inbox = Inbox(dispatcher)
 
     def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
         """The plan for a request; `pause` waits so many seconds on its connection."""
         if "/harness/" not in request.path:
             timeout_ms = _timeout_ms(request.headers.get("x-stainless-read-timeout", ""))
-            return self.door.model(
+            return self.dispatcher.model(
                 request.method, request.path, request.headers, request.body, timeout_ms
             )
         session, path = split_session(request.path)
@@ -90,40 +91,38 @@ class Endpoints:
         return error_answer(404, f"no {request.method} {path} here: {_KNOWN}")
 
     def _mcp(self, request: Request, session: str) -> Plan:
-        """The tools over MCP; the package is loaded when an agent first asks."""
-        from harness.transports.mcp_tools import McpEndpoint
-
+        """The tools over MCP; the package `mcp` is loaded when an agent first asks."""
         try:
-            return McpEndpoint(self.door).plan(request, session)
+            return McpEndpoint(self.dispatcher).plan(request, session)
         except InputError as error:
             return error_answer(501, str(error))
 
     def _outbox(self, body: OutboxBody, session: str) -> Plan:
         said = OutboxRequest(body.kind, body.text, body.in_reply_to or "", body.status or "")
-        return as_http(self.door.outbox(said, body.session or session))
+        return as_http(self.dispatcher.outbox(said, body.session or session))
 
     def _tool(self, name: str, body: ToolBody, session: str) -> Plan:
-        return as_http(self.door.tool(ToolRequest(body.id, name, body.input), session))
+        return as_http(self.dispatcher.tool(ToolRequest(body.id, name, body.input), session))
 
     def _tools(self) -> list[dict[str, Json]]:
         return [
             {"name": name, "description": t.description, "input_schema": t.input_schema}
-            for name, t in self.door.transition.scenario.tools.items()
+            for name, t in self.dispatcher.transition.scenario.tools.items()
         ]
 
 
 class Inbox:
     """The inbox as a long poll: an answer that is not due yet is kept for the next question."""
 
-    def __init__(self, door: Dispatcher) -> None:
-        self._door = door
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
         self._lock = threading.Lock()
         self._kept: tuple[int, Plan] | None = None
 
     def plan(self, pause: Callable[[float], None]) -> Plan:
         """The next message, or 202 when the client has waited long enough."""
         with self._lock:
-            now_ms = self._door.clock.now_ms()
+            now_ms = self._dispatcher.clock.now_ms()
             due_ms, plan = self._kept or self._ask(now_ms)
             self._kept = (due_ms, plan)
             left_ms = max(0, due_ms - now_ms)
@@ -136,7 +135,7 @@ class Inbox:
 
     def _ask(self, now_ms: int) -> tuple[int, Plan]:
         """When the next answer is due, and its plan from that moment on."""
-        plan = self._door.next_inbound()
+        plan = self._dispatcher.next_inbound()
         waits = next((n for n, s in enumerate(plan) if not isinstance(s, Wait)), len(plan))
         wait_ms = sum(step.ms for step in plan[:waits] if isinstance(step, Wait))
         return now_ms + wait_ms, plan[waits:]

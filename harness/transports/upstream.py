@@ -20,12 +20,12 @@ import msgspec
 
 from harness.core.values.errors import HarnessError, InputError
 from harness.transports.http_connection import Request
-from harness.transports.sdk_clients import API_KEY, without_certificates
+from harness.transports.sdk_clients import API_KEY, DUMMY_KEY, without_certificates
 
 HOSTS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 """The providers whose APIs there are wires for, and where they are."""
 
-DUMMY_KEYS = frozenset({API_KEY, "sk-dummy"})
+DUMMY_KEYS = frozenset({API_KEY, DUMMY_KEY})
 """The keys that agents under test are given: they stand for the real one."""
 
 CONNECT_S, READ_S = 30.0, 600.0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.checks.budgets import bounded_spawn, budget_ceiling
-from harness.checks.waiting import bounded_wait
+from harness.checks.wait_limits import bounded_wait
 from harness.core.history.history import History, decode, encode
 from harness.core.history.step_records import Returned, Sent
 from harness.core.values.plans import Jump, Wait

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.delivery import outbound_once
+from harness.checks.message_delivery import outbound_once
 from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest, OutboxRequest
 

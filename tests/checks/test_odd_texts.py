@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.delivery import inbound_exactly_once
-from harness.checks.rows import squeeze
+from harness.checks.evidence.message_lists import squeeze
+from harness.checks.message_delivery import inbound_exactly_once
 from harness.core.history.history import decode, encode
 from harness.core.values.messages import user
 from tests.checks.chronicle import ALL_SEAMS

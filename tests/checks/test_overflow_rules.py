@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.checks.delivery import outbound_once
-from harness.checks.memory import history_faithful
-from harness.checks.outcome import truthful_outcome
-from harness.checks.persistence import reload_equivalence
-from harness.checks.progress import compaction_progress
+from harness.checks.context_window import compaction_progress
+from harness.checks.conversation import history_faithful
+from harness.checks.message_delivery import outbound_once
+from harness.checks.stored_session import reload_equivalence
+from harness.checks.truthfulness import truthful_outcome
 from harness.core.values.messages import assistant, user
 from tests.checks.histories import Story, codes
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.checks.progress import bounded_turn, compaction_progress, no_blind_resend
+from harness.checks.budgets import bounded_turn
+from harness.checks.context_window import compaction_progress
+from harness.checks.retries import no_blind_resend
 from harness.core.values.messages import Opaque, Thinking, user
 from tests.checks.histories import Story, codes, loop, use
 

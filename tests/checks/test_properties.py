@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks import expectation, run
-from harness.checks.judge import MODULES, judge
+from harness.checks.check_registry import own_checks
+from harness.checks.judgement import judge
 from harness.core.history.history import History, decode, encode
 from harness.core.values.messages import assistant, user
 from harness.core.values.verdict import Finding
@@ -90,15 +90,15 @@ def _tools(story: Story, calls: Any, how: str, times: int) -> None:
                 story.tool(content, error=how == "failing")
 
 
+ENDED = {"target", "run", "limit", "script", "cassette", "expect"}
+
+
 def _agents_fault(history: History) -> set[Finding]:
     """What the invariants find; a run's own failures and expectations need its end."""
-    ended = {run.__name__, expectation.__name__}
     return {
         finding
-        for module in MODULES
-        if module.__name__ not in ended
-        for check in vars(module).values()
-        if hasattr(check, "needs") and check.__module__ == module.__name__
+        for name, check in own_checks().items()
+        if name not in ENDED
         for finding in check(history)
     }
 

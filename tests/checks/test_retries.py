@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.checks.retries import asked_ms, backoff, retry_budget
+from harness.checks.evidence.answers import asked_ms
+from harness.checks.retries import backoff, retry_budget
 from harness.core.history.history import History
 from harness.core.values.messages import user
 from harness.core.values.plans import Close, Wait

@@ -12,10 +12,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.form import ends_with_user, nonblank_content, wellformed_text
+from harness.checks.context_window import request_fits
+from harness.checks.request_form import ends_with_user, nonblank_content, wellformed_text
 from harness.checks.retries import backoff, retry_budget
-from harness.checks.sizes import request_fits
-from harness.checks.tool_calls import tool_pairing, unique_tool_ids
+from harness.checks.tool_pairing import tool_pairing, unique_tool_ids
 from harness.core.history.history import History, decode, encode
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse, user
 from harness.core.values.verdict import Finding

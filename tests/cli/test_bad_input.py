@@ -15,8 +15,8 @@ from harness.cassettes.read import load
 from harness.cli.selection import cassettes_of, scenarios_of_cassette
 from harness.core.values.errors import InputError
 from harness.files import load_scenarios, regular_file
+from harness.files.recording_file import read_any_recording
 from harness.recordings.compact_codec import lines
-from harness.stores.hermes_store import read_any_recording
 from tests.cassettes.recorded import ASK, cassette, interaction
 
 WHOLE = cassette(interaction({**ASK, "system": "Malmö"}), interaction())

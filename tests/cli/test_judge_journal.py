@@ -9,7 +9,7 @@ import pytest
 
 from harness.cli.judge_journal import NAME, JudgeJournal, asked_for, recall, stamp
 from harness.core.values.errors import InputError
-from harness.report.recordings import JudgedFile
+from harness.report.judge_report import JudgedFile
 
 FILE = JudgedFile(path="a", format="vcr", refusals=("odd",))
 

@@ -20,9 +20,9 @@ from harness.cli.judge_task import (
     judge_files,
     shown,
 )
-from harness.engines.here import Here
 from harness.engines.local import Local
-from harness.report.recordings import JudgedFile
+from harness.engines.serial import Serial
+from harness.report.judge_report import JudgedFile
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
 
@@ -97,9 +97,9 @@ def test_small_files_go_together() -> None:
 def test_a_file_that_was_lost_by_itself_is_named(tmp_path: Path) -> None:
     (tmp_path / "good").write_text(LINE)
     good, bad = JudgeTask(path=str(tmp_path / "good")), JudgeTask(path="bad", named=True)
-    (judged,) = judge_task.lost_files(Here(), (bad,))
+    (judged,) = judge_task.lost_files(Serial(), (bad,))
     assert (judged.path, judged.refusals, judged.named) == ("bad", (DIED,), True)
-    first, second = judge_task.lost_files(Here(), (good, bad))
+    first, second = judge_task.lost_files(Serial(), (good, bad))
     assert (len(first.transcripts), bool(second.refusals), DIED in second.refusals) == (
         1,
         True,

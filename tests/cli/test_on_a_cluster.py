@@ -11,7 +11,7 @@ import pytest
 
 from harness.cli import judge_task, main
 from harness.cli.judge_task import TaskChunk, judge_chunk
-from harness.report.recordings import JudgedFile
+from harness.report.judge_report import JudgedFile
 from tests.cli.conftest import Harness
 from tests.cli.test_judge_and_show import CLAUDE_CODE
 from tests.engines.cluster import two_nodes

@@ -9,13 +9,13 @@ import pytest
 
 from harness.cli import main
 from harness.cli.options import engine_named
-from harness.engines.here import Here
 from harness.engines.local import Local
+from harness.engines.serial import Serial
 
 
 @pytest.mark.parametrize("workers", [None, 1])
 def test_one_worker_is_this_process(workers: int | None) -> None:
-    assert isinstance(engine_named("local", workers), Here)
+    assert isinstance(engine_named("local", workers), Serial)
 
 
 def test_several_workers_are_processes() -> None:

@@ -69,10 +69,10 @@ def test_a_slow_disk_makes_no_run_doubtful(
 
 def test_waiting_in_doors_is_not_counted(machine: Machine) -> None:
     with RealWaitMeter() as meter:
-        with meter.door():
+        with meter.harness_time():
             machine.wait(10)
             machine.compute(3)
-            with meter.door():
+            with meter.harness_time():
                 machine.wait(5)
         machine.wait(1.5)
     assert meter.waited_s == pytest.approx(1.5)
@@ -88,7 +88,7 @@ def test_a_door_that_raises_is_left(machine: Machine) -> None:
 
 
 def _break_in_a_door(meter: RealWaitMeter, machine: Machine) -> None:
-    with meter.door():
+    with meter.harness_time():
         machine.wait(10)
         raise ConnectionError
 

@@ -24,8 +24,8 @@ def test_sleeps_add_up_without_rounding(microseconds: list[int]) -> None:
 def test_a_wait_says_when_it_began_how_long_it_was_and_whose_it_was() -> None:
     clock = VirtualClock(start_ms=500)
     clock.sleep(0.1)
-    clock.sleep(2, source="door")
-    assert clock.waits == [Wait(500, 0.1, "sleep"), Wait(600, 2.0, "door")]
+    clock.sleep(2, source="transport")
+    assert clock.waits == [Wait(500, 0.1, "sleep"), Wait(600, 2.0, "transport")]
     assert clock.now_ms() == 2600
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from harness.core.scenario.scenario import InboxItem, Limits, Scenario, Turn
-from harness.fuzz.strategies import scenarios
+from harness.strategies import scenarios
 from tests.scenarios.all_runs import all_runs
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.engines import Engine
-from harness.engines.here import Here
 from harness.engines.local import Local
+from harness.engines.serial import Serial
 from tests.engines.work import Task, lost, square
 
 
@@ -37,7 +37,7 @@ def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
 
 
 def test_this_process_is_an_engine_too() -> None:
-    assert [number for number, _ in squares(Here(), TASKS)] == SQUARES
+    assert [number for number, _ in squares(Serial(), TASKS)] == SQUARES
 
 
 def test_the_task_of_a_worker_that_was_killed_is_done_again(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.checks.judge import names
+from harness.checks.check_registry import names
 from harness.core.values.errors import InputError
-from harness.engines.here import Here
-from harness.engines.spread import spread
+from harness.engines.ordered_map import ordered_map
+from harness.engines.serial import Serial
+from harness.fuzz.batch import Batch, Result, Task, lost, work
 from harness.fuzz.campaign import begin, run
-from harness.fuzz.chunks import Chunk, Result, Task, lost, work
-from harness.fuzz.journal import FILE, Plan
+from harness.fuzz.campaign_journal import FILE, CampaignPlan
 from tests.engines import work as works
 from tests.engines.cluster import two_nodes
 
@@ -65,7 +65,7 @@ class Killing:
             task = source()
             if task is None:
                 return None
-            chosen = isinstance(task, Chunk) and task.number == self._number
+            chosen = isinstance(task, Batch) and task.number == self._number
             return Deadly(task, str(self._dies) if chosen else "")
 
         yield from self._engine.each(
@@ -74,7 +74,7 @@ class Killing:
 
 
 def _campaign(folder: Path, engine: Any) -> list[Result]:
-    campaign, journal = begin(folder, Plan(target=TARGET, seed=5), names())
+    campaign, journal = begin(folder, CampaignPlan(target=TARGET, seed=5), names())
     results = list(run(campaign, engine, journal, folder, examples=64))
     journal.close()
     return results
@@ -86,7 +86,7 @@ def test_a_cluster_that_loses_a_worker_comes_to_what_one_process_does(
     from harness.engines.ray import Ray
 
     dies = tmp_path / "died"
-    _campaign(tmp_path / "here", Here())
+    _campaign(tmp_path / "here", Serial())
     _campaign(tmp_path / "ray", Killing(Ray(address=address), 2, dies))
     assert dies.exists(), "the worker was killed"
     here, there = (_lines(tmp_path / name / FILE) for name in ("here", "ray"))
@@ -123,7 +123,7 @@ def test_parts_of_a_lost_task_may_be_done_by_the_same_engine(address: str) -> No
         return [number for number, _ in done]
 
     batches = [(works.Task(1), works.Task(2, always=True)), (works.Task(3),)]
-    assert list(spread(engine, squares, batches, one_by_one)) == [[1, -2], [9]]
+    assert list(ordered_map(engine, squares, batches, one_by_one)) == [[1, -2], [9]]
 
 
 def squares(tasks: tuple[works.Task, ...]) -> list[int]:
@@ -136,14 +136,14 @@ def test_an_error_of_the_work_is_raised(address: str) -> None:
 
     tasks = [works.Task(1), works.Task(2, fails=True)]
     with pytest.raises(ValueError, match="2 fails"):
-        list(spread(Ray(address=address), works.square, tasks, works.lost))
+        list(ordered_map(Ray(address=address), works.square, tasks, works.lost))
 
 
 def test_what_was_begun_is_ended_in_its_orderly_way(address: str, tmp_path: Path) -> None:
     from harness.engines.ray import Ray
 
     tasks = [tmp_path / "quick", tmp_path / "slow"]
-    results = spread(Ray(2, address), hold, tasks, given_up)
+    results = ordered_map(Ray(2, address), hold, tasks, given_up)
     assert next(results) == "quick"
     results.close()  # type: ignore[attr-defined]
     assert (tmp_path / "slow").read_text() == "ended"
@@ -179,7 +179,7 @@ def test_a_worker_works_in_the_folder_of_its_user(
     from harness.engines.ray import Ray
 
     monkeypatch.chdir(tmp_path)
-    done = list(spread(Ray(address=address), where, range(3), str))
+    done = list(ordered_map(Ray(address=address), where, range(3), str))
     assert done == [str(tmp_path)] * 3
 
 
@@ -193,10 +193,10 @@ def test_a_node_without_that_folder_is_named(
     (tmp_path / "gone").rename(tmp_path / "elsewhere")
     monkeypatch.setattr(os, "getcwd", lambda: str(tmp_path / "gone"))
     with pytest.raises(InputError, match=r"--engine ray: the node .* cannot work in .*gone"):
-        list(spread(Ray(address=address), where, range(3), str))
+        list(ordered_map(Ray(address=address), where, range(3), str))
 
 
 def test_chunks_are_plain_data_and_what_is_lost_is_said() -> None:
-    chunk = Chunk(number=3, first=49, count=16, seed=1, target=TARGET)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(chunk), type=Chunk) == chunk
+    chunk = Batch(number=3, first=49, count=16, seed=1, target=TARGET)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(chunk), type=Batch) == chunk
     assert lost(chunk).doubts == ("examples 49 to 64 end the process that plays them",)

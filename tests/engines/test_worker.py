@@ -14,7 +14,7 @@ import pytest
 
 from harness.core.values.errors import HarnessError
 from harness.engines.local import Local
-from harness.engines.spread import spread
+from harness.engines.ordered_map import ordered_map
 from tests.engines.work import Task, lost
 
 pytestmark = pytest.mark.real
@@ -38,13 +38,13 @@ def fail(task: Task) -> tuple[int, int]:
 
 def test_an_error_says_where_in_the_worker_it_was_raised() -> None:
     with pytest.raises(ValueError, match="here") as raised:
-        list(spread(Local(2), fail, [Task(1), Task(2)], lost))
+        list(ordered_map(Local(2), fail, [Task(1), Task(2)], lost))
     assert 'raise ValueError("here")' in raised.value.__notes__[0]
 
 
 def test_an_error_that_cannot_be_sent_is_said_in_words() -> None:
     with pytest.raises(HarnessError, match="Torn: 1 and 2"):
-        list(spread(Local(2), fail, [Task(1, fails=True), Task(2)], lost))
+        list(ordered_map(Local(2), fail, [Task(1, fails=True), Task(2)], lost))
 
 
 def hang(path: str) -> None:
@@ -61,7 +61,7 @@ def hang(path: str) -> None:
 PARENT = """\
 import sys
 from harness.engines.local import Local
-from harness.engines.spread import spread
+from harness.engines.ordered_map import spread
 from tests.engines.test_worker import hang
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def ask(
         except Exception as caught:
             message, error, said = None, caught, raised(caught)
     fired = tuple(kind for e in run.history.events for kind in getattr(e, "faults", ()))
-    waits_s = tuple(wait.seconds for wait in clock.waits if wait.source != "door")
+    waits_s = tuple(wait.seconds for wait in clock.waits if wait.source != "transport")
     return Met(said, fired, run.history, message, error, waits_s)
 
 

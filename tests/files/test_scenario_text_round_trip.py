@@ -12,7 +12,7 @@ from hypothesis import given
 from harness.core.scenario.scenario import Scenario, Turn
 from harness.files import find_scenarios, load_scenarios
 from harness.files.scenario_text import scenario_yaml
-from harness.fuzz.strategies import scenarios
+from harness.strategies import scenarios
 
 ROOT = Path(__file__).parents[2]
 

@@ -20,15 +20,15 @@ from functools import partial
 
 import msgspec
 
-from harness.checks.judge import names
+from harness.checks.check_registry import names
 from harness.engines import Engine
-from harness.engines.here import Here
 from harness.engines.local import Local
-from harness.fuzz import chunks
+from harness.engines.serial import Serial
+from harness.fuzz import batch
+from harness.fuzz.batch import BatchResult
 from harness.fuzz.campaign import Campaign
-from harness.fuzz.chunks import Tried
-from harness.fuzz.journal import Plan
-from harness.fuzz.reduced import Reduced
+from harness.fuzz.campaign_journal import CampaignPlan
+from harness.fuzz.findings import ShrunkFinding
 from tests import mutants
 
 EXAMPLES = 5_000
@@ -91,16 +91,16 @@ def row(name: str, examples: int = EXAMPLES, seed: int = SEED) -> Row:
 
 def plans(
     name: str, mutant: mutants.Mutant, examples: int, seed: int
-) -> Iterator[tuple[Plan, int]]:
+) -> Iterator[tuple[CampaignPlan, int]]:
     """The campaigns against a mutant, one after the other, and how many examples each may play."""
     target = f"tests.mutants.{name}:agent"
     played, _, world = mutant.scenario.partition("+")
     wire = played.partition("@")[2] or "anthropic"
     quick = min(QUICK, examples) if (wire, world) == ("anthropic", "") else 0
     if quick:
-        yield Plan(target=f"{target}?client=plain", seed=seed, wire=wire), quick
+        yield CampaignPlan(target=f"{target}?client=plain", seed=seed, wire=wire), quick
     if examples > quick:
-        yield Plan(target=target, seed=seed, wire=wire), examples - quick
+        yield CampaignPlan(target=target, seed=seed, wire=wire), examples - quick
 
 
 def _is_own(mutant: mutants.Mutant, code: str) -> bool:
@@ -108,14 +108,14 @@ def _is_own(mutant: mutants.Mutant, code: str) -> bool:
     return code == mutant.killed_by or code.partition(".")[0] == mutant.killed_by
 
 
-def _first(campaign: Campaign, examples: int, own: Callable[[str], bool]) -> Reduced | None:
+def _first(campaign: Campaign, examples: int, own: Callable[[str], bool]) -> ShrunkFinding | None:
     while (task := campaign.task(examples)) is not None:
-        result = chunks.work(task)
-        if isinstance(result, Tried):
+        result = batch.work(task)
+        if isinstance(result, BatchResult):
             result = msgspec.structs.replace(result, doubts=())
         campaign.take(result)
         campaign.findings.waiting.sort(key=lambda found: not own(found.code))
-        if isinstance(result, Reduced) and campaign.is_new(result):
+        if isinstance(result, ShrunkFinding) and campaign.is_new(result):
             return result
     return None
 
@@ -124,7 +124,7 @@ def rows(chosen: Sequence[str], examples: int, workers: int = 1) -> Iterator[Row
     """The rows of these mutants, of all without any, in the order of their names."""
     known = [name for name, _, _ in mutants.every() if not chosen or name in chosen]
     left = iter(known)
-    engine: Engine = Local(workers) if workers > 1 else Here()
+    engine: Engine = Local(workers) if workers > 1 else Serial()
     work = partial(row, examples=examples)
     yield from engine.each(work, lambda: next(left, None), window=len(known), lost=_lost)
 

@@ -7,28 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from harness.checks.judge import names
+from harness.checks.check_registry import names
 from harness.core.values.errors import InputError
 from harness.engines import Engine
-from harness.engines.here import Here
 from harness.engines.local import Local
+from harness.engines.serial import Serial
 from harness.files import load_scenarios
-from harness.fuzz import journal
+from harness.fuzz import campaign_journal
+from harness.fuzz.batch import SIZE, BatchResult
 from harness.fuzz.campaign import Campaign, begin, resume, run
-from harness.fuzz.chunks import SIZE, Tried
-from harness.fuzz.findings import FOLDER
-from harness.fuzz.journal import FILE, Plan
+from harness.fuzz.campaign_journal import FILE, CampaignPlan
+from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.runner import run as play
 from harness.targets.spec import resolve
 
 TARGET = "tests.mutants.delivers_twice:agent?client=plain"
 EXAMPLES = SIZE + 8
-PLAN = Plan(target=TARGET, seed=11)
+PLAN = CampaignPlan(target=TARGET, seed=11)
 
 
-def whole(folder: Path, plan: Plan = PLAN, engine: Engine | None = None) -> Campaign:
+def whole(folder: Path, plan: CampaignPlan = PLAN, engine: Engine | None = None) -> Campaign:
     campaign, written = begin(folder, plan, names())
-    for _ in run(campaign, engine or Here(), written, folder, examples=EXAMPLES):
+    for _ in run(campaign, engine or Serial(), written, folder, examples=EXAMPLES):
         pass
     written.close()
     return campaign
@@ -62,8 +62,8 @@ def test_every_finding_is_a_file_that_fails(reference: Path) -> None:
 
 @pytest.mark.real
 def test_the_defect_of_the_mutant_is_found_in_a_turn_without_a_fault(reference: Path) -> None:
-    record = journal.read(reference)
-    found = [x for x in record.lines if isinstance(x, journal.Reduced) and not x.failure]
+    record = campaign_journal.read(reference)
+    found = [x for x in record.lines if isinstance(x, ShrunkFinding) and not x.failure]
     assert {x.code for x in found} >= {"outbound_once.twice"}
     smallest = min((x.turns, x.faults) for x in found if x.code == "outbound_once.twice")
     assert smallest <= (1, 0)
@@ -74,7 +74,7 @@ def test_one_seed_is_one_campaign_and_another_one_is_another(
     reference: Path, tmp_path: Path
 ) -> None:
     whole(tmp_path / "same")
-    whole(tmp_path / "other", Plan(target=TARGET, seed=12))
+    whole(tmp_path / "other", CampaignPlan(target=TARGET, seed=12))
     assert result(tmp_path / "same") == result(reference)
     assert result(tmp_path / "other") != result(reference)
 
@@ -97,7 +97,7 @@ def _gone_on_with(folder: Path, data: bytes) -> tuple[list[bytes], dict[str, byt
     folder.mkdir()
     (folder / FILE).write_bytes(data)
     campaign, written = resume(folder, names())
-    for _ in run(campaign, Here(), written, folder, examples=EXAMPLES):
+    for _ in run(campaign, Serial(), written, folder, examples=EXAMPLES):
         pass
     written.close()
     return result(folder)
@@ -123,16 +123,16 @@ def test_a_campaign_goes_on_from_wherever_its_journal_ends(reference: Path, tmp_
 def test_a_campaign_that_is_over_can_be_gone_on_with(reference: Path, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes((reference / FILE).read_bytes())
     campaign, written = resume(tmp_path, names())
-    lines = list(run(campaign, Here(), written, tmp_path, examples=EXAMPLES + 3))
+    lines = list(run(campaign, Serial(), written, tmp_path, examples=EXAMPLES + 3))
     written.close()
-    assert [x.examples for x in lines if isinstance(x, Tried)] == [3]
+    assert [x.examples for x in lines if isinstance(x, BatchResult)] == [3]
     assert campaign.examples == EXAMPLES + 3
 
 
 @pytest.mark.real
 def test_time_that_is_over_ends_a_campaign_once_its_findings_are_small(tmp_path: Path) -> None:
     campaign, written = begin(tmp_path, PLAN, names())
-    results = run(campaign, Here(), written, tmp_path, is_over=lambda: campaign.examples > 0)
+    results = run(campaign, Serial(), written, tmp_path, is_over=lambda: campaign.examples > 0)
     lines = list(results)
     written.close()
     assert campaign.examples == SIZE

@@ -18,18 +18,28 @@ from harness.core.scenario.scenario import (
     ToolTurn,
     Turn,
 )
-from harness.fuzz.calm import COMPLETED
-from harness.fuzz.examples import Found
-from harness.fuzz.findings import FOLDER, Findings, write
-from harness.fuzz.reduced import Reduced, expected, name_of, shape, turns
+from harness.fuzz.completion_oracle import COMPLETED
+from harness.fuzz.example import RawFinding
+from harness.fuzz.findings import (
+    FOLDER,
+    Findings,
+    ShrunkFinding,
+    keeps_expectation,
+    model_messages,
+    name_of,
+    structure,
+    write,
+)
 
 
-def found(example: int, code: str = "a.b", *fired: str) -> Found:
-    return Found(code, "it does wrong", example, (1, 2), fired)
+def found(example: int, code: str = "a.b", *fired: str) -> RawFinding:
+    return RawFinding(code, "it does wrong", example, (1, 2), fired)
 
 
-def reduced(example: int, kind: str = "x", failure: str = "") -> Reduced:
-    return Reduced(code="a.b", example=example, shape=kind, name=f"a-b-{kind}", failure=failure)
+def reduced(example: int, kind: str = "x", failure: str = "") -> ShrunkFinding:
+    return ShrunkFinding(
+        code="a.b", example=example, shape=kind, name=f"a-b-{kind}", failure=failure
+    )
 
 
 def test_raw_findings_that_are_alike_are_shrunk_once_and_only_some_of_a_code() -> None:
@@ -56,7 +66,7 @@ def test_findings_of_one_code_and_shape_are_one_and_the_first_stays() -> None:
 
 
 def test_a_finding_is_a_scenario_file_and_a_test_that_plays_it(tmp_path: Path) -> None:
-    made = Reduced(
+    made = ShrunkFinding(
         code="a.b",
         example=1,
         name="a-b-123456",
@@ -84,12 +94,12 @@ SCENARIO = Scenario(
 
 
 def test_a_shape_is_what_is_there_and_not_what_it_says() -> None:
-    kind = shape(SCENARIO)
+    kind = structure(SCENARIO)
     for word in ("assistant text", "inbox message again", "model use", "error", "http.status"):
         assert word in kind
     assert "ping" not in kind
     assert "Done" not in kind
-    assert turns(SCENARIO) == 2
+    assert model_messages(SCENARIO) == 2
 
 
 @pytest.mark.parametrize("code", ["valid_request.V4", "target.crashed", "limit.model_calls"])
@@ -117,9 +127,9 @@ def test_what_is_left_of_a_broken_expectation_is_a_scenario_that_may_expect_it()
     cut = msgspec.structs.replace(calm, session=Session(messages=talk[:2]))
     beside = InboxItem(text="go", session="side")  # has nothing that could be left out
     aside = msgspec.structs.replace(calm, inbox=(*calm.inbox, beside))
-    outcomes = [expected(always, "expect.outcome")(s) for s in (calm, cut, aside)]
+    outcomes = [keeps_expectation(always, "expect.outcome")(s) for s in (calm, cut, aside)]
     assert outcomes == [True, False, False]
-    assert all(expected(always, "a.b")(s) for s in (calm, cut, aside))
+    assert all(keeps_expectation(always, "a.b")(s) for s in (calm, cut, aside))
 
 
 def always(scenario: Scenario) -> bool:

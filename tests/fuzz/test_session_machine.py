@@ -17,11 +17,11 @@ from hypothesis.stateful import run_state_machine_as_test
 from examples.naive_agent import agent as naive_agent
 from harness.agent import agent
 from harness.core.values.brief import Brief
-from harness.fuzz import session_machine
-from harness.fuzz.machines.promises import Broken
+from harness.fuzz.machines.session_invariants import InvariantViolation
+from harness.strategies import session_machine
 from tests import mutants
-from tests.fuzz import plain_wire
-from tests.fuzz.long import Opener
+from tests.fuzz import plain_model
+from tests.fuzz.machine_soak import Opener
 
 MUTANTS = {name: module.agent for name, _, module in mutants.every()}
 
@@ -84,18 +84,18 @@ def test_the_reference_agent_keeps_its_promises() -> None:
 
 
 def test_it_does_on_the_plain_wire() -> None:
-    _play(plain_wire.agent, examples=15, steps=30, opener=Opener())
+    _play(plain_model.agent, examples=15, steps=30, opener=Opener())
 
 
 def test_it_does_with_a_store_of_lines() -> None:
-    _play(plain_wire.agent, examples=3, steps=15, options={"store": "jsonl"})
+    _play(plain_model.agent, examples=3, steps=15, options={"store": "jsonl"})
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in FAST else [pytest.mark.real]) for name in FOUND]
 )
 def test_a_wrong_agent_breaks_its_promise(name: str) -> None:
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(InvariantViolation) as caught:
         _play(MUTANTS[name], examples=150, steps=8)
     assert caught.value.code in FOUND[name]
     assert _steps(caught.value) <= STEPS_MOST
@@ -109,7 +109,7 @@ def _steps(error: BaseException) -> int:
 
 
 def test_the_naive_agent_breaks_some_promise() -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(InvariantViolation):
         _play(naive_agent, examples=50, steps=8)
 
 
@@ -122,7 +122,7 @@ async def patient(brief: Brief) -> None:
 
 @pytest.mark.real
 def test_an_asynchronous_agent_is_driven_step_by_step() -> None:
-    with pytest.raises(Broken, match="answered twice"):
+    with pytest.raises(InvariantViolation, match="answered twice"):
         _play(patient, examples=50, steps=6)
 
 
@@ -134,7 +134,9 @@ def leaves_early(brief: Brief) -> None:
 
 
 def test_an_agent_that_leaves_its_inbox_is_told_apart() -> None:
-    with pytest.raises(Broken, match=r"target\.crashed: it returned before its inbox ended"):
+    with pytest.raises(
+        InvariantViolation, match=r"target\.crashed: it returned before its inbox ended"
+    ):
         _play(leaves_early, examples=50, steps=6)
 
 
@@ -145,10 +147,10 @@ def crashes(brief: Brief) -> None:
 
 
 def test_a_crash_is_told_in_the_agents_words() -> None:
-    with pytest.raises(Broken, match=r"target\.crashed: ValueError: hello"):
+    with pytest.raises(InvariantViolation, match=r"target\.crashed: ValueError: hello"):
         _play(crashes, examples=50, steps=6)
 
 
-SessionTest = session_machine(plain_wire.agent).TestCase
+SessionTest = session_machine(plain_model.agent).TestCase
 """As a user writes it; the profile says how hard it tries."""
 SessionTest.settings = settings(max_examples=5, stateful_step_count=10, deadline=None)

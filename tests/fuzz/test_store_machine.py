@@ -13,11 +13,11 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message
-from harness.fuzz import store_machine
-from harness.fuzz.machines.promises import Broken
+from harness.fuzz.machines.session_invariants import InvariantViolation
 from harness.stores.jsonl import JsonlStore
 from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
+from harness.strategies import store_machine
 from tests.stores.wrong_parts import AcknowledgesFirst, CommitsLate
 
 
@@ -134,7 +134,7 @@ def test_a_right_store_passes(name: str) -> None:
 )
 def test_a_wrong_store_breaks_its_promise(name: str) -> None:
     open_store, code = WRONG[name]
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(InvariantViolation) as caught:
         _play(open_store, examples=200)
     assert caught.value.code == code
     assert _steps(caught.value) <= STEPS_MOST

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, find, settings
 
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
-from harness.fuzz.scripts import LAST, SUMMARY
-from harness.fuzz.strategies import scenarios
+from harness.fuzz.script_grammar import LAST, SUMMARY
 from harness.runner import run
+from harness.strategies import scenarios
 from tests import mutants
 from tests.properties.oracle import objections
 

@@ -20,9 +20,9 @@ from harness.core.scenario.scenario import (
     ToolScript,
     Turn,
 )
-from harness.fuzz.scripts import LAST, SUMMARY, TOOLS, TURNS
-from harness.fuzz.strategies import scenarios
+from harness.fuzz.script_grammar import LAST, SUMMARY, TOOLS, TURNS
 from harness.runner import Run, run
+from harness.strategies import scenarios
 from tests.properties.oracle import objections
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.request import role_alternation
+from harness.checks.request_form import role_alternation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 from harness.recordings import claude_code

@@ -8,9 +8,9 @@ import pytest
 
 from harness.cassettes.read import parse
 from harness.core.values.errors import InputError
+from harness.files.recording_file import read_any_recording
 from harness.recordings import compact, compact_codec, vcr
 from harness.recordings.read import format_of, read
-from harness.stores.hermes_store import read_any_recording
 from tests.recordings.cassettes import DIALECTS
 
 WHOLE = [name for name, data in DIALECTS.items() if b"version" in data or b"recorded_with" in data]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.checks.loops import no_progress_stop
-from harness.checks.request import role_alternation
+from harness.checks.request_form import role_alternation
 from harness.core.history.events import Called
 from harness.core.history.repetition import REPEATS
 from harness.core.values.calls import ModelRequest

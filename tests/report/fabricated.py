@@ -8,8 +8,7 @@ from harness.core.history.step_records import Sent
 from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, results, user
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
-from harness.report.command import Invocation, repeat
-from harness.report.summary import RunSummary, evidence
+from harness.report.run_summary import Invocation, RunSummary, evidence, run_command
 
 TITLE = "The same failing memory call until the budget is gone"
 FINDING = Finding(
@@ -69,7 +68,7 @@ def summary(name: str, verdict: Verdict, title: str = TITLE) -> RunSummary:
     return RunSummary(
         name=name, scenario=scenario, title=title, target="my.agent:agent", world="simulate",
         seed=7, verdict=verdict, history=f".harness/runs/{name}/history.jsonl",
-        repeat=repeat(asked, name, 7), evidence=evidence(history(), verdict.findings),
+        repeat=run_command(asked, name, 7), evidence=evidence(history(), verdict.findings),
     )  # fmt: skip
 
 

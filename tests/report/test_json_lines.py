@@ -7,10 +7,10 @@ import json
 import pytest
 
 from harness.report.json_lines import run_line
-from harness.report.recordings import JudgedFile, json_lines
-from harness.report.summary import RunSummary
+from harness.report.judge_report import JudgedFile, json_lines
+from harness.report.run_summary import RunSummary
 from tests.report.fabricated import RUNS
-from tests.report.test_recordings import FILES
+from tests.report.test_judge_report import FILES
 
 RUN_KEYS = [
     "name",

@@ -28,8 +28,8 @@ def _tell(history: History, steps: list[int]) -> None:
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 12))
-def test_a_log_on_disk_is_the_one_in_memory(steps: list[int], at_hand_max: int) -> None:
-    kept, spooled = History(), History(log=DiskLog(at_hand_max))
+def test_a_log_on_disk_is_the_one_in_memory(steps: list[int], in_memory_max: int) -> None:
+    kept, spooled = History(), History(log=DiskLog(in_memory_max))
     _tell(kept, steps)
     _tell(spooled, steps)
     assert spooled.events == kept.events
@@ -63,7 +63,7 @@ def test_what_is_not_there_is_not_there() -> None:
 
 
 def test_the_events_are_at_hand_while_they_are_few() -> None:
-    history = History(log=DiskLog(at_hand_max=6))
+    history = History(log=DiskLog(in_memory_max=6))
     first = history.started(run="r", scenario="s")
     assert history.events[0] is first
     _tell(history, [1, 2, 3])
@@ -72,7 +72,7 @@ def test_the_events_are_at_hand_while_they_are_few() -> None:
 
 
 def test_who_walks_over_the_events_meets_those_that_come_meanwhile() -> None:
-    history = History(log=DiskLog(at_hand_max=4))
+    history = History(log=DiskLog(in_memory_max=4))
     _tell(history, [1, 2])
     seen = []
     for event in history.events:
@@ -105,7 +105,7 @@ def test_half_a_character_comes_back_as_a_file_has_it() -> None:
 
 
 def test_a_long_run_needs_no_more_memory_than_a_shorter_one() -> None:
-    history = History(log=DiskLog(at_hand_max=200))
+    history = History(log=DiskLog(in_memory_max=200))
     _tell_on(history, 1, 1_000)
     tracemalloc.start()
     try:

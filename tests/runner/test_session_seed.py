@@ -1,4 +1,4 @@
-"""A session to begin with, in another agent's file: what its model would be shown next."""
+"""A session to begin with: messages of the scenario, of a file, of another agent's file."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from harness.core.scenario.scenario import Scenario, Session
+from harness.core.scenario.scenario import Scenario, SeedMessage, Session
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Message
-from harness.runner.session import open_reader, seed_messages
+from harness.core.values.messages import Message, ToolUse, assistant, user
+from harness.runner.session_seed import lay_seed, seed_messages
 from tests.stores.hermes_database import add, add_turn, create
 
 
-def _scenario(folder: Path, format: Any, file: str) -> Scenario:
+def _file_scenario(folder: Path, format: Any, file: str) -> Scenario:
     return Scenario(name="t", folder=str(folder), session=Session(format=format, file=file))
 
 
@@ -42,7 +43,7 @@ def test_a_claude_code_session_begins_with_its_last_compaction(tmp_path: Path) -
             _said("assistant", "on"),
         )
     )
-    found = seed_messages(_scenario(tmp_path, "claude_code", "s.jsonl"))
+    found = seed_messages(_file_scenario(tmp_path, "claude_code", "s.jsonl"))
     assert _texts(found) == ["what was", "on"]
 
 
@@ -53,13 +54,13 @@ def test_a_hermes_session_is_the_active_rows_of_the_last_one(tmp_path: Path) -> 
     add(db, "user", "old", session_id="s2", active=0)
     add(db, "user", "what was", session_id="s2")
     db.close()
-    found = seed_messages(_scenario(tmp_path, "hermes", "state.db"))
+    found = seed_messages(_file_scenario(tmp_path, "hermes", "state.db"))
     assert _texts(found) == ["what was"]
 
 
 @pytest.mark.parametrize("format", ["jsonl", "claude_code", "hermes"])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, format: str) -> None:
-    scenario = _scenario(tmp_path, format, "x")
+    scenario = _file_scenario(tmp_path, format, "x")
     with pytest.raises(InputError, match="cannot be read"):
         seed_messages(scenario)
     (tmp_path / "x").write_text("{}\n{")
@@ -67,14 +68,52 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, format: str) -> None:
         seed_messages(scenario)
 
 
-def test_stores_of_other_agents_are_found_below_the_session_folder(tmp_path: Path) -> None:
-    db = create(tmp_path / "state.db")
-    add_turn(db)
-    store = open_reader("hermes:state.db", tmp_path)
-    assert (store.name, len(store.read())) == ("hermes", 4)
-    db.close()
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "s.jsonl").write_text(_log(_said("user", "go")))
-    log = open_reader("claude_code:logs", tmp_path)
-    assert [message.text for _, message in log.read()] == ["go"]
-    assert log.name == "claude_code"
+def _scenario(session: Session, folder: Path | str = "") -> Scenario:
+    return Scenario(name="x", session=session, folder=str(folder))
+
+
+def test_messages_of_a_scenario_are_text_or_blocks() -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}}
+    session = Session(
+        messages=(
+            SeedMessage(role="user", content="hello"),
+            SeedMessage(role="assistant", content=(use,)),
+            SeedMessage(role="user", content=""),
+        )
+    )
+    hello, called, empty = seed_messages(_scenario(session))
+    assert hello == user("hello")
+    assert called == assistant(ToolUse("t1", "f", {"a": 1}))
+    assert empty == Message("user")
+
+
+def test_a_session_file_is_read_from_the_scenario_s_folder(tmp_path: Path) -> None:
+    messages = [user("one"), assistant("two")]
+    lines = b"".join(msgspec.json.encode(m) + b"\n" for m in messages)
+    (tmp_path / "session.jsonl").write_bytes(lines)
+    session = Session(format="jsonl", file="session.jsonl")
+    assert seed_messages(_scenario(session, tmp_path)) == messages
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(None, "cannot be read"), (b'{"role": 1}\n', "no message")]
+)
+def test_a_bad_session_file_is_an_error_with_its_place(
+    tmp_path: Path, content: bytes | None, says: str
+) -> None:
+    if content is not None:
+        (tmp_path / "s.jsonl").write_bytes(content)
+    with pytest.raises(InputError, match=says) as caught:
+        seed_messages(_scenario(Session(format="jsonl", file="s.jsonl"), tmp_path))
+    assert "s.jsonl" in str(caught.value)
+
+
+def test_the_seed_is_laid_as_lines(tmp_path: Path) -> None:
+    lay_seed(tmp_path, [user("one")])
+    assert msgspec.json.decode((tmp_path / "seed.jsonl").read_bytes()) == {
+        "role": "user",
+        "blocks": [{"type": "text", "text": "one"}],
+    }
+    (tmp_path / "none").mkdir()
+    lay_seed(tmp_path / "none", [])
+    assert list((tmp_path / "none").iterdir()) == []

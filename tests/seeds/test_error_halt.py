@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.agent.guards import IdenticalFailureGuard, Watch, standard_guards
-from harness.agent.guards.guard_protocol import said
+from harness.agent.guards.guard_protocol import result_words
 from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.messages import Json, Opaque, Text, ToolResult, ToolUse
@@ -140,14 +140,14 @@ def test_a_result_without_text_has_an_identity(content: Any, is_error: bool) -> 
             ran += 1
             watch.after(call, result)
     assert ran == 3
-    assert said(result)
+    assert result_words(result)
 
 
 @pytest.mark.seed(124)
 def test_pictures_that_differ_are_different_results() -> None:
     one, two = (ToolResult("t", (Opaque("image", {"data": data}),)) for data in "ab")
-    assert said(one) != said(two)
-    assert said(ToolResult("t", (Text("a"), Opaque("image", {})))) == "a"
+    assert result_words(one) != result_words(two)
+    assert result_words(ToolResult("t", (Text("a"), Opaque("image", {})))) == "a"
 
 
 @pytest.mark.seed(124)

@@ -9,8 +9,8 @@ import pytest
 
 from examples.naive_agent import agent as naive
 from harness.core.scenario.scenario import InboxItem, Limits, Scenario, ToolScript, ToolTurn, Turn
-from harness.shrink import Keeping, shrink
-from harness.shrink.measure import extent, turns_of
+from harness.shrink import FindingOracle, shrink
+from harness.shrink.scenario_size import extent, turns_of
 from harness.targets.spec import of_callable
 
 REPEATS = 40
@@ -59,7 +59,7 @@ def test_a_repeated_call_becomes_one_turn_and_the_same_on_a_second_run(turns: in
     scenario = incident(turns)
     assert len(turns_of(scenario)) == turns
     target = of_callable(naive)
-    keeping = Keeping(scenario, target, "no_progress_stop.same_failure")
+    keeping = FindingOracle(scenario, target, "no_progress_stop.same_failure")
     played: list[int] = []
 
     def keeps(candidate: Scenario) -> bool:

@@ -15,8 +15,8 @@ import pytest
 
 from harness.core.scenario.scenario import Scenario
 from harness.runner import run
-from harness.shrink import Keeping, shrink
-from harness.shrink.measure import Extent, extent, measure
+from harness.shrink import FindingOracle, shrink
+from harness.shrink.scenario_size import Extent, extent, size_of
 from harness.targets.spec import of_callable
 from tests import mutants
 from tests.mutants import Mutant
@@ -65,10 +65,10 @@ def _known() -> dict[str, Scenario]:
 def _left(name: str, mutant: Mutant, agent: Callable[..., object]) -> Extent:
     """What is left of the mutant's own scenario; the finding is."""
     scenario = _known()[mutant.scenario]
-    keeping = Keeping(scenario, of_callable(agent), mutant.killed_by)
+    keeping = FindingOracle(scenario, of_callable(agent), mutant.killed_by)
     small = shrink(scenario, keeping, tries_max=TRIES_MAX)
     assert small.minimal, name
-    assert measure(small.scenario) <= measure(scenario), name
+    assert size_of(small.scenario) <= size_of(scenario), name
     played = run(small.scenario, agent)
     assert is_killed(mutant, [f.code for f in played.verdict.findings]), name
     assert keeping.is_shown(played), name

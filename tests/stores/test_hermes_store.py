@@ -9,7 +9,8 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message
-from harness.stores.hermes_store import HermesStore, read_any_recording, read_database
+from harness.files.recording_file import read_any_recording
+from harness.stores.hermes_store import HermesStore, read_database
 from tests.stores.hermes_database import add, add_turn, create
 
 _SAID = ["go", "", "", "done"]

@@ -16,9 +16,9 @@ from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError
 from harness.core.values.messages import user
 from harness.runner import run
-from harness.runner.session import open_reader
 from harness.stores.postgres import PostgresStore
 from harness.stores.store_options import open_store
+from harness.stores.store_readers import open_reader
 
 pytestmark = pytest.mark.real
 

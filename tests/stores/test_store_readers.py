@@ -1,15 +1,26 @@
-"""A foreign agent's file of messages."""
+"""Store readers: a file of messages, our own by name, and those of plug-ins."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.scenario.scenario import Scenario, Session
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, set_loaded
 from harness.core.values.messages import Message, assistant, user
-from harness.stores.store_readers import MessageLines
+from harness.runner.session_seed import seed_messages
+from harness.stores import parts_of, readers
+from harness.stores.store_readers import MessageLines, open_reader
+from tests.stores import guest_readers
+from tests.stores.hermes_database import add_turn, create
 
 
 def _written(path: Path, *messages: Message) -> MessageLines:
@@ -38,3 +49,69 @@ def test_the_inbound_id_is_kept_and_a_torn_tail_is_not(tmp_path: Path) -> None:
     (first, _), (second, message) = MessageLines(path).read()
     assert (first.inbound, second.inbound) == ("", "m1")
     assert message.text == "a\u2028b"
+
+
+def test_stores_of_other_agents_are_found_below_the_session_folder(tmp_path: Path) -> None:
+    db = create(tmp_path / "state.db")
+    add_turn(db)
+    store = open_reader("hermes:state.db", tmp_path)
+    assert (store.name, len(store.read())) == ("hermes", 4)
+    db.close()
+    (tmp_path / "logs").mkdir()
+    said = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "go"}}
+    (tmp_path / "logs" / "s.jsonl").write_text(json.dumps(said) + "\n")
+    log = open_reader("claude_code:logs", tmp_path)
+    assert [message.text for _, message in log.read()] == ["go"]
+    assert log.name == "claude_code"
+
+
+@pytest.mark.parametrize("spec", ["sqlit:x.db", "x.db", "jsonl:"])
+def test_an_unknown_reader_is_an_error(tmp_path: Path, spec: str) -> None:
+    with pytest.raises(InputError, match="READER:PATH"):
+        open_reader(spec, tmp_path)
+
+
+def test_our_readers_are_recognised_by_their_signature() -> None:
+    assert sorted(readers()) == ["claude_code", "hermes", "jsonl", "postgres", "sqlite"]
+
+
+@pytest.fixture
+def plugin() -> Iterator[Plugin]:
+    """A loaded plug-in."""
+    loaded = Plugin("my_parts", guest_readers)
+    set_loaded((loaded,))
+    yield loaded
+    set_loaded(())
+
+
+def test_a_reader_of_a_plugin_is_recognised_by_its_signature(plugin: Plugin) -> None:
+    assert sorted(parts_of(plugin)) == ["derived", "for_checkers", "notes", "server"]
+    assert "my_parts.notes" in readers()
+
+
+def test_a_reader_of_a_plugin_opens_a_path_below_the_folder_or_a_url(
+    plugin: Plugin, tmp_path: Path
+) -> None:
+    (tmp_path / "n.txt").write_text("one\ntwo\n")
+    store = open_reader("my_parts.notes:n.txt", tmp_path)
+    assert [message.text for _, message in store.read()] == ["one", "two"]
+    reached: Any = open_reader("my_parts.server:http://127.0.0.1:1/x", tmp_path)
+    assert reached.place == "http://127.0.0.1:1/x"
+
+
+def test_a_reader_of_a_plugin_reads_a_session_to_begin_with(plugin: Plugin, tmp_path: Path) -> None:
+    (tmp_path / "n.txt").write_text("one\ntwo\n")
+    session = Session(format="my_parts.notes", file="n.txt")
+    scenario = Scenario(name="t", folder=str(tmp_path), session=session)
+    assert [message.text for message in seed_messages(scenario)] == ["one", "two"]
+    (tmp_path / "n.txt").unlink()
+    with pytest.raises(InputError, match=r"t: session .*n.txt: cannot be read"):
+        seed_messages(scenario)
+
+
+def test_an_unknown_reader_is_told_with_the_plugin_that_is_missing(tmp_path: Path) -> None:
+    session = Session(format="my_parts.notes", file="n.txt")
+    with pytest.raises(InputError, match=r"no store reader 'my_parts.notes'.*--plugin MODULE"):
+        seed_messages(Scenario(name="t", folder=str(tmp_path), session=session))
+    with pytest.raises(InputError, match=r"READER:PATH.*--plugin MODULE"):
+        open_reader("my_parts.notes:x", tmp_path)

@@ -81,7 +81,7 @@ def test_waits_pass_on_the_runs_clock() -> None:
     waiting = (Wait(1000), HALF, Wait(2000), Send(b"x"))
     with client(in_process(bend=lambda _: waiting, clock=clock)) as http:
         http.post("/v1/messages", json=REQUEST)
-    assert [wait.source for wait in clock.waits] == ["door", "door"]
+    assert [wait.source for wait in clock.waits] == ["transport", "transport"]
     assert clock.now_ms() == 3000
 
 

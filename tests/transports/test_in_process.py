@@ -32,7 +32,7 @@ def brief(*turns: Turn, bend: Bend | None = None, **fields: Any) -> InProcessBri
 
 
 def history(given: InProcessBrief) -> Any:
-    return given._door.transition.history
+    return given._dispatcher.transition.history
 
 
 def tool(given: InProcessBrief, name: str) -> Any:

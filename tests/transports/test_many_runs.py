@@ -165,7 +165,7 @@ def pelted(count: int) -> tuple[int, int]:
         answer = httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST)
         assert answer.status_code == 200
         assert answer.json()["content"][0]["text"] == "hello"
-        assert server.door.transition.history.past.calls == {"model": 1}
+        assert server.dispatcher.transition.history.past.calls == {"model": 1}
     return threading.active_count(), sizes[1] - sizes[0]
 
 
@@ -219,4 +219,4 @@ def test_a_body_over_the_limit_gets_413(chunked: bool) -> None:
             answer = sock.recv(1 << 16)
         assert answer.startswith(b"HTTP/1.1 413 ")
         assert b"at most 67108864 bytes" in answer
-        assert server.door.transition.history.events == []
+        assert server.dispatcher.transition.history.events == []

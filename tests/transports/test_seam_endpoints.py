@@ -7,6 +7,7 @@ import pytest
 
 from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
 from harness.core.values.plans import Close
+from harness.transports import seam_endpoints
 from tests.transports.world import keys, loopback, met, transition
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
@@ -81,7 +82,7 @@ def test_messages_come_one_by_one_and_then_no_more() -> None:
 
 
 def test_a_message_that_is_not_due_yet_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, "INBOX_WAIT_MS", 20)
+    monkeypatch.setattr(seam_endpoints, "INBOX_WAIT_MS", 20)
     inbox = (InboxItem(id="m1", text="late", when={"ms": 500}),)
     with loopback(run := transition(inbox=inbox)) as server, httpx2.Client() as agent:
         answers = [agent.get(server.urls.inbox)]

@@ -140,7 +140,7 @@ def _identity(call: ToolUse) -> tuple[str, ...]:
     return () if is_empty(call.input) else (signature(call.name, call.input),)
 
 
-def said(result: ToolResult) -> str:
+def result_words(result: ToolResult) -> str:
     """The words of a result; of one without any (a picture, bytes, nothing at all) its content."""
     blocks = result.content if isinstance(result.content, str | tuple) else ()
     words = msgspec.structs.replace(result, content=blocks).text

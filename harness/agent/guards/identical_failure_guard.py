@@ -1,4 +1,4 @@
-"""The guard against the same call failing in the same way, and a tool that keeps failing in one way.
+"""The guard against one call, or one tool, that fails in the same way over and over.
 
 Two streaks stand for two habits: one call repeated exactly, and one tool called with changing
 arguments for the same error. Either is guided after the second failure and refused after the third.
@@ -21,7 +21,7 @@ from harness.agent.guards.guard_protocol import (
     Ladder,
     Proceed,
     Refuse,
-    said,
+    result_words,
     signature,
 )
 from harness.core.values.messages import ToolResult, ToolUse
@@ -106,7 +106,7 @@ class IdenticalFailureGuard:
         if not result.is_error:
             self._succeeded(call.name, key, signature("", result.content))
             return Proceed()
-        error = fingerprint(said(result))
+        error = fingerprint(result_words(result))
         count = max(
             self._of_call.setdefault(key, _Streak()).see(key, _NUMBER.sub("#", error)),
             self._of_tool.setdefault(call.name, _Streak()).see(key, error),

@@ -62,6 +62,11 @@ CallKey: TypeAlias = Annotated[
 ]
 """The n-th call on a seam, of one session or (`model#3`) of the whole run."""
 
+SessionFormat: TypeAlias = Annotated[
+    str, msgspec.Meta(pattern=r"^[\w.]+$", examples=["jsonl", "claude_code", "hermes"])
+]
+"""The name of a store reader: one of ours, or `PREFIX.name` of a plug-in."""
+
 SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
 WireName = Literal["anthropic", "openai-chat", "openai-responses"]
 
@@ -216,7 +221,7 @@ class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """What is stored before the first message: messages, or a file in a format."""
 
     messages: tuple[SeedMessage, ...] = ()
-    format: Literal["jsonl", "claude_code", "hermes"] | None = None
+    format: SessionFormat | None = None
     file: str | None = None
 
 

@@ -7,13 +7,13 @@ registers itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from harness.core.history.events import StoredRow
 from harness.core.history.past import Past
-from harness.core.values.calls import Call, ProviderRequest, Purpose, Seam
+from harness.core.values.calls import Call, ProviderRequest, Purpose
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, ToolSpec
 from harness.core.values.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
@@ -179,18 +179,6 @@ FaultFunction = Callable[..., Plan]
 
 CheckFunction = Callable[..., Iterator[Finding]]
 """`(history, **settings) -> findings`."""
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def needs(*seams: Seam) -> Callable[[_F], _F]:
-    """Names the seams a check needs; without them it is not applicable."""
-
-    def mark(function: _F) -> _F:
-        function.__dict__["needs"] = seams
-        return function
-
-    return mark
 
 
 class Store(Protocol):

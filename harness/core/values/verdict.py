@@ -25,7 +25,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def check(self) -> str:
         """The check that found it."""
-        return self.code.partition(".")[0]
+        return self.code.rpartition(".")[0] or self.code
 
 
 class NotApplicable(msgspec.Struct, frozen=True):

@@ -1,1 +1,1 @@
-"""State machines for Hypothesis: an agent with its session (`session`), and a store (`store`)."""
+"""State machines: an agent with a session, or a store alone, is driven step by step."""

@@ -10,6 +10,7 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.anthropic.record import RECORD
 
 
 def _error_event(type: str, message: str) -> bytes:
@@ -47,11 +48,11 @@ def _event(name: str, **fields: Any) -> bytes:
 
 
 TRAITS = ProviderTraits(
-    endpoint="messages",
+    endpoint=RECORD.path.rpartition("/")[2],
+    keep_alive=RECORD.keep_alive,
+    requests_left=RECORD.headers.requests_left,
     arguments="object",
-    keep_alive=b'event: ping\ndata: {"type": "ping"}\n\n',
     spent=ApiError(429, "", "", code="enforced_spend_limit_reached"),
-    requests_left="anthropic-ratelimit-requests-remaining",
     names_events=True,
     reads_past_the_end=True,
     error_event=_error_event,

@@ -9,6 +9,7 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.openai_chat.record import RECORD
 
 _DONE = b"data: [DONE]\n\n"
 
@@ -45,7 +46,9 @@ def _chunk(said: Mapping[str, Json]) -> bytes:
 
 
 TRAITS = ProviderTraits(
-    endpoint="completions",
+    endpoint=RECORD.path.rpartition("/")[2],
+    keep_alive=RECORD.keep_alive,
+    requests_left=RECORD.headers.requests_left,
     arguments="text",
     spent=ApiError(429, "insufficient_quota", "", code="insufficient_quota"),
     output_count="completion_tokens",

@@ -10,6 +10,7 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.openai_responses.record import RECORD
 
 
 def _error_event(type: str, message: str) -> bytes:
@@ -49,7 +50,9 @@ def _event(name: str, **fields: Any) -> bytes:
 
 
 TRAITS = ProviderTraits(
-    endpoint="responses",
+    endpoint=RECORD.path.rpartition("/")[2],
+    keep_alive=RECORD.keep_alive,
+    requests_left=RECORD.headers.requests_left,
     spent=ApiError(429, "insufficient_quota", "", code="insufficient_quota"),
     event_prefix="response.",
     error_event=_error_event,

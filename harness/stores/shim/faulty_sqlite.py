@@ -1,14 +1,12 @@
-"""The conditions in which SQLite fails, brought about for one write.
+"""SQLite under fault: locks, room and commits of a real file.
 
-Each takes the store's connection, the path of its file and the write, and calls the write while
-the condition holds: a lock that another connection has, a file that may not grow, a limit of the
+A condition in which SQLite fails is brought about for one write. It calls the write while the
+condition holds: a lock that another connection has, a file that may not grow, a limit of the
 process. So class, text and code are SQLite's own.
 
-MERGED: SQLite under fault: locks, room and commits of a real file.
-
 A failure of the machine takes what no sync has reached. With `synchronous=FULL` every commit is
-synced, and the log itself drops a transaction that was not committed; else the file goes back to
-its state at the last sync, or when it was opened.
+synced, and the log itself drops a transaction that was not committed. Otherwise the file goes back
+to its state at the last sync, or when it was opened.
 """
 
 from __future__ import annotations

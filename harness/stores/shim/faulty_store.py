@@ -1,6 +1,4 @@
-"""A plan of the store seam, put in the order in which a store can carry it out.
-
-MERGED: The store as the agent gets it: each call asks for its plan, and carries it out.
+"""The store as the agent gets it: each call asks for its plan, and carries it out in order.
 
 A call that is not one of a session store's own goes through untouched.
 """

@@ -15,8 +15,8 @@ from harness.agent import agent
 from harness.agent.models.plain_client import APIConnectionError, APIError, PlainClient
 from harness.core.history.events import Answered, Called
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
-from harness.fuzz.choices import Drawing
-from harness.fuzz.grammar import Options, scenario_of
+from harness.fuzz.choice_sequence import ChoiceSequence
+from harness.fuzz.scenario_grammar import Options, scenario_of
 from harness.runner import run
 
 PLAIN = Scenario(
@@ -41,7 +41,7 @@ def _met(scenario: Scenario, client: str) -> tuple[list[Any], Any]:
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=30)
 def test_it_is_told_from_the_sdk_by_nothing_without_faults(seed: int) -> None:
-    scenario = scenario_of(Drawing((), Random(seed)), Options())
+    scenario = scenario_of(ChoiceSequence((), Random(seed)), Options())
     assert _met(scenario, "plain") == _met(scenario, "sdk")
 
 

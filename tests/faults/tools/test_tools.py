@@ -19,7 +19,8 @@ from harness.core.values.draws import Draws
 from harness.faults import arm
 from harness.providers import by_name
 from harness.transports.dispatcher import Dispatcher
-from harness.transports.in_process import CHANGED, InProcessBrief, OddError
+from harness.transports.in_process import InProcessBrief
+from harness.transports.python_calls import CHANGED, OddError
 from tests.faults.tools.met import TOOLS, Met, effects, fired
 from tests.faults.tools.outcomes import RAISES, RETURNS
 

@@ -1,0 +1,215 @@
+"""The conversation in the requests: it only grows, and what was said and done stays in it.
+
+Amnesia is silent: roles alternate, every request is valid, and the answers are to somebody who has
+just arrived. Only a compaction, or a request that was over the window, may take something away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.answers import is_uncounted
+from harness.checks.evidence.excuses import (
+    BREAK_BETWEEN,
+    EARLIER_COMPACTION,
+    EARLIER_KILL,
+    EARLIER_OVERFLOW,
+    FAILED_STORE,
+    KILL,
+    Case,
+)
+from harness.checks.evidence.message_lists import says, settled_list, squeeze, stands
+from harness.checks.evidence.outcomes import claimed
+from harness.checks.evidence.stored_rows import written_by_another
+from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.history import History
+from harness.core.history.message_tree import Node
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.verdict import Finding
+
+_SHORTER = (EARLIER_COMPACTION, EARLIER_KILL, EARLIER_OVERFLOW)
+"""After these the requests of a session may hold less."""
+
+BEGINNING = 20
+"""So many characters of an answer stand in its result, even if an agent cuts it short."""
+
+
+@needs("model", "inbox", "outbox", told_by="run")
+@excused_by(
+    forgotten_reply=(FAILED_STORE, *_SHORTER),
+    result=_SHORTER,
+    forgotten_past=(KILL,),
+)
+def history_faithful(history: History) -> Iterator[Finding | Case]:
+    """A turn's requests hold the reply of the turn before and the results of the calls that ran.
+
+    `forgotten_reply`: the first main request of a turn lacks what the user was last told.
+    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
+    `swapped_result`: a call's result does not begin as its tool answered, and holds what another
+    call of the turn was answered.
+    After a compaction, a request over the window or a kill nothing of this is asked in that
+    session. `forgotten_past`: after a turn whose compactions brought no summary, the next one
+    begins without anything that the agent said before. Source: invariant 9.
+    """
+    trace = history.trace
+    last: dict[str, Turn] = {}
+    for turn in trace.turns.values():
+        if turn.delivery is None or turn.redelivery:
+            continue
+        before = last.get(turn.session)
+        if turn.main and before is not None:
+            yield Case("forgotten_reply", _reply(before, turn), before, turn.main[0].n)
+        if turn.main and before is not None and before.main:
+            yield Case("forgotten_past", _past(trace, before, turn), turn)
+        yield from _results(turn)
+        last[turn.session] = turn
+
+
+def _reply(before: Turn, turn: Turn) -> Iterator[Finding]:
+    told = [s for s in before.endings if s.request.kind == "final" and s.request.text.strip()]
+    if not told or claimed(told[-1]) != "completed":
+        return
+    first = turn.main[0]
+    if not says(first.node, told[-1].request.text):
+        text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
+        yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
+
+
+def _past(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
+    failed = [c for c in trace.compactions if c.turn is before]
+    if not failed or not all(c.failed for c in failed):
+        return
+    past = _told(before.main[0].node)
+    if past and not past & _told(turn.main[0].node):
+        text = f"{turn.main[0].called.key}: a compaction failed in the turn before, and what was "
+        text += "said before that is gone"
+        events = (before.main[0].n, failed[0].n, turn.main[0].n)
+        yield Finding("history_faithful.forgotten_past", text, events)
+
+
+def _told(node: Node) -> set[str]:
+    """What the assistant says in a list."""
+    return {m.text for m in node.messages if m.role == "assistant" and m.text.strip()}
+
+
+def _results(turn: Turn) -> Iterator[Case]:
+    main = turn.main
+    for ask in turn.asks:
+        run = ask.execution
+        if run is None or run.answered is None:
+            continue
+        ended_n = run.answered.n
+        later = next((e for e in main if e.n > ended_n), None)
+        if later is None:
+            continue
+        if ask.sent is None or ask.sent_n > later.n:
+            text = f"{later.called.key}: the result of {run.called.key} is missing"
+            finding = Finding("history_faithful.forgotten_result", text, (run.n, later.n))
+            yield Case("result", [finding], turn, later.n)
+        elif other := _swapped_with(turn, ask, run):
+            text = f"{later.called.key}: {run.called.key} is given the result of {other.called.key}"
+            events = (run.n, other.n, ask.sent_n)
+            finding = Finding("history_faithful.swapped_result", text, events)
+            yield Case("result", [finding], turn, later.n)
+
+
+def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
+    """The other execution whose answer was sent as the result of a call.
+
+    What is sent begins with that answer and is an error as it was: an agent's own words, as of an
+    answer that came too late, may hold a short answer by chance.
+    """
+    own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
+    if ask.sent is None or not own or own[:BEGINNING] in sent:
+        return None
+    for other in turn.executions:
+        if other is run or not other.answered or other.n >= ask.sent_n:
+            continue
+        said = squeeze(other.text)
+        if said and other.failed == ask.sent.is_error and sent.startswith(said):
+            return other
+    return None
+
+
+@needs("model", "inbox", told_by="run")
+@excused_by(prefix=(BREAK_BETWEEN,))
+def append_only_prefix(history: History) -> Iterator[Finding | Case]:
+    """A session's main requests begin alike: each adds to the end of the one before.
+
+    `messages`: the next one does not begin with what stood before the newest message of a request,
+    which alone may still grow (a pause, a hint that is said once). `system`: the system text is
+    another one. Every such change makes the provider read the conversation anew, and breaks signed
+    thinking. A compaction excuses it, and so does a request that failed for good, a start of the
+    agent or a row of another process between them. A turn may go back to what the one before held
+    since its last compaction, when a request of that one failed for good. Source: invariant 8.
+    """
+    trace = history.trace
+    others = written_by_another(trace)
+    last: dict[str, Exchange] = {}
+    for exchange in trace.exchanges:
+        if exchange.purpose != "main":
+            continue
+        before = last.get(exchange.called.session)
+        last[exchange.called.session] = exchange
+        if before is None or not _is_gone_on_from(before):
+            continue
+        # Rows of others count from where this request read them, which is this check's own rule.
+        if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
+            continue
+        turn = trace.turns[exchange.called.session, exchange.called.turn]
+        found = _begins_alike(trace, before, exchange)
+        yield Case("prefix", found, turn, exchange.n, before.n)
+
+
+def _reloaded_since(trace: Trace, before: Exchange, exchange: Exchange) -> int:
+    """The event from which on rows of others come into view with this request: a new turn begins
+    with what is stored, and shows what was added to it since the one before began."""
+    called = before.called
+    turn = trace.turns.get((called.session, called.turn))
+    same = called.turn == exchange.called.turn
+    return before.n if same or turn is None else turn.begun_n or turn.opened_n
+
+
+def _is_gone_on_from(exchange: Exchange) -> bool:
+    """Whether the next request goes on from here: not after "too long", in whatever shape.
+
+    An error event in a stream has status 200 and no type in the history, so it may be one.
+    """
+    if exchange.succeeded:
+        return exchange.stop != "model_context_window_exceeded" and not is_uncounted(exchange)
+    return exchange.transient and exchange.status != 200
+
+
+def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
+    """Whether a turn begins with the stored history again, after one that got by with a part.
+
+    What is stored is what a request of that turn held, since its last compaction that helped.
+    """
+    called, now = before.called, exchange.called
+    turn = trace.turns.get((called.session, called.turn))
+    if turn is None or called.turn == now.turn or all(map(_is_gone_on_from, turn.main)):
+        return False
+    helped = max((c.n for c in trace.compactions if c.turn is turn and not c.failed), default=0)
+    held = (e.node for e in turn.main if e.n > helped)
+    return any(stands(settled_list(node), exchange.node) for node in held)
+
+
+def _begins_alike(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator[Finding]:
+    if _goes_back(trace, before, exchange):
+        return
+    events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
+    if before.request.system != exchange.request.system:
+        text = f"{both} have different system texts"
+        yield Finding("append_only_prefix.system", text, events)
+    settled = settled_list(before.node)
+    if not stands(settled, exchange.node):
+        text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
+        yield Finding("append_only_prefix.messages", text, events)
+
+
+def _first_difference(settled: Node, now: Node) -> str:
+    for old, new in zip(settled.tail(), now.tail(), strict=False):
+        if old is not new:
+            return f"message {old.depth - 1} ({old.side}) is another one"
+    return f"there were {settled.depth} messages before the newest, and {now.depth} are left"

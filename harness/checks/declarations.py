@@ -1,0 +1,138 @@
+"""What a check declares of itself: what it needs, what excuses the agent, what an overlay changes.
+
+    @needs("inbox", "outbox", told_by="run")
+    @excused_by(missing=(CANCEL, KILL, LIMIT))
+    def outbound_once(history: History) -> Iterator[Finding | Case]: ...
+
+The decorators apply what they declare, so a check says the same by itself as under the judge. The
+judge reads the marks to say why a check was not asked; `harness explain` and the docs print them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
+
+from harness.checks.evidence.excuses import Case, Excuse, Marks
+from harness.core.history.history import History
+from harness.core.history.trace import Trace
+from harness.core.transition.ports import CheckFunction
+from harness.core.values.calls import Seam
+from harness.core.values.verdict import Finding
+
+_P = ParamSpec("_P")
+Source: TypeAlias = Literal["messages", "requests", "run"]
+"""What tells enough to ask a check: any list of messages, requests as they were sent, or a run."""
+
+_F = TypeVar("_F", bound=CheckFunction)
+_Check: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding]]
+_Cases: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding | Case]]
+
+
+def needs(*seams: Seam, told_by: Source = "messages") -> Callable[[_Check[_P]], _Check[_P]]:
+    """Declare the seams without which a check is not applicable, and what it can be asked of.
+
+    A recording tells what stands in its messages; it does not tell when anything happened, what was
+    tried again, or who stopped the agent. With `told_by="run"` a check is asked of runs alone, with
+    `"requests"` also of recordings that keep the requests as they were sent.
+    """
+
+    def declare(check: _Check[_P]) -> _Check[_P]:
+        @wraps(check)
+        def asked(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
+            if not untold(asked, history.trace):
+                yield from check(history, *args, **settings)
+
+        asked.__dict__.update(needs=seams, told_by=told_by)
+        return asked
+
+    return declare
+
+
+def untold(check: CheckFunction, trace: Trace) -> str:
+    """Why a check cannot be asked of a recording; "" if it can, or if the history is a run."""
+    source: Source = getattr(check, "told_by", "messages")
+    if trace.world != "recording" or source == "messages":
+        return ""
+    if source == "run":
+        return "a recording does not tell"
+    return "needs recorded requests" if any(start.inferred for start in trace.starts) else ""
+
+
+def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]]:
+    """Declare by rule what excuses the agent, and leave out the findings of excused cases.
+
+    A check yields a `Case` for what may be excused; its `rule` is one of the names here. A finding
+    that it yields as it is has no excuse.
+    """
+
+    def declare(check: _Cases[_P]) -> _Check[_P]:
+        @wraps(check)
+        def filtered(
+            history: History, /, *args: _P.args, **settings: _P.kwargs
+        ) -> Iterator[Finding]:
+            marks = Marks(history.trace)
+            for found in check(history, *args, **settings):
+                if isinstance(found, Finding):
+                    yield found
+                elif not any(excuse.holds(marks, found) for excuse in rules[found.rule]):
+                    yield from found.findings
+
+        filtered.__dict__["excuses"] = rules
+        return filtered
+
+    return declare
+
+
+def counted_anew(*events: str) -> Callable[[_F], _F]:
+    """Declare after which events a check begins its count anew.
+
+    Counts cannot be filtered afterwards, so the check applies these itself (`evidence.kills`).
+    """
+
+    def declare(check: _F) -> _F:
+        check.__dict__["counted_anew"] = events
+        return check
+
+    return declare
+
+
+OVERLAY_COUNTS = "an overlay changes how many calls there are"
+"""Why an overlay sets aside a rule that counts by the scenario's own plan."""
+
+
+def set_aside_by_overlay(**rules: str) -> Callable[[_F], _F]:
+    """Declare which rules are not asked under an overlay of faults, each with its reason.
+
+    A scenario counts what a correct agent does under its own faults. Under others it calls more
+    often, waits more, and a turn meant for the third call meets another one.
+    """
+
+    def declare(check: _F) -> _F:
+        check.__dict__["set_aside"] = rules
+        return check
+
+    return declare
+
+
+_SOURCES: dict[Source, str] = {
+    "run": "Asked of runs, not of recordings.",
+    "requests": "Asked of runs, and of recordings that keep the requests.",
+}
+
+
+def declared(check: CheckFunction) -> Iterator[str]:
+    """What a check declares, in words, a sentence each: sources, excuses, counts, overlays."""
+    source: Source = getattr(check, "told_by", "messages")
+    if source != "messages":
+        yield _SOURCES[source]
+    excuses: dict[str, tuple[Excuse, ...]] = getattr(check, "excuses", {})
+    for rule, found in excuses.items():
+        words = "; ".join(excuse.words for excuse in found)
+        yield f"Excused ({rule.replace('_', ' ')}): {words}."
+    if events := getattr(check, "counted_anew", ()):
+        yield f"Counts begin anew after {' or '.join(events)}."
+    aside: dict[str, Any] = getattr(check, "set_aside", {})
+    if aside:
+        yield f"Set aside under an overlay: {', '.join(f'`{rule}`' for rule in aside)}."

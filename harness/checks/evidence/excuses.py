@@ -1,0 +1,148 @@
+"""The excuses: events that take a rule out of a check's sight, each defined once.
+
+A kill, a cancel, a limit or a store that fails is no fault of the agent, and what follows from one
+is not held against it. Which excuses hold for which rule stands at the check (`excused_by`), so
+that a reader finds them in one place and `harness explain` prints them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+import msgspec
+
+from harness.checks.evidence.answers import is_over_window
+from harness.checks.evidence.kills import is_killed_between
+from harness.checks.evidence.stored_rows import written_by_another
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.verdict import Finding
+
+NEVER = 1 << 62
+"""The number of an event that comes after all others."""
+
+
+class Case(msgspec.Struct, frozen=True, eq=False):
+    """Findings of a check that an excuse may take away.
+
+    `rule` is the name under which the check declares its excuses: a rule, or a part of one. `turn`
+    is the turn that is blamed. An excuse has to come before event `n`, and one that must lie
+    between two events comes after `since_n`. `findings` is read only if nothing excuses the case.
+    """
+
+    rule: str
+    findings: Iterable[Finding]
+    turn: Turn
+    n: int = NEVER
+    since_n: int = 0
+
+
+class Marks:
+    """Where the excuses of one run are, each kind read once and only if a case asks for it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @cached_property
+    def compactions(self) -> dict[str, int]:
+        """The first compaction of each session."""
+        return _first((c.turn.session, c.n) for c in self.trace.compactions)
+
+    @cached_property
+    def kills(self) -> dict[str, int]:
+        """The first kill of each session that interrupted a turn."""
+        turns = self.trace.turns.values()
+        return _first((t.session, t.interrupted_n) for t in turns if t.interrupted_n)
+
+    @cached_property
+    def over_window(self) -> dict[str, int]:
+        """What follows the first request of each session that was over the window."""
+        exchanges = (e for e in self.trace.exchanges if is_over_window(e))
+        return _first((e.called.session, e.n + 1) for e in exchanges)
+
+    @cached_property
+    def writes_of_others(self) -> list[int]:
+        """The events at which another process stored something."""
+        return written_by_another(self.trace)
+
+    @cached_property
+    def breaks(self) -> list[int]:
+        """The compactions and the starts of the agent, in order."""
+        return sorted([c.n for c in self.trace.compactions] + [s.n for s in self.trace.starts])
+
+
+def _first(found: Iterable[tuple[str, int]]) -> dict[str, int]:
+    firsts: dict[str, int] = {}
+    for session, n in found:
+        firsts[session] = min(n, firsts.get(session, NEVER))
+    return firsts
+
+
+class Excuse(msgspec.Struct, frozen=True, eq=False):
+    """An event that excuses: what it is in words, and whether it holds for a case."""
+
+    words: str
+    holds: Callable[[Marks, Case], bool]
+
+
+def holds_for(turn: Turn, trace: Trace, excuses: Iterable[Excuse]) -> bool:
+    """Whether one of some excuses holds for a turn, whenever it came.
+
+    For checks that count turns: what is excused must not be counted, so it is asked first.
+    """
+    marks, case = Marks(trace), Case("", (), turn)
+    return any(excuse.holds(marks, case) for excuse in excuses)
+
+
+def _is_shared(marks: Marks, case: Case) -> bool:
+    first_n = case.turn.begun_n or case.turn.opened_n
+    return any(first_n <= n <= case.turn.settled_n for n in marks.writes_of_others)
+
+
+def _is_rewritten(marks: Marks, case: Case) -> bool:
+    looks = marks.trace.stored_during(case.turn)
+    return any(look.gone or look.n in marks.trace.damages for look in looks)
+
+
+def _is_broken_between(marks: Marks, case: Case) -> bool:
+    return bisect(marks.breaks, case.since_n) != bisect(marks.breaks, case.n)
+
+
+BLANK = Excuse("a message without text", lambda _, c: not c.turn.text.strip())
+REDELIVERY = Excuse("a message that was answered before", lambda _, c: c.turn.redelivery)
+CANCEL = Excuse("a cancel of the turn", lambda _, c: 0 < c.turn.cancelled_n < c.n)
+KILL = Excuse("a kill of the agent in the turn", lambda _, c: 0 < c.turn.interrupted_n < c.n)
+LIMIT = Excuse(
+    "a limit of the harness in the turn", lambda _, c: any(a.n < c.n for a in c.turn.limits)
+)
+REFUSED_WRITE = Excuse(
+    "a write that the store refused in the turn",
+    lambda _, c: any(n < c.n for n in c.turn.unstored.values()),
+)
+FAILED_STORE = Excuse(
+    "a store that refused a write for good, of which the user was told",
+    lambda _, c: c.turn.store_failed,
+)
+ANOTHER_WRITER = Excuse("another process that wrote to the session in the turn", _is_shared)
+REWRITTEN_STORE = Excuse(
+    "rows that a compaction replaced or a fault damaged in the turn", _is_rewritten
+)
+COMPACTION = Excuse(
+    "a compaction in the turn", lambda m, c: any(x.turn is c.turn for x in m.trace.compactions)
+)
+EARLIER_COMPACTION = Excuse(
+    "an earlier compaction in the session",
+    lambda m, c: m.compactions.get(c.turn.session, NEVER) <= c.n,
+)
+EARLIER_KILL = Excuse(
+    "an earlier kill in the session", lambda m, c: m.kills.get(c.turn.session, NEVER) <= c.n
+)
+EARLIER_OVERFLOW = Excuse(
+    "an earlier request of the session over the window",
+    lambda m, c: m.over_window.get(c.turn.session, NEVER) <= c.n,
+)
+KILL_BETWEEN = Excuse(
+    "a kill between the two", lambda m, c: is_killed_between(m.trace, c.since_n, c.n)
+)
+BREAK_BETWEEN = Excuse("a compaction or a start of the agent between the two", _is_broken_between)

@@ -1,0 +1,100 @@
+"""What a turn did, step by step, as far as the model could learn from it.
+
+Calls are taken in the order in which their results were known, so that a longer history only ever
+adds to the sequence. What the model asked for in one message was decided at once: equal calls of a
+message count as one. And a call that did not run is a step as well, if the agent answered it as it
+answers any other: no such tool, arguments that are no object, or a tool of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from typing import NamedTuple
+
+from harness.core.history.exchanges import Execution
+from harness.core.history.trace import Turn
+from harness.core.values.messages import canonical
+
+_AGAIN = ("again",)
+"""The key of a call that counts once with an equal one of its message."""
+
+
+class Step(NamedTuple):
+    """A call with its result, known from event `at_n` on; `n` is the event of the call, `ran`
+    whether it ran across the tool seam."""
+
+    at_n: int
+    n: int
+    name: str
+    key: Hashable
+    ran: bool = True
+
+
+def sequence(turn: Turn, repeats: int) -> list[Step]:
+    """The turn's steps in the order in which they were known.
+
+    A call that ran before and is refused now is no step: that is how an agent stops it.
+    """
+    first_n: dict[tuple[str, str], int] = {}
+    for execution in turn.executions:
+        first_n.setdefault(execution.identity, execution.n)
+    own = [
+        Step(ask.sent_n, ask.exchange.n, ask.use.name, call, ran=False)
+        for ask in turn.asks
+        if ask.refused
+        and (call := (ask.use.name, canonical(ask.use.input)))
+        and first_n.get(call, ask.sent_n) >= ask.sent_n
+    ]
+    ran = _ran(turn, repeats)
+    return sorted([*ran, *own, *_told_otherwise(turn)], key=lambda step: step.at_n)
+
+
+def _ran(turn: Turn, repeats: int) -> Iterator[Step]:
+    """The calls that ran. One that counts once with others of its message still stands between
+    its neighbours."""
+    kept = {id(execution) for execution in steps(turn, lambda e: e.triple, repeats)}
+    last: Hashable = None
+    for execution in _answered(turn):
+        key: Hashable = execution.triple if id(execution) in kept else _AGAIN
+        is_between = key is _AGAIN and last not in (_AGAIN, execution.triple)
+        if (key is not _AGAIN or is_between) and execution.answered:
+            last, name = key, execution.request.name
+            yield Step(execution.answered.n, execution.n, name, key, key is not _AGAIN)
+
+
+def _told_otherwise(turn: Turn) -> Iterator[Step]:
+    """Where the model was told of one result in another way than before: as of an error, because
+    it came too late."""
+    last: dict[Hashable, bool] = {}
+    for execution in turn.executions:
+        sent = execution.ask.sent if execution.ask else None
+        if sent is not None and execution.ask:
+            if sent.is_error != last.get(execution.triple, sent.is_error):
+                name = execution.request.name
+                yield Step(execution.ask.sent_n, execution.n, name, ("told", name), ran=False)
+            last[execution.triple] = sent.is_error
+
+
+def steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) -> list[Execution]:
+    """The turn's answered executions; up to `most` equal ones of one message count as one.
+
+    `most` of 0: all equal ones of a message count as one.
+    """
+    done = _answered(turn)
+    batches = [(id(e.ask.exchange) if e.ask else id(e), key(e)) for e in done]
+    counts, seen, kept = Counter(batches), set[tuple[int, Hashable]](), list[Execution]()
+    for execution, batch in zip(done, batches, strict=True):
+        if batch[1] is None or batch not in seen or 0 < most < counts[batch]:
+            kept.append(execution)
+        seen.add(batch)
+    return kept
+
+
+def _answered(turn: Turn) -> list[Execution]:
+    """The turn's executions that were answered, in the order of the answers."""
+    done = [execution for execution in turn.executions if execution.answered]
+    return sorted(done, key=lambda e: e.answered.n if e.answered else 0)
+
+
+PERIODS = (2, 3, 4)

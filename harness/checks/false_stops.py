@@ -1,0 +1,247 @@
+"""Whether a turn that makes progress goes on: what repeats, however loosely, excuses a stop.
+
+`loops` says what must be stopped, strictly; an agent that stops earlier is wrong only if nothing at
+all came again. So this counts in the agent's favour: whatever the input, whatever the text,
+whatever stands between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeAlias
+
+from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.answers import calls_tools, is_empty, said_tokens
+from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, REFUSED_WRITE, Case
+from harness.checks.evidence.tool_steps import PERIODS, steps
+from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.history import History
+from harness.core.history.repetition import (
+    cycles,
+    equal_runs,
+)
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import canonical
+from harness.core.values.verdict import Finding
+
+
+def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
+    """Whether anything at all was equal `repeats` times before event `n`, however loosely.
+
+    This is what a breaker may go by: one tool with one result whatever the input; failures in a
+    row whatever their text, of all tools or of one, whatever others do between, or a call that
+    brings once more what it brought before; a circle of calls or of whole messages, run or not;
+    empty inputs; calls that were cut off.
+    """
+    done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
+    for some in (done, _without_known(done)):
+        if any(_is_equal(part, repeats) for part in (some, *_by_tool(some))):
+            return True
+    for keys in ([(*e.identity, _result(e)) for e in done], _messages(turn, n)):
+        if any(equal_runs(keys, repeats)):
+            return True
+        if any(any(cycles(keys, period, repeats)) for period in PERIODS):
+            return True
+    cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
+    if any(equal_runs(cut_off, repeats)):
+        return True
+    unknown = _unknown_calls(trace, turn, n)
+    return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
+
+
+def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:
+    """How often each tool was asked for before event `n` that there is not, also in one answer."""
+    known = trace.settings.get("tools", {})
+    return Counter(
+        ask.use.name for ask in turn.asks if ask.exchange.n < n and ask.use.name not in known
+    ).values()
+
+
+def _without_known(done: list[Execution]) -> list[Execution]:
+    """The executions without the successes that came with this very result before."""
+    seen: set[Hashable] = set()
+    news = []
+    for execution in done:
+        if execution.failed or execution.triple not in seen:
+            news.append(execution)
+        seen.add(execution.triple)
+    return news
+
+
+def _by_tool(done: list[Execution]) -> Iterator[list[Execution]]:
+    """The executions of each tool by itself."""
+    for name in dict.fromkeys(e.request.name for e in done):
+        yield [e for e in done if e.request.name == name]
+
+
+def _is_equal(done: list[Execution], repeats: int) -> bool:
+    """Whether so many in a row have one result, or failed."""
+    loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
+        lambda e: (e.request.name, _result(e)),
+        lambda e: True if e.failed or _is_told_as_error(e) else None,
+    )
+    return any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely)
+
+
+def _result(execution: Execution) -> str:
+    """What came of a call; all that says nothing is alike, whatever it is made of."""
+    value = execution.answered.value if execution.answered else None
+    content = value.get("content") if isinstance(value, dict) else value
+    parts = content if isinstance(content, list | tuple) else ()
+    has_words = content is not None and bool(execution.text.strip())
+    says = execution.failed or has_words or any("text" not in part for part in parts)
+    return execution.triple[2] if says else ""
+
+
+def _is_told_as_error(execution: Execution) -> bool:
+    """Whether the model was told of a failure, as of an answer that comes too late."""
+    return bool(execution.ask and execution.ask.sent and execution.ask.sent.is_error)
+
+
+def _messages(turn: Turn, n: int) -> list[Hashable]:
+    """The answers with calls before event `n`: what each asked for and what came of it, whatever
+    the order in it."""
+    asked: dict[int, list[tuple[str, ...]]] = {}
+    for ask in (a for a in turn.asks if a.exchange.n < n):
+        run = ask.execution
+        came = _result(run) if run else ("refused" if ask.sent else "")
+        call = (ask.use.name, canonical(ask.use.input), came)
+        asked.setdefault(id(ask.exchange), []).append(call)
+    return [tuple(sorted(calls)) for calls in asked.values()]
+
+
+def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
+    """How often before event `n` each tool was called with nothing, no object or a part, also in
+    one answer, since it was called as it should be: a harmless call of another tool is no progress.
+    """
+    counts = Counter[str]()
+    for exchange in (e for e in turn.main if e.reply is not None and e.n < n):
+        calls: dict[bool, list[str]] = {True: [], False: []}
+        for use in exchange.reply.tool_uses if exchange.reply else ():
+            lacks = is_empty(use.input) and trace.schema(exchange, use.name).get("required")
+            is_object = isinstance(use.input, dict | None)
+            calls[bool(lacks) or not is_object or _is_cut_off(exchange)].append(use.name)
+        for name in calls[False]:
+            del counts[name]
+        counts.update(calls[True])
+        yield from counts.values()
+
+
+def _is_cut_off(exchange: Exchange) -> bool:
+    """Whether an answer with calls ended before it could ask for them to be run."""
+    return bool(exchange.reply and exchange.reply.tool_uses) and not calls_tools(exchange)
+
+
+_Stop: TypeAlias = tuple[str, int, str]
+"""Where an agent may have stopped a turn: rule, event, and text."""
+
+MAX_BOUND = 50
+"""From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
+
+
+MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
+"""A turn that has cost so much, or lasted so long, any agent may end for its budget's sake."""
+
+
+@needs("model", "tool", told_by="run")
+@excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
+def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | Case]:
+    """A turn that makes progress is not stopped: nothing was equal `repeats` times before.
+
+    `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
+    no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
+    kill, a failed answer of the model, a write that the store refused, and anything that repeats
+    excuse the stop, and so does a turn that has cost a million tokens or lasted four hours, for
+    then its budget may be spent. Source: invariant 12.
+    """
+    trace = history.trace
+    for turn in trace.turns.values():
+        if stops := _stops(trace, turn):
+            first = stops[0]  # what excuses the first stop excuses the later ones as well
+            yield Case("stop", _without_reason(trace, turn, first, repeats), turn, first[1])
+
+
+def _stops(trace: Trace, turn: Turn) -> list[_Stop]:
+    """Where the agent may have stopped the turn, in order: rule, event and text."""
+    found = [
+        ("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats")
+        for a in turn.asks
+        if a.refused and _is_valid(trace, a)
+    ]
+    offered = False
+    for exchange in turn.main:
+        if offered and not exchange.request.tools_offered:
+            text = f"{exchange.called.key} no longer offers tools although nothing repeats"
+            found.append(("withdrawn", exchange.n, text))
+        offered = exchange.request.tools_offered
+    found += [("ended", n, "the turn ends in the middle of a tool call") for n in _endings(turn)]
+    return sorted(found, key=lambda stop: stop[1])
+
+
+def _is_valid(trace: Trace, ask: Ask) -> bool:
+    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
+    an id that no other call of the answer has."""
+    if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
+        return False
+    uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
+    if sum(use.id == ask.use.id for use in uses) > 1:
+        return False
+    required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
+    given = ask.use.input if isinstance(ask.use.input, dict) else None
+    return calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
+
+
+def _endings(turn: Turn) -> Iterator[int]:
+    """The finals before which the last answer asked for a tool, and no tool had just failed."""
+    for ending in turn.endings:
+        before = [e for e in turn.main if e.n < ending.n]
+        runs = [e for e in turn.executions if e.n < ending.n]
+        if before and _could_run(before[-1]) and not (runs and runs[-1].failed):
+            yield ending.n
+
+
+def _could_run(exchange: Exchange) -> bool:
+    """Whether a whole answer asks for a tool, with arguments that are an object."""
+    uses = exchange.reply.tool_uses if exchange.reply else ()
+    asked = _is_an_answer(exchange) and calls_tools(exchange)
+    return asked and any(isinstance(use.input, dict) for use in uses)
+
+
+def _is_an_answer(exchange: Exchange) -> bool:
+    """Whether a model said it: a refusal for size may be dressed as a message, with calls even."""
+    return exchange.succeeded and not exchange.too_large
+
+
+def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
+    """Whether the turn had so many calls, requests or pauses that any agent may end it."""
+    stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
+    most = max(len(turn.asks), len(stops) + 1)
+    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(turn, n)
+
+
+def _is_dear(turn: Turn, n: int) -> bool:
+    """Whether the turn has cost or lasted so much before event `n` that its budget may be spent."""
+    asked = [e for e in turn.exchanges if e.n < n]
+    answers = [e.answered for e in asked if e.answered is not None]
+    tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
+    lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
+        (e.called.at_ms for e in asked), default=0
+    )
+    return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
+
+
+def _may_be_unread(exchange: Exchange) -> bool:
+    """Whether an answer failed, or may have been more than the agent's SDK could read."""
+    return not exchange.succeeded or exchange.is_bent_by("http")
+
+
+def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iterator[Finding]:
+    """A stop for which the turn itself gives no reason: a bound, an unread answer, a repetition."""
+    rule, n, text = stop
+    if _is_at_its_bound(turn, n, repeats):
+        return
+    if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
+        return
+    if not _repeats_before(trace, turn, n, repeats):
+        yield Finding(f"no_false_stop.{rule}", text, (n,))

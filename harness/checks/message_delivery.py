@@ -1,0 +1,292 @@
+"""Whether messages arrive: each inbound one in one turn, each turn with one reply, one at a time.
+
+Two turns at once read each other's half-written history, and the store then holds both in pieces.
+A cancel is judged from the moment that the agent saw it, for what was under way cannot be undone;
+an agent that never looks is told by the outcome that the scenario expects.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect, bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
+from operator import itemgetter
+from typing import TypeAlias
+
+import msgspec
+
+from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.excuses import (
+    BLANK,
+    CANCEL,
+    COMPACTION,
+    FAILED_STORE,
+    KILL,
+    LIMIT,
+    REDELIVERY,
+    Case,
+    holds_for,
+)
+from harness.checks.evidence.kills import is_killed_between
+from harness.checks.evidence.message_lists import squeeze
+from harness.checks.evidence.outcomes import claimed, wrong
+from harness.checks.evidence.stored_rows import inbound_rows
+from harness.core.history.exchanges import ENDINGS, Exchange, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.verdict import Finding
+
+_Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
+"""Answered turns by session and first paragraph."""
+
+_LOST = frozenset({"failed", "incomplete", "truncated"})
+"""What is wrong with an answer that is asked for again as a whole."""
+
+_STOPS = (CANCEL, KILL, LIMIT)
+"""What ends a turn from outside."""
+
+_NO_STRETCH = (BLANK, REDELIVERY)
+"""Messages that nobody works on."""
+
+_ORDERLY = frozenset({"next", "returned"})
+"""How a turn settles when nothing excuses a missing reply."""
+
+
+@needs("inbox", "model", told_by="run")
+@excused_by(
+    second_turn=(KILL, FAILED_STORE),
+    nothing_done=_STOPS,
+    stored=(FAILED_STORE,),
+    stored_again=(FAILED_STORE, COMPACTION),
+)
+def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
+    """Each inbound message is the newest user text of its own turn's first request, and no other.
+
+    `lost`: the model never gets it, nothing answers it, or it is not stored. `twice`: it starts a
+    second turn, comes again as new after it was answered, or is stored again. `order`: it stands
+    in its request, but behind something older. Source: invariant 29.
+    """
+    trace = history.trace
+    started: dict[str, Turn] = {}
+    answered: _Answered = {}
+    for turn in trace.turns.values():
+        if turn.delivery is None or not turn.text.strip():
+            continue
+        first = started.setdefault(turn.delivery.inbound.id, turn)
+        if first is not turn and turn.main:
+            text = f"the message {turn.delivery.inbound.id} starts a second turn"
+            events = (first.opened_n, turn.main[0].n)
+            yield Case("second_turn", [Finding("inbound_exactly_once.twice", text, events)], first)
+        if first is turn:
+            yield from _in_request(turn, answered)
+            yield from _in_store(trace, turn)
+        if turn.endings:
+            beginning = _paragraphs(turn.text)[0]
+            answered.setdefault((turn.session, beginning), []).append(turn)
+
+
+def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
+    assert turn.delivery is not None
+    name, opened = turn.delivery.inbound.id, turn.delivery.n
+    if not turn.main:
+        if turn.settled_by in _ORDERLY and not turn.sendings:
+            text = f"nothing is done about the message {name}"
+            found = Finding("inbound_exactly_once.lost", text, (opened, turn.settled_n))
+            yield Case("nothing_done", [found], turn)
+        return
+    first = turn.main[0]
+    newest = "\n\n".join(message.text for message in first.node.newest())
+    if squeeze(turn.text) not in squeeze(newest):
+        rule, text = _misplaced(turn.text, first)
+        text = f"{first.called.key}: the message {name} {text}"
+        yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n))
+    for earlier in _again(turn, newest, answered):
+        text = f"{first.called.key}: the message of turn {earlier.number} comes again as new, "
+        text += "although it was answered"
+        events = (earlier.opened_n, earlier.endings[0].n, first.n)
+        yield Finding("inbound_exactly_once.twice", text, events)
+
+
+def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
+    if any(squeeze(text) in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
+        return "order", "stands in the request, but not as its newest user text"
+    return "lost", "is not in the first request of its turn"
+
+
+def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
+    """Earlier turns of the session, answered, whose text is a part of the newest user text."""
+    whole = f"\n\n{newest}\n\n"
+    for paragraph in dict.fromkeys(_paragraphs(newest)):
+        for earlier in answered.get((turn.session, paragraph), ()):
+            text = earlier.text.strip()
+            if text not in turn.text and f"\n\n{text}\n\n" in whole:
+                yield earlier
+
+
+def _paragraphs(text: str) -> list[str]:
+    return text.strip().split("\n\n")
+
+
+def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
+    if "store" not in trace.seams or not turn.settled_n or not turn.endings:
+        return
+    assert turn.delivery is not None
+    rows = {placed.row.id: placed.n for placed in inbound_rows(trace, turn)}
+    events = (turn.delivery.n, *rows.values(), turn.settled_n)
+    if not rows:
+        text = f"the message {turn.delivery.inbound.id} is not stored"
+        yield Case("stored", [Finding("inbound_exactly_once.lost", text, events)], turn)
+    elif len(rows) > 1:
+        text = f"the message {turn.delivery.inbound.id} is stored {len(rows)} times"
+        found = Finding("inbound_exactly_once.twice", text, events)
+        yield Case("stored_again", [found], turn)
+
+
+@needs("inbox", "outbox", told_by="run")
+@excused_by(missing=(BLANK, REDELIVERY, *_STOPS))
+def outbound_once(history: History) -> Iterator[Finding | Case]:
+    """A turn ends with exactly one final or error, and says no more once it is cancelled.
+
+    `missing`: it ends without one, and its message is new. `twice`: with several. `repeated`: the
+    part of a failed answer that the user has read is said again by the next one. `after_cancel`: a
+    success is reported after the cancel; a notice, an error or the status `cancelled` is none. What
+    the outbox did not take may be sent again; so may, after a kill or a lost answer of the outbox,
+    what nobody knows to have arrived, with a word that it may be there already. Source: invariant
+    30.
+    """
+    trace = history.trace
+    for turn in trace.turns.values():
+        if turn.delivery is None:
+            continue
+        where = f"turn {turn.number} of {turn.session}"
+        endings = turn.endings
+        if len(endings) > 1 and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
+            same = endings[0].request.text == endings[1].request.text
+            text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
+            yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
+        if not endings and turn.settled_by in _ORDERLY:
+            text = f"{where} ends without a reply"
+            found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
+            yield Case("missing", [found], turn)
+        for sending in turn.sendings:
+            late = 0 < turn.cancelled_n < sending.n and sending.request.kind == "final"
+            if late and claimed(sending) != "cancelled":
+                text = f"{where} was cancelled, and a final follows"
+                yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
+        yield from _repeated(turn, where)
+
+
+def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
+    """Whether an ending is the first one again, after a kill or where the outbox took that one and
+    its answer was lost, and says more than what was to be sent at first; or, after a kill, the one
+    that could not be stored before."""
+    first = turn.endings[0]
+    meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
+    killed = is_killed_between(trace, first.n, later.n)
+    unconfirmed = first.answered is not None and first.answered.outcome != "ok"
+    old, new = squeeze(meant.request.text), squeeze(later.request.text)
+    is_whole = squeeze(first.request.text) in new
+    said = (killed or unconfirmed) and old != new and old in new and is_whole
+    return said or (killed and turn.store_failed)
+
+
+def _repeated(turn: Turn, where: str) -> Iterator[Finding]:
+    """What was shown of an answer that failed, and is shown again from its beginning."""
+    starts = [e.n for e in turn.main]
+    shown: list[list[Sending]] = [[] for _ in starts]
+    for sending in turn.sendings:
+        if sending.request.kind == "partial" and (place := bisect(starts, sending.n)):
+            shown[place - 1].append(sending)
+    for (exchange, first), (_, second) in pairwise(zip(turn.main, shown, strict=True)):
+        said, again = ("".join(s.request.text for s in part) for part in (first, second))
+        if said.strip() and again.startswith(said) and wrong(exchange) in _LOST:
+            text = f"{where} shows a part of an answer that failed, and then shows it again"
+            yield Finding("outbound_once.repeated", text, (first[0].n, second[0].n))
+
+
+_NUMBER = itemgetter(0)
+
+
+class _Stretch(msgspec.Struct, frozen=True):
+    """The work on one message: from the first request that asks it to the end that is said."""
+
+    id: str
+    session: str
+    first_n: int
+    last_n: int
+
+
+@needs("inbox", "model", "outbox", told_by="run")
+@excused_by(message=_NO_STRETCH)
+def turn_serial(history: History) -> Iterator[Finding]:
+    """A session works on one message at a time.
+
+    `overlap`: the model is asked a message while the answer to an earlier one of the session is
+    still to come. Taking several messages in before they are worked on is no overlap, nor is one
+    request that asks them all. What a reply answers is told by its `in_reply_to`. Source:
+    invariant 29.
+    """
+    open_stretches: dict[str, _Stretch] = {}
+    for stretch in sorted(_stretches(history.trace), key=lambda s: (s.first_n, s.last_n)):
+        earlier = open_stretches.get(stretch.session)
+        if earlier is not None and _overlap(earlier, stretch):
+            text = f"the message {stretch.id} is worked on while {earlier.id} is not answered yet"
+            events = (earlier.first_n, stretch.first_n, earlier.last_n)
+            yield Finding("turn_serial.overlap", text, events)
+        if earlier is None or earlier.last_n < stretch.last_n:
+            open_stretches[stretch.session] = stretch
+
+
+def _overlap(earlier: _Stretch, later: _Stretch) -> bool:
+    """Whether two messages are worked on at once; after a kill one is handed out again."""
+    return earlier.id != later.id and earlier.first_n < later.first_n < earlier.last_n
+
+
+def _stretches(trace: Trace) -> Iterator[_Stretch]:
+    asked: dict[str, list[tuple[int, str]]] = {}
+    for exchange in trace.exchanges:
+        if exchange.purpose == "main":
+            newest = squeeze("".join(m.text for m in exchange.node.newest()))
+            asked.setdefault(exchange.called.session, []).append((exchange.n, newest))
+    ended = {
+        (s.called.session, s.request.in_reply_to): s.n
+        for s in reversed(trace.sendings)
+        if s.ends_turn and s.request.in_reply_to
+    }
+    for turn in trace.turns.values():
+        if turn.delivery is None or holds_for(turn, trace, _NO_STRETCH):
+            continue
+        text, opened = squeeze(turn.text), turn.delivery.n
+        requests = asked.get(turn.session, [])
+        start = bisect_right(requests, opened, key=_NUMBER)
+        later = (requests[place] for place in range(start, len(requests)))
+        first_n = next((n for n, newest in later if text in newest), 0)
+        last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
+        if first_n and last_n:
+            yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)
+
+
+@needs("inbox", "model", told_by="run")
+def cancel_honoured(history: History) -> Iterator[Finding]:
+    """Once the agent has seen a cancel, it does nothing more for that turn.
+
+    `request`: it asks the model again. `tool`: it runs a tool. What it says then is judged by
+    `outbound_once`. Source: invariant 21.
+    """
+    for turn in history.trace.turns.values():
+        if turn.cancelled_n:
+            yield from _went_on(turn)
+
+
+def _went_on(turn: Turn) -> Iterator[Finding]:
+    where = f"turn {turn.number} of {turn.session} was cancelled"
+    for exchange in turn.exchanges:
+        if exchange.n > turn.cancelled_n and not exchange.called.sdk_retry:
+            text = f"{where}, and {exchange.called.key} asks the model"
+            yield Finding("cancel_honoured.request", text, (turn.cancelled_n, exchange.n))
+            break
+    for execution in turn.executions:
+        if execution.n > turn.cancelled_n:
+            text = f"{where}, and {execution.called.key} runs {execution.request.name}"
+            yield Finding("cancel_honoured.tool", text, (turn.cancelled_n, execution.n))
+            break

@@ -1,0 +1,257 @@
+"""Recovery: an agent takes its work up once after a kill, and its session is well after a fault.
+
+A turn that kills its agent kills it again when it is resumed. So the number of attempts is bounded,
+and what was under way at the kill has an outcome that nobody knows. An attempt is the time between
+two kills; a message was worked on in it when the model was asked for it. A fault may cost the turn
+that it meets. It must not cost the turns after it, for then the agent has kept it: a row that every
+later request carries, a flag that nobody clears, a store that was given up.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.answers import WINDOW_RULES, asked_ms, is_our_own
+from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, holds_for
+from harness.checks.evidence.outcomes import claimed, wrong
+from harness.core.history.events import Answered, AnyEvent, Effected, Killed
+from harness.core.history.exchanges import Execution
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.verdict import Finding
+
+_TELLS = frozenset({"final", "error", "notice"})
+
+
+@needs("model", "inbox", told_by="run")
+def resume_bounded(history: History, *, resumes: int = 1) -> Iterator[Finding]:
+    """After a kill a turn is taken up at most `resumes` times, and none of its calls is repeated.
+
+    `again`: the model is asked for a message in more than `resumes` + 1 attempts. `parked`: a
+    message was worked on in `resumes` + 1 attempts, each of which was killed before its end, and
+    the agent, started again, ends without a word about it. `executed`: a call that was run before a
+    kill, and of which the model has seen no result, is run again after it.
+    Not meant: finishing an interrupted turn once; delivering again a reply that was stored; a
+    message that was handed out and not begun; a call that the model asks for anew when it knows
+    that the outcome of the first is unknown; a repetition whose effect bears the same idempotency
+    key. A resumed session ran the command that had restarted its own gateway, and again after each
+    start (NousResearch/hermes-agent#49201). An agent mends it by storing that it begins before it
+    does, by results that say "outcome unknown" for open calls, and by parking a turn that was
+    begun twice. Source: invariant 31.
+    """
+    trace = history.trace
+    kills = trace.kills
+    if not kills:
+        return
+    for message, attempts in _attempts(trace, kills).items():
+        begun = list(attempts.values())
+        if len(begun) > resumes + 1:
+            text = f"the message {message} is worked on for the {_th(resumes + 2)} time, after "
+            text += f"{len(begun) - 1} kills"
+            yield Finding("resume_bounded.again", text, tuple(begun[: resumes + 2]))
+        yield from _parked(trace, message, attempts, kills, resumes)
+    yield from _executed(trace, kills)
+
+
+def _th(number: int) -> str:
+    return {2: "2nd", 3: "3rd"}.get(number, f"{number}th")
+
+
+def _attempts(trace: Trace, kills: list[int]) -> dict[str, dict[int, int]]:
+    """By message, the attempts that worked on it, each with its first main request."""
+    found: dict[str, dict[int, int]] = {}
+    for turn in trace.turns.values():
+        if turn.delivery is None:
+            continue
+        attempts = found.setdefault(turn.delivery.inbound.id, {})
+        for exchange in turn.exchanges:
+            if exchange.purpose == "main":
+                attempts.setdefault(bisect_left(kills, exchange.n), exchange.n)
+    return found
+
+
+def _parked(
+    trace: Trace, message: str, attempts: dict[int, int], kills: list[int], resumes: int
+) -> Iterator[Finding]:
+    """A message that was killed too often, and of which nothing is said."""
+    killed = [kills[attempt] for attempt in attempts if attempt < len(kills)]
+    if len(killed) <= resumes or trace.ended is None or trace.ended.how != "returned":
+        return
+    if not any(n > attempts[min(attempts)] for n in _told(trace, message)):
+        text = f"the message {message} was interrupted {len(killed)} times, and nothing is said"
+        yield Finding("resume_bounded.parked", text, (*killed, trace.ended.n))
+
+
+def _told(trace: Trace, message: str) -> Iterator[int]:
+    """Where the user is told how a message ended."""
+    for turn in trace.turns.values():
+        own = turn.delivery is not None and turn.delivery.inbound.id == message
+        for sending in turn.sendings:
+            taken = sending.answered is not None and sending.answered.complete
+            about = sending.request.in_reply_to or (own and message)
+            if taken and about == message and sending.request.kind in _TELLS:
+                yield sending.n
+
+
+def _executed(trace: Trace, kills: list[int]) -> Iterator[Finding]:
+    effects = _keys(trace)
+    first: dict[int, Execution] = {}
+    for run in trace.executions:
+        if run.ask is None:
+            continue
+        before = first.setdefault(id(run.ask), run)
+        place = bisect_left(kills, before.n)
+        killed_n = kills[place] if place < len(kills) else run.n
+        known = 0 < run.ask.sent_n < killed_n
+        if killed_n < run.n and not known and not _same_effect(effects, before, run):
+            text = f"{run.called.key}: {run.request.name} ran before the kill with a result that "
+            text += "the model has not seen, and is run again"
+            yield Finding("resume_bounded.executed", text, (before.n, killed_n, run.n))
+
+
+def _keys(trace: Trace) -> dict[str, set[str]]:
+    """The idempotency keys of the effects, by the call that had them."""
+    found: dict[str, set[str]] = {}
+    for event in trace.events:
+        if isinstance(event, Effected):
+            found.setdefault(event.key, set()).add(event.idempotency_key)
+    return found
+
+
+def _same_effect(effects: dict[str, set[str]], first: Execution, again: Execution) -> bool:
+    """Whether one idempotency key makes the effects of two runs one."""
+    one, two = effects.get(first.called.key, set()), effects.get(again.called.key, set())
+    return bool(one) and "" not in one and one == two
+
+
+_DEAD = ("crashed", "hung")
+
+_NOT_COUNTED = (BLANK, REDELIVERY, CANCEL, LIMIT)
+"""Turns that need no ordinary reply."""
+
+MANY_PAUSES = 3
+"""From so many pauses of the model in a turn on, an agent may end it."""
+
+
+@needs("model", "inbox", "outbox", told_by="run")
+@excused_by(message=_NOT_COUNTED)
+def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
+    """When a fault is over, the next `messages` messages of the session get an ordinary reply.
+
+    A fault is one that was injected at any seam, a kill, a cancel, a tool that failed, or a stored
+    session to begin with, which may hold anything; a turn in which one is met is not judged.
+    `refused`: the last request of a later turn is refused for what the agent sends. `unasked`: the
+    turn ends with an error, and the model was not asked. `unanswered`: the model answered in words,
+    in order and without a call, and the turn brings no final that is a success, or the agent ended.
+    Not meant: a turn that the model declines, cuts short, or spends on calls or pauses; a
+    conversation that is longer than the model's window; a message that is blank, came before, or
+    was interrupted; a pause that the provider asked for and that is not over yet. One tool call
+    without a result stood in the history, and every later prompt was answered with status 400
+    (anthropics/claude-code#1831). An agent mends it by making each request from its rows anew, so
+    that it is valid whatever they hold, and by state that ends with its turn. Source: invariant 32.
+    """
+    trace = history.trace
+    faults = _Faults(trace)
+    states: dict[str, _State] = {}
+    for turn in trace.turns.values():
+        if turn.delivery is None or not turn.settled_n:
+            continue
+        state = states.setdefault(turn.session, _State())
+        last_n = faults.last(turn)
+        if last_n > state.since_n:
+            state.since_n, state.left = last_n, messages
+        if last_n >= turn.delivery.n or turn.begun_n or turn.interrupted_n:
+            state.left = messages
+        elif state.left and _counts(trace, turn):
+            state.left -= 1
+            if faults.are_over(turn) and (rule := _unwell(turn)):
+                text = f"turn {turn.number} of {turn.session} meets no fault, and {_WORDS[rule]}"
+                events = (state.since_n, turn.delivery.n, turn.settled_n)
+                yield Finding(f"session_heals.{rule}", text, events)
+
+
+class _State(msgspec.Struct):
+    """A session: the event of its last fault, and how many messages are still to be judged."""
+
+    since_n: int = 0
+    left: int = 0
+
+
+class _Faults:
+    """What went wrong, by session; what names none concerns all."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._events = trace.events
+        self._found: dict[str, list[int]] = {}
+        self._pauses: list[tuple[int, float]] = [(0, 0.0)]
+        seeded = next((s.n for s in trace.stored), 0)
+        if trace.deliveries and 0 < seeded < trace.deliveries[0].n:
+            self._found[""] = [seeded]
+        failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
+        for event in trace.events:
+            if event.n in failed or _is_fault(event):
+                self._found.setdefault(event.session, []).append(event.n)
+            if isinstance(event, Answered) and (pause_ms := asked_ms(event.retry_after)):
+                over_ms = max(self._pauses[-1][1], event.at_ms + pause_ms)
+                self._pauses.append((event.n, over_ms))
+
+    def last(self, turn: Turn) -> int:
+        """The last one that a settled turn has met or followed; 0 for none."""
+        found = [self._found.get(session, []) for session in {"", turn.session}]
+        places = [(ns, bisect_right(ns, turn.settled_n)) for ns in found]
+        return max((ns[place - 1] for ns, place in places if place), default=0)
+
+    def are_over(self, turn: Turn) -> bool:
+        """Whether every pause that a provider has asked for was over when the turn began."""
+        assert turn.delivery is not None
+        n = turn.delivery.n
+        place = bisect_right(self._pauses, n, key=lambda pause: pause[0])
+        return self._events[n - 1].at_ms >= self._pauses[place - 1][1]
+
+
+def _is_fault(event: AnyEvent) -> bool:
+    """Whether a fault was injected here, or the agent killed, or a turn taken back."""
+    if isinstance(event, Answered):
+        value = event.value if event.seam == "inbox" else None
+        taken_back = isinstance(value, dict) and value.get("kind", "message") != "message"
+        return bool(event.faults) or taken_back
+    return isinstance(event, Killed)
+
+
+def _counts(trace: Trace, turn: Turn) -> bool:
+    """Whether a turn is one that a well agent answers: it is counted, so its excuses come first."""
+    if holds_for(turn, trace, _NOT_COUNTED):
+        return False
+    answers = (e.answered for e in turn.exchanges)
+    return not any(answered and is_our_own(answered) for answered in answers)
+
+
+def _unwell(turn: Turn) -> str:
+    """What is wrong with how a turn ended; "" when nothing is, or the agent could not help it."""
+    if any(claimed(s) == "completed" and s.request.kind == "final" for s in turn.endings):
+        return ""
+    last = turn.main[-1] if turn.main else None
+    died = turn.settled_by in _DEAD
+    if last is None:
+        return "unasked" if turn.endings or died else ""
+    if last.called.refused and not last.succeeded:
+        return "" if WINDOW_RULES.intersection(last.called.refused) else "refused"
+    said = last.reply.text.strip() if last.reply else ""
+    in_words = bool(said) and not (turn.asks or _pauses_on(turn) or wrong(last))
+    return "unanswered" if in_words and (turn.endings or died) else ""
+
+
+def _pauses_on(turn: Turn) -> bool:
+    """Whether the model paused again and again, until the agent may ask for its last words."""
+    return sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
+
+
+_WORDS = {
+    "refused": "its last request is refused for what the agent sends",
+    "unasked": "ends without a reply and without asking the model",
+    "unanswered": "the model's answer does not become its reply",
+}

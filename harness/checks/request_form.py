@@ -1,0 +1,229 @@
+"""The form of requests: the dialect's rules, alternation of roles, blanks, text, and the last word.
+
+The rules of a dialect are applied where the request is read; the ids of those it breaks stand in
+the event, and `valid_request` reports them. The other checks ask the same of every dialect: what
+one provider merges or overlooks is refused by the next one. Each looks at a message once, where it
+first appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.answers import WINDOW_RULES
+from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
+from harness.checks.evidence.message_lists import first_seen
+from harness.checks.evidence.stored_rows import finished_turns, is_user_text
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.message_tree import Node
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import Text, ToolResult, side
+from harness.core.values.verdict import Finding
+
+SPIRAL = 5
+"""So many messages of the user in a row, each of which had a reply, were seen in the incident."""
+
+_ALTERNATING = frozenset({"user", "assistant"})
+
+
+@needs("model", told_by="requests")
+def valid_request(history: History) -> Iterator[Finding]:
+    """Every request is one that the dialect accepts; the rule's id is the finding's.
+
+    A rule is reported once a turn. A prompt over the window (V23, V24) is not reported here.
+    Source: invariants 1 to 6.
+    """
+    seen: set[tuple[str, int, str]] = set()
+    for exchange in history.trace.exchanges:
+        called = exchange.called
+        for rule in called.refused:
+            case = (called.session, called.turn, rule)
+            if rule not in WINDOW_RULES and case not in seen:
+                seen.add(case)
+                text = f"{called.key} breaks the dialect's rule {rule}"
+                yield Finding(f"valid_request.{rule}", text, (called.n,))
+
+
+@needs("model")
+@excused_by(stored_rows=(FAILED_STORE, ANOTHER_WRITER, REWRITTEN_STORE))
+def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding | Case]:
+    """Neighbours in a request are never of one side, and a finished turn stores one of each.
+
+    Tool results count as the user's; OpenAI `tool` rows are a side of their own, of which several
+    may follow each other. `wire: false` leaves out the requests. The stored rows of a finished
+    turn begin with its inbound message, alternate, and end with a reply; an answer that the
+    provider paused may go on in the next row. `spiral`: the fingerprint of replies that never
+    reach the history, five messages of the user in a row without an answer; the next answer is to
+    all of them once more.
+    """
+    trace = history.trace
+    if wire:
+        yield from _on_the_wire(trace)
+    if {"store", "inbox", "outbox"} <= trace.seams:
+        for turn in finished_turns(trace):
+            yield Case("stored_rows", _in_the_store(trace, turn), turn)
+
+
+def _on_the_wire(trace: Trace) -> Iterator[Finding]:
+    seen: set[int] = set()
+    for exchange in trace.exchanges:
+        if exchange.purpose == "aux":
+            continue
+        for node in exchange.added:
+            if id(node) not in seen and _same_side(node):
+                text = f"{exchange.called.key}: two {node.side} messages in a row"
+                text += f" (message {node.depth - 1})"
+                yield Finding("role_alternation.wire", text, (exchange.n,))
+                if _unanswered(node) == SPIRAL:
+                    text = f"{exchange.called.key}: {SPIRAL} messages of the user in a row, none "
+                    text += "of them answered: replies are lost, and old questions asked again"
+                    yield Finding("role_alternation.spiral", text, (exchange.n,))
+            seen.add(id(node))
+
+
+def _unanswered(node: Node | None) -> int:
+    """How many messages of the user's own end a list, with no answer between them."""
+    count = 0
+    while node is not None and node.depth and node.side in ("user", "system"):
+        count += is_user_text(node.message)
+        node = node.parent
+    return count
+
+
+def _same_side(node: Node) -> bool:
+    before = node.parent
+    while before is not None and before.depth and before.side == "system":
+        before = before.parent
+    if before is None or not before.depth:
+        return False
+    return node.side in _ALTERNATING and node.side == before.side
+
+
+def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    """The law for the rows of a turn."""
+    rows = list(trace.rows_added(turn))
+    sides = [side(message) for _, _, message in rows if side(message) != "system"]
+    where = f"turn {turn.number} of {turn.session}"
+    events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
+    goes_on = any(exchange.stop == "pause_turn" for exchange in turn.exchanges)
+    for a, b in pairwise(sides):
+        if a == b and a in _ALTERNATING and not (goes_on and a == "assistant"):
+            text = f"{where} stores two {a} messages in a row"
+            yield Finding("role_alternation.store", text, events)
+            return
+    if sides[:1] != ["user"] or sides[-1:] != ["assistant"]:
+        text = f"{where} must store its inbound message first and its reply last, stores: "
+        yield Finding("role_alternation.store", text + (", ".join(sides) or "nothing"), events)
+
+
+@needs("model", told_by="requests")
+def nonblank_content(history: History, *, results: bool = False) -> Iterator[Finding]:
+    """No message of a request is empty, and no text block of one is blank.
+
+    `empty`: a message without content, but for an assistant's at the end. `blank`: a text of white
+    space only. Asked of requests that the dialect accepts. Not meant: a tool result without text,
+    unless `results` is set, for the API takes it and some gateways do not; and a log, which keeps
+    what the model said and not what was sent. Models do answer with a blank, and what was stored
+    unseen makes every later request fail. An agent mends it by leaving blank texts out of what it
+    sends, whatever is stored. Source: invariant 3; NousResearch/hermes-agent#70475.
+    """
+    for exchange, nodes in first_seen(history.trace):
+        for node in nodes:
+            before = node.parent
+            if before is not None and _is_empty_reply(before):
+                yield _not_blank(exchange, before, "empty")
+            if not node.message.blocks and not _is_empty_reply(node):
+                yield _not_blank(exchange, node, "empty")
+            elif _is_blank(node, results):
+                yield _not_blank(exchange, node, "blank")
+
+
+def _not_blank(exchange: Exchange, node: Node, rule: str) -> Finding:
+    text = f"{exchange.called.key}: message {node.depth - 1} ({node.side}) is {rule}"
+    return Finding(f"nonblank_content.{rule}", text, (exchange.n,))
+
+
+def _is_empty_reply(node: Node) -> bool:
+    """Whether it is an assistant's message without content, which may stand at the end alone."""
+    return not node.message.blocks and node.side == "assistant"
+
+
+def _is_blank(node: Node, results: bool) -> bool:
+    blocks = node.message.blocks
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    if results:
+        texts += [b.text for b in blocks if isinstance(b, ToolResult) and _is_text(b)]
+    return any(not text.strip() for text in texts)
+
+
+def _is_text(result: ToolResult) -> bool:
+    """Whether a result is text, or nothing: one of pictures alone is no blank."""
+    return isinstance(result.content, str) or all(isinstance(b, Text) for b in result.content)
+
+
+@needs("model")
+def wellformed_text(history: History) -> Iterator[Finding]:
+    """What is sent and what is stored is Unicode text: no half of a surrogate pair.
+
+    `request`: a message, the system text or a tool of a request holds one; `row`: a stored row.
+    Half an emoji fits into no file and into no request; once stored, it breaks every turn that
+    follows. Not meant: a whole emoji, its two halves in two deltas put together again, and a text
+    that spells the escape out. An agent mends it by replacing what does not encode before it stores
+    or sends a text, whoever wrote it. Source: invariant 4; anthropics/claude-code#86560.
+    """
+    trace, told = history.trace, set[str]()
+    for exchange in trace.exchanges:
+        request = exchange.request
+        if exchange.called.malformed:
+            text = f"{exchange.called.key} holds half a character, and cannot be read"
+            yield Finding("wellformed_text.request", text, (exchange.n,))
+        for name in (request.system, request.tools, *request.messages):
+            if name in trace.malformed and name not in told:
+                told.add(name)
+                text = f"{exchange.called.key} holds half a character"
+                yield Finding("wellformed_text.request", text, (exchange.n,))
+    for event in trace.stored if trace.malformed else ():
+        for row in (*event.added, *event.changed):
+            if row.digest in trace.malformed:
+                text = f"the row {row.id} holds half a character"
+                yield Finding("wellformed_text.row", text, (event.n,))
+
+
+@needs("model", told_by="run")
+def ends_with_user(history: History) -> Iterator[Finding]:
+    """A main request ends with the user or a tool, never with the assistant's own words.
+
+    `assistant`: the last message is the assistant's, though the last answer was not paused. Asked
+    of requests that the dialect accepts: newer models take no prefill. Not meant: a request that
+    sends a paused answer back, or does so again as it was, and a recording, whose model may have
+    taken it. It comes of a reply that was stored before a retry, or of a turn begun without
+    its message. An agent mends it by asking the model only when somebody else has spoken. Source:
+    invariant 5; XiaomiMiMo/MiMo-Code#1703.
+    """
+    paused: dict[str, bool] = {}
+    sent_back: dict[str, Node] = {}
+    for exchange in history.trace.exchanges:
+        session = exchange.called.session
+        if _has_last_word(exchange) and sent_back.get(session) is not exchange.node:
+            if paused.get(session):
+                sent_back[session] = exchange.node
+            else:
+                text = f"{exchange.called.key} ends with the assistant's own message"
+                yield Finding("ends_with_user.assistant", text, (exchange.n,))
+        if exchange.purpose == "main" and exchange.succeeded and not exchange.too_large:
+            paused[session] = exchange.stop in ("pause_turn", "compaction")
+
+
+def _has_last_word(exchange: Exchange) -> bool:
+    main = exchange.purpose == "main" and not exchange.called.refused
+    return main and _last_side(exchange.node) == "assistant"
+
+
+def _last_side(node: Node) -> str:
+    """The side of the last message that is not the system's."""
+    while node.side == "system" and node.parent is not None and node.depth:
+        node = node.parent
+    return node.side

@@ -1,0 +1,287 @@
+"""What is stored is what was lived: nothing lost, changed or doubled, and read back at a start.
+
+A compaction may replace rows, and its notice may come after the write: so what vanishes is judged
+by the next call. A row is a second one when it repeats the label of an inbound message, the ids of
+a tool call, or the words of an earlier turn that nobody said again. After a start only the last
+thing that was said to the user is asked for: an agent may leave out what is long ago, and what it
+was about to do when it was killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.answers import WINDOW_RULES
+from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
+from harness.checks.evidence.message_lists import says, squeeze
+from harness.checks.evidence.stored_rows import (
+    finished_turns,
+    inbound_rows,
+    is_user_text,
+    reply_rows,
+)
+from harness.core.history.events import Called, Ended, Started, Stored, StoredRow
+from harness.core.history.exchanges import Exchange
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.calls import OutboxRequest
+from harness.core.values.messages import Message, Text, side
+from harness.core.values.verdict import Finding
+
+
+@needs("store", "inbox", "outbox", told_by="run")
+@excused_by(lost_rows=(FAILED_STORE, ANOTHER_WRITER))
+def reload_equivalence(history: History) -> Iterator[Finding | Case]:
+    """The stored rows are the live messages: each once, unchanged, in order.
+
+    `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
+    that was delivered. `order`: the reply stands before it. `blank`: a message without text is
+    stored, which no later request can carry. `duplicate`: a row again. `gone`, `changed`: rows
+    vanish or say something else without a compaction; an answer may grow. `forgotten`: the first
+    request after a start lacks what was said last, though the store holds it. Source: invariant 27.
+    """
+    trace = history.trace
+    yield from _replaced(trace)
+    yield from _doubled(trace)
+    yield from _forgotten(trace)
+    for turn in finished_turns(trace):
+        yield Case("lost_rows", _lost(trace, turn), turn)
+    yield from _blanks(trace)
+
+
+def _blanks(trace: Trace) -> Iterator[Finding]:
+    """Rows that keep an inbound message without text."""
+    for turn in trace.turns.values():
+        if turn.delivery is None or turn.text.strip() or turn.delivery.inbound.kind != "message":
+            continue
+        for event, row, message in trace.rows_added(turn):
+            if event.n < turn.opened_n:
+                continue  # an earlier delivery of the message, which said something else
+            named = row.inbound == turn.delivery.inbound.id
+            if named or (is_user_text(message) and not message.text.strip()):
+                text = f"turn {turn.number} of {turn.session}: its message is blank, and is stored"
+                yield Finding("reload_equivalence.blank", text, (turn.opened_n, event.n))
+
+
+def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    where = f"turn {turn.number} of {turn.session}"
+    inbound = inbound_rows(trace, turn)
+    if not inbound:
+        text = f"{where}: the inbound message is not stored"
+        yield Finding("reload_equivalence.lost_inbound", text, (turn.opened_n, turn.settled_n))
+    for ending in turn.endings:
+        if not ending.request.text.strip():
+            continue
+        replies = reply_rows(trace, turn, ending.request.text)
+        if not replies and ending.request.kind == "final":
+            text = f"{where}: the reply was delivered and is not stored"
+            yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
+        elif replies and inbound and replies[-1].place < inbound[0].place:
+            text = f"{where}: the reply is stored before the message that it answers"
+            yield Finding("reload_equivalence.order", text, (replies[-1].n, inbound[0].n))
+
+
+def _forgotten(trace: Trace) -> Iterator[Finding]:
+    """Starts after which the first request lacks what was said last, though it is stored.
+
+    A store does not tell whose session a row is, so only runs of one session are judged; and only
+    up to the first compaction, or request over the window, after which less may be sent.
+    """
+    if len({turn.session for turn in trace.turns.values() if turn.delivery}) != 1:
+        return
+    for place, start in enumerate(trace.starts):
+        end_n = trace.starts[place + 1].n if place + 1 < len(trace.starts) else trace.events[-1].n
+        first = _first_main(trace, start, end_n)
+        if first is None or _may_be_less(trace, first):
+            continue
+        said = _said_last(trace, first)
+        if said is not None and not says(first.node, said.text):
+            text = f"{first.called.key}: the first request after the start lacks what was said last"
+            yield Finding("reload_equivalence.forgotten", text, (start.n, first.n))
+
+
+def _first_main(trace: Trace, start: Started, end_n: int) -> Exchange | None:
+    return next(
+        (e for e in trace.exchanges if start.n < e.n <= end_n and e.purpose == "main"), None
+    )
+
+
+def _may_be_less(trace: Trace, first: Exchange) -> bool:
+    compacted = any(c.n < first.n for c in trace.compactions)
+    over = (e for e in trace.exchanges if e.n <= first.n)
+    return compacted or any(WINDOW_RULES.intersection(e.called.refused) for e in over)
+
+
+def _said_last(trace: Trace, first: Exchange) -> Message | None:
+    """The last stored reply, as the store was before the first call of the request's turn, and is
+    since the last damage of its files.
+
+    One before which no user has said anything does not count: no request can begin with it.
+    """
+    rows = _rows_before(
+        trace, trace.turns[first.called.session, first.called.turn].opened_n, first.n
+    )
+    messages = [trace.messages.get(row.digest, Message("user")) for row in rows.values()]
+    asked = next((i for i, m in enumerate(messages) if is_user_text(m) and m.text.strip()), None)
+    if asked is None:
+        return None
+    return next((m for m in reversed(messages[asked:]) if _is_reply(m)), None)
+
+
+def _rows_before(trace: Trace, opened_n: int, first_n: int) -> dict[str, StoredRow]:
+    rows: dict[str, StoredRow] = {}
+    for look in trace.stored:
+        if look.n < opened_n:
+            rows |= {row.id: row for row in (*look.added, *look.changed)}
+            rows = {id: row for id, row in rows.items() if id not in look.gone}
+        elif look.n < first_n and look.n in trace.damages:
+            lost = {*look.gone, *(row.id for row in look.changed)}
+            rows = {id: row for id, row in rows.items() if id not in lost}
+    return rows
+
+
+def _is_reply(message: Message) -> bool:
+    return message.role == "assistant" and bool(message.text.strip()) and not message.tool_uses
+
+
+def _replaced(trace: Trace) -> Iterator[Finding]:
+    """Rows gone or changed without a compaction in the turn, and not by damage of the files."""
+    digests: dict[str, str] = {}
+    pending: list[Finding] = []
+    compacted: set[tuple[str, int]] = set()
+    for event in trace.events:
+        if isinstance(event, Stored):
+            if event.n not in trace.damages:
+                pending += _rewrites(trace, event, digests)
+            for row in (*event.added, *event.changed):
+                digests[row.id] = row.digest
+        elif isinstance(event, Called):
+            if _compacts(event):
+                compacted.add((event.session, event.turn))
+            if (event.session, event.turn) not in compacted:
+                yield from pending
+            pending = []
+        elif isinstance(event, Ended):
+            yield from pending
+            pending = []
+
+
+def _compacts(called: Called) -> bool:
+    said = called.request
+    notice = isinstance(said, OutboxRequest) and said.kind == "compaction"
+    return notice or called.purpose == "compact"
+
+
+def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[Finding]:
+    if event.gone:
+        text = f"{len(event.gone)} stored rows are gone without a compaction: "
+        yield Finding("reload_equivalence.gone", text + ", ".join(event.gone[:5]), (event.n,))
+    for row in event.changed:
+        before = trace.messages.get(digests.get(row.id, ""))
+        after = trace.messages.get(row.digest)
+        if before and after and before != after and not _grows(before, after):
+            text = f"stored row {row.id} says something else than before"
+            yield Finding("reload_equivalence.changed", text, (event.n,))
+
+
+def _grows(before: Message, after: Message) -> bool:
+    """Whether an answer was stored while it came: all that was there is still there."""
+    if side(before) != "assistant" or len(after.blocks) < len(before.blocks):
+        return False
+    *whole, last = before.blocks or (Text(""),)
+    if tuple(whole) != after.blocks[: len(whole)]:
+        return False
+    now = after.blocks[len(whole)] if len(after.blocks) > len(whole) else last
+    if isinstance(last, Text) and isinstance(now, Text):
+        return now.text.startswith(last.text)
+    return now == last
+
+
+def _doubled(trace: Trace) -> Iterator[Finding]:
+    """Rows stored again. What is there before the first message comes is taken as it is."""
+    seen = _Seen()
+    turns = [turn for turn in trace.turns.values() if turn.delivery]
+    at, current = 0, None
+    for event in trace.stored:
+        while at < len(turns) and turns[at].opened_n < event.n:
+            current, at = turns[at], at + 1
+        seen.remove(event.gone)
+        given = current is None and event is trace.stored[0]
+        for row in event.added:
+            message = trace.messages.get(row.digest, Message("user"))
+            old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
+            taken = seen.add(row, message, event.n) and not _asked_again(trace, current, message)
+            if (taken and not given) or (old and _again(trace, current, row, message)):
+                text = f"row {row.id} stores again what is stored already"
+                yield Finding("reload_equivalence.duplicate", text, (event.n,))
+
+
+class _Seen:
+    """What is stored now: since when a digest is, and the marks that may stand only once."""
+
+    def __init__(self) -> None:
+        self.since: dict[str, int] = {}
+        self._digests: dict[str, str] = {}
+        self._marks: dict[tuple[str, ...], str] = {}
+        self._of: dict[str, tuple[str, ...]] = {}
+
+    def add(self, row: StoredRow, message: Message, n: int) -> bool:
+        """Keep a row; whether its mark is taken by another one."""
+        self._digests[row.id] = row.digest
+        self.since.setdefault(row.digest, n)
+        mark = _mark(row, message)
+        if not mark:
+            return False
+        taken = self._marks.setdefault(mark, row.id) != row.id
+        self._of[row.id] = mark
+        return taken
+
+    def remove(self, rows: tuple[str, ...]) -> None:
+        """Rows are gone, their marks free."""
+        for row in rows:
+            self.since.pop(self._digests.pop(row, ""), None)
+            mark = self._of.pop(row, None)
+            if mark and self._marks.get(mark) == row:
+                del self._marks[mark]
+
+
+def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
+    """What at most one row has: the label of an inbound message, or the ids of tool blocks."""
+    if row.inbound:
+        return ("inbound", row.inbound)
+    calls = tuple(use.id for use in message.tool_uses)
+    results = tuple(result.id for result in message.tool_results)
+    return ("calls", *calls) if calls else ("results", *results) if results else ()
+
+
+def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
+    """Whether the model made calls of these ids in the turn as often as they are stored in it.
+
+    Some providers give each call the same id.
+    """
+    ids = {use.id for use in message.tool_uses} or {result.id for result in message.tool_results}
+    if turn is None or not ids:
+        return False
+    made = [e.reply.tool_uses for e in turn.exchanges if e.reply]
+    mark = _mark(StoredRow("", ""), message)
+    rows = [m for _, row, m in trace.rows_added(turn) if not row.inbound]
+    stored = sum(_mark(StoredRow("", ""), m) == mark for m in rows)
+    return stored <= sum(ids <= {use.id for use in uses} for uses in made)
+
+
+def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:
+    """Whether nobody said in the turn what an old text row says again; known once it is settled."""
+    if turn is None or not turn.settled_n or row.inbound or message.tool_results:
+        return False
+    if message.tool_uses or not message.text.strip() or _compacted(trace, turn):
+        return False
+    if is_user_text(message):
+        return squeeze(turn.text) not in squeeze(message.text)
+    said = [e.reply.text for e in turn.exchanges if e.reply]
+    said += [s.request.text for s in turn.sendings]
+    return all(squeeze(message.text) not in squeeze(text) for text in said)
+
+
+def _compacted(trace: Trace, turn: Turn) -> bool:
+    return any(compaction.turn is turn for compaction in trace.compactions)

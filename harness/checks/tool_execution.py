@@ -1,0 +1,102 @@
+"""Whether tools run with what the model really said, whole and unchanged; and no more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from harness.checks.declarations import needs
+from harness.checks.evidence.answers import is_empty, plain
+from harness.core.history.events import Effected
+from harness.core.history.exchanges import Ask, Execution
+from harness.core.history.history import History
+from harness.core.history.trace import Trace
+from harness.core.values.messages import canonical
+from harness.core.values.verdict import Finding
+
+_CUT_STOPS = frozenset(
+    {
+        None,
+        "max_tokens",
+        "length",
+        "refusal",
+        "content_filter",
+        "incomplete",
+        "model_context_window_exceeded",
+    }
+)
+"""Stop reasons after which a tool call may be part of one; None: the terminal event is missing."""
+
+
+@needs("model", "tool")
+def args_complete(history: History) -> Iterator[Finding]:
+    """A tool runs only for a whole answer, with the input that the answer said.
+
+    `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
+    tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
+    the schema requires a name. In a recording a failed call may never have run and is left alone.
+    Source: invariant 22.
+    """
+    trace = history.trace
+    recorded = trace.world == "recording"
+    for execution in trace.executions:
+        ask = execution.ask
+        if ask is None or (recorded and (execution.failed or execution.answered is None)):
+            continue
+        for rule, text in _broken(trace, execution, ask, recorded):
+            events = (ask.exchange.n, execution.n)
+            yield Finding(f"args_complete.{rule}", f"{execution.called.key}: {text}", events)
+
+
+def _broken(
+    trace: Trace, execution: Execution, ask: Ask, recorded: bool
+) -> Iterator[tuple[str, str]]:
+    name, exchange = execution.request.name, ask.exchange
+    answered = exchange.answered
+    if answered is not None and not answered.complete:
+        yield "incomplete", f"{name} runs although the model's answer was cut"
+    elif exchange.stop in _CUT_STOPS and not (recorded and exchange.stop is None):
+        yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
+    if canonical(plain(execution.request.input)) != canonical(plain(ask.use.input)):
+        yield "changed", f"{name} runs with another input than the model gave"
+    if is_empty(execution.request.input) and trace.schema(exchange, name).get("required"):
+        yield "empty_input", f"{name} runs with an empty input although its schema requires one"
+
+
+@needs("tool", told_by="run")
+def effect_once(history: History) -> Iterator[Finding]:
+    """A call of the model is carried out once, whatever happens to the request that follows.
+
+    `again`: a call that was run and did not fail is run again. `effect`: two runs of one call
+    change the outside world, and no idempotency key makes them one. A tool that failed without an
+    effect may be tried again. Source: invariant 23.
+    """
+    trace = history.trace
+    effects: dict[str, list[Effected]] = {}
+    for event in trace.events:
+        if isinstance(event, Effected):
+            effects.setdefault(event.key, []).append(event)
+    runs: dict[int, list[Execution]] = {}
+    for execution in trace.executions:
+        if execution.ask is not None:
+            runs.setdefault(id(execution.ask), []).append(execution)
+    for first, *later in runs.values():
+        if later:
+            yield from _second_runs(first, later, effects)
+
+
+def _second_runs(
+    first: Execution, later: list[Execution], effects: dict[str, list[Effected]]
+) -> Iterator[Finding]:
+    name, happened = first.request.name, list(effects.get(first.called.key, ()))
+    for before, again in pairwise([first, *later]):
+        if before.answered is not None and not before.failed:
+            text = f"{again.called.key}: the call {again.request.id} of {name} is run again"
+            yield Finding("effect_once.again", text, (before.n, again.n))
+        for effect in effects.get(again.called.key, ()):
+            keyed = {e.idempotency_key for e in happened if e.idempotency_key}
+            same = [e for e in happened if e.name == effect.name]
+            if same and effect.idempotency_key not in keyed:
+                text = f"{again.called.key}: {effect.name} happens again for one call of {name}"
+                yield Finding("effect_once.effect", text, (same[0].n, effect.n))
+            happened.append(effect)

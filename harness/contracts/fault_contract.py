@@ -1,0 +1,125 @@
+"""The laws of a fault.
+
+A fault is a pure function of its moment: the same moment gives the same plan, in any order and in
+any process. It says what it may do (end the target, move clocks), and its settings have types, for
+that is how it is armed from a file, drawn and made small.
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Callable
+from typing import Any, get_args
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.contracts.laws import drawing, law, part_named
+from harness.contracts.moments import Case, cases
+from harness.contracts.setting_values import settings_of
+from harness.core.values.calls import Seam
+from harness.core.values.plans import Jump, Kill, Plan, Send, Step, Wait
+from harness.faults import Fault
+
+Settings = dict[str, Any]
+
+
+def check_fault(fault: Fault | Callable[..., Plan], *, examples: int | None = None) -> None:
+    """Raise AssertionError, with a plain sentence, for a law that a fault breaks.
+
+    `fault` is the function, or a fault of `harness.faults.faults()`. `examples` is how many moments
+    are drawn; without it, as many as the Hypothesis profile says.
+    """
+    known = fault if isinstance(fault, Fault) else part_named(fault, "harness.faults")
+    _check_declarations(known)
+
+    @drawing(examples)
+    @given(cases(known), settings_of(known.settings, known.defaults), st.data())
+    def holds(case: Case, settings: Settings, data: st.DataObject) -> None:
+        bent = _check_moment(known, case, settings)
+        _check_plan(known, case, bent)
+        other = data.draw(cases(known), label="another moment")
+        _asked(known, other, settings)
+        law(_asked(known, case, settings) == bent, _is_not_alone(known, case))
+
+    holds()
+
+
+def _check_declarations(fault: Fault) -> None:
+    """What the module says about the fault: seams that there are, settings that can be given."""
+    seams = get_args(Seam)
+    for seam in fault.seams:
+        law(seam in seams, f"{fault.kind}: SEAMS names {seam!r}; there are {', '.join(seams)}")
+    for name, kind in fault.settings.items():
+        try:
+            msgspec.convert(fault.defaults[name], kind, strict=False)
+        except msgspec.ValidationError as error:
+            law(False, f"{fault.kind}: the default of {name} does not fit its type: {error}")
+
+
+def _check_moment(fault: Fault, case: Case, settings: Settings) -> Plan:
+    """Asked twice at one moment, under another global seed: the same plan, nothing changed."""
+    before, state = _told(case), random.getstate()
+    bent = _asked(fault, case, settings)
+    drawn = random.getstate() != state
+    law(not drawn, f"{fault.kind} draws from the global `random`: take moment.draws.random(NAME)")
+    law(_told(case) == before, f"{fault.kind} changes the moment or the plan that it is given")
+    random.seed(f"other than {fault.kind}")
+    again = _asked(fault, case, settings)
+    random.setstate(state)
+    law(again == bent, _is_not_alone(fault, case))
+    return bent
+
+
+def _is_not_alone(fault: Fault, case: Case) -> str:
+    key = case.moment.call.key
+    return f"{fault.kind} gives two plans at one moment ({key}): its draws hang on something else"
+
+
+def _told(case: Case) -> bytes:
+    """All that the fault is given, as it is now."""
+    moment = case.moment
+    return pickle.dumps(
+        (moment.call, vars(moment.past), moment.draws.seed, moment.refusals, case.plan)
+    )
+
+
+def _asked(fault: Fault, case: Case, settings: Settings) -> Plan:
+    try:
+        bent = fault.function(case.moment, case.plan, **settings)
+    except Exception as error:
+        where = f"at {case.moment.call.key}, with the settings {settings}"
+        law(False, f"{fault.kind} raises {type(error).__name__}: {error}; {where}")
+    return _plan(fault, bent)
+
+
+def _plan(fault: Fault, bent: Any) -> Plan:
+    steps = get_args(Step)
+    what = f"{fault.kind}: a fault gives a plan, a tuple of steps"
+    law(isinstance(bent, tuple), f"{what}; it gave a {type(bent).__name__}")
+    for step in bent:
+        law(isinstance(step, steps), f"{what}; it gave a tuple with a {type(step).__name__}")
+    return bent  # type: ignore[no-any-return]
+
+
+def _check_plan(fault: Fault, case: Case, bent: Plan) -> None:
+    """What it may do is declared, and what it did has an effect."""
+    if bent == case.plan:
+        return
+    added = [step for step in bent if step not in case.plan]
+    for step in added:
+        if isinstance(step, Kill):
+            law(fault.kills, f"{fault.kind} ends the target: name it in KILLS")
+        if isinstance(step, Jump):
+            law(fault.virtual, f"{fault.kind} moves the clock: say VIRTUAL = True")
+        if isinstance(step, Wait):
+            law(step.ms >= 0, f"{fault.kind} waits for {step.ms} ms")
+    effective = tuple(step for step in bent if not _is_empty(step))
+    idle = effective == tuple(step for step in case.plan if not _is_empty(step))
+    law(not idle, f"{fault.kind} changes the plan without an effect: it would count as fired")
+
+
+def _is_empty(step: Step) -> bool:
+    return step == Wait(0) or (isinstance(step, Send) and not step.data and step.head is None)

@@ -1,0 +1,51 @@
+"""What every contract is made of: a law in a sentence, examples, and the part that is meant."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, Phase, settings
+
+from harness.core.values.loaded_plugins import Plugin
+from harness.plugins import ROOMS
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def law(holds: bool, sentence: str) -> None:
+    """Raise AssertionError with the sentence unless the law holds."""
+    if not holds:
+        raise AssertionError(sentence)
+
+
+def drawing(examples: int | None) -> Callable[[_F], _F]:
+    """The settings of a contract's examples: the profile's, and as many as are asked for."""
+    chosen: dict[str, Any] = {
+        "deadline": None,
+        "phases": [phase for phase in settings().phases if phase is not Phase.explain],
+        "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+    }
+    if examples is not None:
+        chosen["max_examples"] = examples
+    return settings(**chosen)
+
+
+def part_named(function: Callable[..., Any], room: str) -> Any:
+    """A function as the part that a plug-in would bring; its module gives prefix and constants.
+
+    Raises AssertionError for a function that the room does not recognise.
+    """
+    law(isinstance(function, FunctionType), f"{function!r} is no function")
+    assert isinstance(function, FunctionType)
+    home = sys.modules.get(function.__module__)
+    alone = ModuleType(function.__module__)
+    constants = {name: value for name, value in vars(home).items() if name.isupper()}
+    vars(alone).update(constants, **{function.__name__: function})
+    prefix = constants.get("PREFIX", function.__module__.rpartition(".")[2])
+    parts = import_module(room).parts_of(Plugin(prefix, alone))
+    law(function.__name__ in parts, f"{function.__name__}: {ROOMS[room]}")
+    return parts[function.__name__]

@@ -1,0 +1,89 @@
+"""Values of settings, drawn from the types that a part declares for them.
+
+A setting is a keyword-only parameter with a default and a type; a scenario gives it as a plain
+value. Small values are drawn: a contract tests the part, and not how much memory there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import msgspec
+from hypothesis import strategies as st
+
+Values = st.SearchStrategy[Any]
+
+SPAN = 2_000
+"""How far drawn numbers lie from their bound."""
+
+_JSON: Values = st.sampled_from([None, True, 0, 1.5, "", "text", [], ["a"], {}, {"key": "value"}])
+_WORDS: Values = st.sampled_from(["", "a", "ping", "ünïcödé", "two words", "x" * 200])
+
+
+def settings_of(
+    types: Mapping[str, object], defaults: Mapping[str, object]
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Some of the settings, each with its default or a value of its type."""
+    return st.fixed_dictionaries(
+        {}, optional={name: values_of(kind, defaults[name]) for name, kind in types.items()}
+    )
+
+
+def values_of(kind: Any, default: object) -> Values:
+    """Values of a setting: its default, and others that a file may give."""
+    drawn = _of(kind, ()).filter(lambda value: _fits(value, kind))
+    return st.just(default) | drawn if _fits(default, kind) else drawn
+
+
+def _fits(value: object, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _of(kind: Any, bounds: tuple[msgspec.Meta, ...]) -> Values:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        metas = tuple(meta for meta in arguments[1:] if isinstance(meta, msgspec.Meta))
+        return _of(arguments[0], (*bounds, *metas))
+    if origin is Literal:
+        return st.sampled_from(arguments)
+    if origin in (Union, UnionType):
+        return st.one_of([_of(one, bounds) for one in arguments])
+    if origin in (list, tuple, set, frozenset):
+        return st.lists(_of(arguments[0], ()), max_size=3) if arguments else st.just([])
+    if origin is dict:
+        return st.dictionaries(_of(arguments[0], ()), _of(arguments[1], ()), max_size=2)
+    plain: Callable[[tuple[msgspec.Meta, ...]], Values] = _PLAIN.get(kind, lambda _: _JSON)
+    return plain(bounds)
+
+
+def _integers(bounds: tuple[msgspec.Meta, ...]) -> Values:
+    low, high = _range(bounds)
+    return st.integers(int(low), int(high))
+
+
+def _floats(bounds: tuple[msgspec.Meta, ...]) -> Values:
+    low, high = _range(bounds)
+    return st.floats(low, high, allow_nan=False)
+
+
+def _range(bounds: tuple[msgspec.Meta, ...]) -> tuple[float, float]:
+    """The least and the greatest number; an open bound is left to the filter."""
+    lows = [bound for meta in bounds for bound in (meta.ge, meta.gt) if bound is not None]
+    highs = [bound for meta in bounds for bound in (meta.le, meta.lt) if bound is not None]
+    low = max(lows, default=0)
+    return low, min(min(highs, default=low + SPAN), low + SPAN)
+
+
+_PLAIN: dict[Any, Callable[[tuple[msgspec.Meta, ...]], Values]] = {
+    bool: lambda _: st.booleans(),
+    int: _integers,
+    float: _floats,
+    str: lambda _: _WORDS,
+    NoneType: lambda _: st.none(),
+}

@@ -1,0 +1,34 @@
+"""An ordered map over an engine: its tasks are an iterable, and may be more than memory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import TypeVar
+
+from harness.engines import Engine
+from harness.engines.serial import Serial
+
+TaskT = TypeVar("TaskT")
+ResultT = TypeVar("ResultT")
+
+AHEAD = 4
+"""How many tasks for each worker are taken before their results are asked for."""
+
+
+def ordered_map(
+    engine: Engine,
+    work: Callable[[TaskT], ResultT],
+    tasks: Iterable[TaskT],
+    lost: Callable[[TaskT], ResultT],
+) -> Iterator[ResultT]:
+    """`work` of each task, in order, as `Engine.each` does it; a single one in this process.
+
+    The tasks are taken a few ahead of the results, so neither grows with their number.
+    """
+    rest = iter(tasks)
+    first = list(islice(rest, 2))
+    left = chain(first, rest)
+    chosen = engine if len(first) > 1 else Serial()
+    window = engine.workers * AHEAD
+    return chosen.each(work, lambda: next(left, None), window=window, lost=lost)

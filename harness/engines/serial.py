@@ -1,0 +1,26 @@
+"""The engine without workers: this process does one task after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+
+class Serial:
+    """No workers at all."""
+
+    workers = 1
+
+    def each(
+        self,
+        work: Callable[[Any], ResultT],
+        source: Callable[[], Any],
+        *,
+        window: int = 1,
+        lost: Callable[[Any], ResultT] | None = None,
+    ) -> Iterator[ResultT]:
+        """See `Engine.each`."""
+        while (task := source()) is not None:
+            yield work(task)

@@ -1,0 +1,110 @@
+"""The work of a campaign as tasks: plain data in, plain data out, for any process to do.
+
+A batch is a few examples. What it draws follows from the campaign's seed, its own number and its
+parents. Nothing is remembered from one batch to the next.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from harness.fuzz.choice_sequence import Choices, mutated
+from harness.fuzz.corpus import CorpusEntry, Pair
+from harness.fuzz.example import RawFinding, draw, options_of, play
+from harness.fuzz.findings import ShrinkTask, ShrunkFinding, shrunk_finding
+
+if TYPE_CHECKING:
+    from harness.targets import TargetSpec
+
+SIZE = 16
+"""Examples of a chunk."""
+
+_VARIED = 0.5
+"""How many of the examples are varied ones, once there are parents."""
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="chunk"):
+    """A lease: `count` examples, the first of them the campaign's number `first` (from 1)."""
+
+    number: int
+    first: int
+    count: int
+    seed: int
+    target: str
+    wire: str = "anthropic"
+    parents: tuple[Choices, ...] = ()
+
+
+class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
+    """What came of a chunk. `entries` are examples that reached what none before them in this chunk
+    did; `doubts` are reasons for runs that nobody can judge."""
+
+    number: int
+    examples: int
+    entries: tuple[CorpusEntry, ...] = ()
+    found: tuple[RawFinding, ...] = ()
+    doubts: tuple[str, ...] = ()
+    model_calls: int = 0
+
+
+Task: TypeAlias = Batch | ShrinkTask
+Result: TypeAlias = BatchResult | ShrunkFinding
+
+
+def work(task: Task) -> Result:
+    """Do a task; the target is imported once in each process.
+
+    Raises InputError for a target that cannot be used.
+    """
+    from harness.targets.spec import resolve
+
+    target = resolve(task.target)
+    return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
+
+
+def play_all(chunk: Batch, target: TargetSpec) -> BatchResult:
+    """Play every example of a chunk."""
+    random = Random(f"{chunk.seed} {chunk.number}")
+    options = options_of(target, chunk.wire)
+    seen: set[tuple[Pair, tuple[str, ...]]] = set()
+    entries: list[CorpusEntry] = []
+    found: list[RawFinding] = []
+    doubts: list[str] = []
+    calls = 0
+    for example in range(chunk.first, chunk.first + chunk.count):
+        given = _given(chunk, random)
+        played = play(*draw(given, random, options), target, example)
+        entry = played.entry
+        new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
+        if new:
+            seen.update((pair, entry.not_asked) for pair in new)
+            entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
+        found += played.found
+        doubts += played.doubts
+        calls += played.model_calls
+    return BatchResult(
+        number=chunk.number,
+        examples=chunk.count,
+        entries=tuple(entries),
+        found=tuple(found),
+        doubts=tuple(dict.fromkeys(doubts)),
+        model_calls=calls,
+    )
+
+
+def _given(chunk: Batch, random: Random) -> Choices:
+    if chunk.parents and random.random() < _VARIED:
+        return mutated(random, chunk.parents)
+    return ()
+
+
+def lost(task: Task) -> Result:
+    """What is said of a task that ended each process that took it up."""
+    if isinstance(task, Batch):
+        last = task.first + task.count - 1
+        text = f"examples {task.first} to {last} end the process that plays them"
+        return BatchResult(number=task.number, examples=task.count, doubts=(text,))
+    return ShrunkFinding(code=task.code, example=task.example, failure="its process ended")

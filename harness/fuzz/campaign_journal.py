@@ -1,0 +1,88 @@
+"""The journal of a campaign: JSON Lines, appended to as results come in.
+
+The first line says what the campaign is. Every further line is the result of a batch or a shrunk
+finding, in the order in which they were taken. A campaign resumes from its journal alone: work that
+a kill interrupted is done again, and a torn last line is cut off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.fuzz.batch import BatchResult
+from harness.fuzz.findings import ShrunkFinding
+
+FILE = "campaign.jsonl"
+VERSION = 2
+
+
+class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
+    """What a campaign is, and what makes it the same one again."""
+
+    target: str
+    seed: int
+    wire: str = "anthropic"
+    v: int = VERSION
+
+
+Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding
+_decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+
+
+class Journal:
+    """A journal that is open for writing: each line is on its way to disk when `write` returns."""
+
+    def __init__(self, folder: Path, whole_bytes: int = 0) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = (folder / FILE).open("ab")
+        self._file.truncate(whole_bytes)
+
+    def write(self, line: Line) -> None:
+        """Append a line. A kill of this process loses nothing of it."""
+        self._file.write(msgspec.json.encode(line) + b"\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file once all of it is on the disk."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+
+class CampaignRecord(msgspec.Struct, frozen=True):
+    """What a journal holds; `whole_bytes` is its size without a torn last line."""
+
+    plan: CampaignPlan
+    lines: tuple[BatchResult | ShrunkFinding, ...]
+    whole_bytes: int
+
+
+def read(folder: Path) -> CampaignRecord:
+    """The journal of a campaign. Raises InputError for a folder that has none, or another's."""
+    path = folder / FILE
+    try:
+        data = path.read_bytes()
+    except OSError:
+        raise InputError(f"no campaign here: there is no {FILE}", str(folder)) from None
+    whole = data[: data.rfind(b"\n") + 1]
+    lines = list(_lines(whole, path))
+    if not lines or not isinstance(lines[0], CampaignPlan):
+        raise InputError("does not begin with a campaign: start anew with another --out", str(path))
+    if lines[0].v != VERSION:
+        what = f"a campaign of version {lines[0].v}; this loop-harness goes on with {VERSION}"
+        raise InputError(what, str(path))
+    rest = tuple(line for line in lines[1:] if not isinstance(line, CampaignPlan))
+    return CampaignRecord(lines[0], rest, len(whole))
+
+
+def _lines(data: bytes, path: Path) -> Iterator[Line]:
+    for number, line in enumerate(data.splitlines(), start=1):
+        try:
+            yield _decoder.decode(line)
+        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+            raise InputError(f"no line of a campaign: {error}", f"{path}:{number}") from None

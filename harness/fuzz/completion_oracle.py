@@ -1,0 +1,157 @@
+"""The completion oracle: in a benign scenario every agent answers each message.
+
+The checks judge what an agent did. They cannot see that it gave up without need, because a turn
+that ends as a failure may have had its reasons. A benign scenario has no such reason: its session
+is whole, its model says plain things, its tools answer, and its one fault passes by itself. Such a
+scenario expects `completed` (`expect.outcome`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from harness.core.scenario.scenario import (
+    Expect,
+    FaultSpec,
+    Scenario,
+    SeedMessage,
+    ToolScript,
+    Turn,
+)
+from harness.core.values.messages import Json, canonical
+from harness.shrink.session_reductions import is_whole
+
+COMPLETED = Expect(outcome="completed")
+
+PASSING = frozenset(
+    {
+        *("http.overloaded", "http.server_error", "http.rate_limited_without_retry_after"),
+        *("persistence.locked", "persistence.lock_released_in_time", "persistence.disk_full"),
+        *("persistence.io_error", "persistence.snapshot_conflict"),
+    }
+)
+"""Faults that are over when they have struck once: to try again is all that it takes."""
+
+TOO_LONG = frozenset(
+    {
+        *("context.prompt_too_long", "context.reply_does_not_fit", "context.request_too_large"),
+        *("context.too_long_in_the_stream", "http.prompt_too_long", "http.too_large"),
+        "http.too_large_page",
+    }
+)
+"""Refusals, in all their shapes, of a conversation that is too long: a shorter one is answered."""
+
+LONG_ENOUGH = 6
+"""Messages of a stored session in which there is something to leave out."""
+
+FIRST = (1, 2, 3)
+"""Calls that most scenarios make."""
+
+CALLS = 2
+"""How often the same thing may be done, or fail, before it looks like a circle."""
+
+
+def expected_of(scenario: Scenario) -> Expect:
+    """What the scenario may expect: an answer to each message if it is calm, else nothing."""
+    return COMPLETED if is_benign(scenario) else Expect()
+
+
+def once(faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
+    """The last of the faults, striking once, on one of the first calls."""
+    return tuple(
+        msgspec.structs.replace(
+            fault, often="once", then="ok", when=fault.when if fault.when in FIRST else FIRST[0]
+        )
+        for fault in faults[-1:]
+    )
+
+
+def is_benign(scenario: Scenario) -> bool:
+    """Whether nothing is the matter that an agent could not get over by itself."""
+    script = scenario.script if isinstance(scenario.script, tuple) else ()
+    turns = [turn for turn in script if turn.purpose == "main"]
+    return (
+        scenario.window_tokens is None
+        and _are_over_soon(scenario)
+        and all(item.kind == "message" and item.text.strip() for item in scenario.inbox)
+        and _is_sound(scenario.session.messages)
+        and all(_is_plain(turn, scenario.tools) for turn in turns)
+        and bool(turns)
+        and turns[-1].say is not None
+        and _goes_on(turns, scenario.tools)
+    )
+
+
+def _are_over_soon(scenario: Scenario) -> bool:
+    """No fault, or one that passes; where the conversation has to be shorter, it can be: there is
+    only the stored one, and that is long."""
+    if len(scenario.faults) > 1:
+        return False
+    is_long = len(scenario.session.messages) >= LONG_ENOUGH
+    is_long &= all(item.session == "main" for item in scenario.inbox)
+    return all(
+        (f.kind in PASSING or (f.kind in TOO_LONG and is_long))
+        and (f.often, f.then) == ("once", "ok")
+        and isinstance(f.when, int)
+        and f.on != "compact"
+        for f in scenario.faults
+    )
+
+
+def _is_sound(stored: Sequence[SeedMessage]) -> bool:
+    """A session that alternates, with a result to each call, and a word in each message."""
+    ids = [b["id"] for m in stored for b in _blocks(m) if b.get("type") == "tool_use"]
+    said = all(any(map(_says, _blocks(message))) for message in stored)
+    return is_whole(stored) and said and len(set(ids)) == len(ids)
+
+
+def _blocks(message: SeedMessage) -> Sequence[dict[str, Json]]:
+    return message.content if isinstance(message.content, tuple) else ()
+
+
+def _says(block: dict[str, Json]) -> bool:
+    kind = block.get("type")
+    return kind in ("tool_use", "tool_result") or bool(kind == "text" and block["text"].strip())
+
+
+def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
+    """A turn of words and whole calls that ends in order; what calls is said once."""
+    blocks, calls = turn.blocks, _calls(turn)
+    texts = [turn.say, *(b["text"] for b in blocks if b.get("type") == "text")]
+    texts = [text for text in texts if text is not None]
+    return (
+        turn.stop is None
+        and not turn.usage
+        and bool(calls or texts)
+        and (turn.times == 1 or not calls)
+        and all(text.strip() for text in texts)
+        and all(b.get("type") in ("text", "thinking", "tool_use") for b in blocks)
+        and not any(b.get("id") for b in blocks)
+        and all(_is_whole_call(name, given, tools) for name, given in calls)
+    )
+
+
+def _calls(turn: Turn) -> list[tuple[str, Json]]:
+    """The calls of a turn: tool and input."""
+    short = [(turn.use, {} if turn.input is msgspec.UNSET else turn.input)] if turn.use else []
+    return [*short, *((b["name"], b["input"]) for b in turn.blocks if b.get("type") == "tool_use")]
+
+
+def _is_whole_call(name: str, given: Json, tools: Mapping[str, ToolScript]) -> bool:
+    """Whether the tool is there, and is given all that it requires."""
+    tool = tools.get(name)
+    return tool is not None and set(tool.input_schema.get("required", ())) <= set(given)
+
+
+def _goes_on(turns: Sequence[Turn], tools: Mapping[str, ToolScript]) -> bool:
+    """Whether no call is made so often, or fails so often, that it looks like a circle."""
+    calls = Counter(canonical([*call]) for turn in turns for call in _calls(turn))
+    can_fail = any(
+        outcome.error is not None or outcome.raises is not None
+        for tool in tools.values()
+        for outcome in tool.script
+    )
+    return max(calls.values(), default=0) <= CALLS and (not can_fail or calls.total() <= CALLS)

@@ -1,0 +1,119 @@
+"""One example of a campaign: it is played, and what the campaign wants to know of the run is kept.
+
+The output of targets and frameworks is discarded, because ten thousand runs print too much to read.
+A generated scenario owes no turn and no fault, so findings about unplayed turns do not count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from random import Random
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.core.history.events import Answered, Called
+from harness.core.scenario.scenario import Scenario
+from harness.fuzz.choice_sequence import Choices, ChoiceSequence
+from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
+from harness.fuzz.scenario_grammar import Options, scenario_of
+
+if TYPE_CHECKING:
+    from harness.runner import Run
+    from harness.targets import TargetSpec
+
+OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
+"""Findings about what a scenario is owed; a generated one is owed nothing."""
+
+HUNG = "target.hung"
+"""Of a run that hung, everything else follows; and to play it often takes too long."""
+
+UNASKED = "run.nothing_intercepted"
+"""Where a fault has left no message that one could ask about, nobody need ask the model."""
+
+MEAN_FAULTS = 1.5
+"""Faults of an example on average; a third of all examples have none."""
+
+
+class RawFinding(msgspec.Struct, frozen=True):
+    """A finding in the raw. `example` is its number in the campaign, from 1; `fired` are the kinds
+    of the faults that changed an answer in that run."""
+
+    code: str
+    message: str
+    example: int
+    choices: Choices
+    fired: tuple[str, ...] = ()
+
+    @property
+    def alike(self) -> str:
+        """What raw findings that are probably the same have in common."""
+        return f"{self.code} {' '.join(self.fired)}"
+
+
+class PlayedExample(msgspec.Struct, frozen=True):
+    """What one example came to; `doubts` say why nobody can judge it."""
+
+    entry: CorpusEntry
+    found: tuple[RawFinding, ...] = ()
+    doubts: tuple[str, ...] = ()
+    model_calls: int = 0
+
+
+def options_of(target: TargetSpec, wire: str = "anthropic") -> Options:
+    """What scenarios may hold for a target: nothing that would not be applicable to it."""
+    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")  # type: ignore[arg-type]
+
+
+def draw(given: Sequence[int], random: Random, options: Options) -> tuple[Scenario, Choices]:
+    """A scenario, and all the choices that it is made of: `given` ones first, then drawn ones."""
+    drawing = ChoiceSequence(given, random)
+    scenario = scenario_of(drawing, options)
+    return scenario, tuple(drawing.made)
+
+
+def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int) -> PlayedExample:
+    """Play an example, and keep what a campaign needs."""
+    run = run_of(scenario, target)
+    fired = tuple(sorted(_fired(run)))
+    return PlayedExample(
+        CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
+        tuple(
+            RawFinding(code, message, example, choices, fired)
+            for code, message in genuine(run).items()
+        ),
+        run.verdict.doubts,
+        sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
+    )
+
+
+def run_of(scenario: Scenario, target: TargetSpec) -> Run:
+    """A run in silence."""
+    from harness.runner import run
+
+    with silence():
+        return run(scenario, target)
+
+
+def genuine(run: Run) -> dict[str, str]:
+    """The findings of a run that are about the agent: the message of the first of each code."""
+    owed = OWED | {UNASKED} if _fired(run) else OWED
+    found: dict[str, str] = {}
+    for finding in run.verdict.findings:
+        if finding.code not in owed:
+            found.setdefault(finding.code, finding.message)
+    return {HUNG: found[HUNG]} if HUNG in found else found
+
+
+def _fired(run: Run) -> set[str]:
+    answers = (event for event in run.history.events if isinstance(event, Answered))
+    return {fault for event in answers for fault in event.faults}
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """What is printed here is lost."""
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        yield

@@ -1,0 +1,275 @@
+"""Sets of faults, drawn from all that the harness and the loaded plug-ins have.
+
+Each layer, and each plug-in, has one number that says the fault and its variant. So a set holds at
+most one fault of a layer, and the shrinker removes each with that number. A layer is hit as often
+as it has faults: all faults are equally likely.
+
+A variant says where the fault strikes, when, how often, and its settings. All of it is one number
+too. The settings to try are read off the fault's signature: the defaults, and simple other values
+that the type of each setting allows, one setting at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import groupby
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
+
+import msgspec
+
+from harness import faults
+from harness.core.scenario.scenario import FaultSpec, Times, When
+from harness.core.transition.arming import seam_of
+from harness.core.values.messages import Json
+from harness.faults import Fault
+from harness.fuzz.choice_sequence import Choose, sometimes
+
+_T = TypeVar("_T")
+
+WHEN: tuple[int | tuple[int, ...] | When, ...] = (
+    *(1, 2, 3, 1, 2, 4, 5, 7),
+    (1, 3),
+    When(after=1),
+    When(p=0.3),
+)
+"""On which of the calls it strikes."""
+
+Then: TypeAlias = Literal["ok", "same", "escalate"]
+
+REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
+    ("once", "ok"),
+    ("once", "ok"),
+    (2, "ok"),
+    (3, "ok"),
+    ("forever", "ok"),
+    ("once", "same"),
+    ("once", "escalate"),
+)
+"""How often, and what comes then."""
+
+BRIEF_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
+    *(("once", "ok"),) * 2,
+    *((2, "ok"), (3, "ok")),
+)
+"""The same for layers that hinder, and not on: the agent is ended three times at most, and a
+channel fails twice."""
+
+STORE_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
+    *BRIEF_REPETITIONS,
+    (4, "ok"),
+    (6, "ok"),
+)
+"""The same where a store refuses the rows or the reply of a turn: longer than an agent tries."""
+
+VARIANTS = 1 << 16
+"""In how many ways a fault may strike, at least: the rows of the tables multiplied."""
+
+SMALL_SETTINGS: dict[str, dict[str, Json]] = {
+    "gateway.attachment_too_large": {"characters": 50_000},
+    "model.huge_text": {"size_bytes": 20_000},
+    "model.parallel_calls": {"count": 20},
+    "persistence.large_session": {"rows": 50, "size_bytes": 100},
+    "tools.huge": {"size_bytes": 20_000},
+    "tools.image_too_big": {"size_bytes": 20_000},
+    "tools.many_parts": {"count": 200},
+    "transport.informational_storm": {"answers": 10},
+}
+"""Faults that take long at their usual size, or more than a run allows at another: what will do."""
+
+EXTRA_SETTINGS: dict[str, tuple[dict[str, Json], ...]] = {
+    "clock.overloaded_session": ({"session": "side"},),
+    "http.status": tuple(
+        {"status": status} for status in (400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 503)
+    ),
+    "http.retry_after": tuple({"retry_after": s} for s in (0, 20.0, 3600.0, "soon", "-1", "nan")),
+    "model.spawns_itself": ({"tool": "ping"},),
+    "model.unknown_tool": ({"name": "Ping"},),
+    "tools.fails": ({"message": ""}, {"message": "not found"}),
+}
+"""Settings that no type tells, by the kind of the fault."""
+
+BLOCKING_LAYERS = ("gateway.", "persistence.")
+"""Layers that may keep a message from the agent, the agent from asking the model, or an answer from
+the user. They strike a few times only: for ever, no agent could do anything about it."""
+
+LONG_S = 600
+"""What takes ten minutes and more never escalates: the fifth time it would take a day."""
+
+_PARTS = {"model": ("compact",), "store:write": ("store:append", "store:reply")}
+"""Calls of a seam that an agent makes at a point of its own, where a fault shows something else."""
+
+_EVERYWHERE = ("clock.", "gateway.")
+"""Layers that may strike away from home. The seams of a Python target beside the model are plain
+calls: there is no status to answer, and no connection to break."""
+
+
+def variant_of(fault: Fault, knobs: int) -> FaultSpec:
+    """The fault of a number from 0 to KNOBS - 1; 0 leaves everything as it is by default."""
+    knobs, on = _row(knobs, places(fault))
+    knobs, (often, then) = _row(knobs, _often(fault, on))
+    knobs, when = _row(knobs, WHEN)
+    _, settings = _row(knobs, variations(fault.kind))
+    return FaultSpec(
+        kind=fault.kind,
+        on=on,
+        when=when,
+        often=often,
+        then="ok" if _lasts({**fault.defaults, **settings}) else then,
+        must_fire=False,
+        settings=settings,
+    )
+
+
+def _row(number: int, table: Sequence[_T]) -> tuple[int, _T]:
+    """The row of a table that a number says, and what the number says beside it."""
+    rest, place = divmod(number, len(table))
+    return rest, table[place]
+
+
+def _often(fault: Fault, on: str) -> Sequence[tuple[Times | Literal["once"], Then]]:
+    if not fault.kind.startswith(BLOCKING_LAYERS):
+        return REPETITIONS
+    if fault.kind.startswith("gateway.") and not fault.kills:
+        return BRIEF_REPETITIONS[:3]
+    return (
+        STORE_REPETITIONS if on in _PARTS["store:write"] and not fault.kills else BRIEF_REPETITIONS
+    )
+
+
+def _lasts(settings: Mapping[str, Json]) -> bool:
+    """Whether a fault lasts so long that one which doubles it is over in no agent's time."""
+    seconds = (value for name, value in settings.items() if name.endswith("_s"))
+    return any(isinstance(value, int | float) and value >= LONG_S for value in seconds)
+
+
+def places(fault: Fault) -> tuple[str, ...]:
+    """Where a fault may strike in a Python target: mostly where it is at home."""
+    return _places(fault.kind)
+
+
+@cache
+def _places(kind: str) -> tuple[str, ...]:
+    fault = faults.by_kind(kind)
+    home = fault.on or fault.seams[0]
+    elsewhere = fault.seams if kind.startswith(_EVERYWHERE) and fault.stage == "value" else ()
+    others = [seam for seam in elsewhere if seam not in (seam_of(home), "tool")]
+    parts = _PARTS.get(home, ())
+    return (*(home,) * (3 * len(parts) or 6), *others, *parts)
+
+
+@cache
+def variations(kind: str) -> tuple[dict[str, Json], ...]:
+    """What a fault may be told, its usual settings first."""
+    fault, usual = faults.by_kind(kind), SMALL_SETTINGS.get(kind, {})
+    if usual:
+        return (usual,)
+    settings = fault.settings
+    read = (
+        {name: value}
+        for name, default in fault.defaults.items()
+        for value in _others(settings[name], default)
+    )
+    return ({}, *EXTRA_SETTINGS.get(kind, ()), *read)
+
+
+def _others(type: Any, default: Any) -> Iterator[Json]:
+    """Other values of a setting."""
+    if get_origin(type) is Literal:
+        yield from (value for value in get_args(type) if value != default)
+    elif default in (True, False) and isinstance(default, bool):
+        yield not default
+    elif isinstance(default, int | float):
+        for value in (default * 4, default // 4, 0, 1):
+            if value != default and _fits(value, type):
+                yield value
+
+
+def _fits(value: Json, type: Any) -> bool:
+    try:
+        msgspec.convert(value, type)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+ANSWER_LAYERS = ("context.", "http.", "model.", "sse.", "transport.")
+"""Layers that put something else in the place of an answer: of a refusal, too, of which the agent
+then cannot know, or which tells of another window."""
+
+NEED_EXPECTATION = (
+    "gateway.session_key_collides",
+    "persistence.second_agent",
+    "tools.interrupts",
+    "tools.raises_base",
+)
+"""Faults of which a scenario has to say what it expects: by a history alone, what they do looks as
+if the agent had done it, or they end the agent with an exception that it should not catch."""
+
+AFTER_THE_LAST_EVENT = (
+    "sse.error_event_after_the_end",
+    "transport.content_length_too_large",
+    "transport.extra_bytes_in_chunk",
+)
+"""Faults behind the last event of a stream: whoever stops reading there, as the openai SDK does,
+cannot meet them."""
+
+
+def faults_of(
+    choose: Choose,
+    patterns: Sequence[str] = ("*",),
+    *,
+    wire: str = "anthropic",
+    tools: bool = True,
+    kills: bool = True,
+    mean: float = 1.0,
+) -> tuple[FaultSpec, ...]:
+    """A set of the faults whose kinds match one of the patterns, `mean` of them on average.
+
+    `tools`: the scenario has some. `kills`: also those that end the agent.
+    """
+    layers = _layers(tuple(patterns), wire, tools, kills)
+    whole = sum(map(len, layers))
+    drawn = []
+    for layer in layers:
+        nothing = max(1, round(whole / mean) - len(layer))
+        number = sometimes(choose, len(layer) * VARIANTS, nothing * VARIANTS)
+        if number is not None:
+            knobs, place = divmod(number, len(layer))
+            drawn.append(variant_of(layer[place], knobs))
+    return tuple(drawn)
+
+
+def reachable(struck: Sequence[FaultSpec], wire: str, stream: bool) -> tuple[FaultSpec, ...]:
+    """The faults that a client of this wire can meet."""
+    stops_early = stream and wire.startswith("openai")
+    return tuple(spec for spec in struck if not (stops_early and spec.kind in AFTER_THE_LAST_EVENT))
+
+
+def fault_of(choose: Choose, fault: Fault) -> FaultSpec:
+    """One fault with its knobs: where, when, how often, and what it is told."""
+    return variant_of(fault, choose(VARIANTS))
+
+
+def matching(
+    patterns: Sequence[str], wire: str = "anthropic", tools: bool = True, kills: bool = True
+) -> tuple[Fault, ...]:
+    """The faults whose kind matches a pattern (`http.*`), and that can strike in such a run."""
+    return tuple(
+        fault
+        for fault in faults.faults().values()
+        if any(fnmatchcase(fault.kind, pattern) for pattern in patterns)
+        and fault.kind not in NEED_EXPECTATION
+        and (not fault.wires or wire in fault.wires)
+        and (tools or fault.seams != ("tool",))
+        and (kills or not fault.kills)
+    )
+
+
+@cache
+def _layers(
+    patterns: tuple[str, ...], wire: str, tools: bool, kills: bool
+) -> tuple[tuple[Fault, ...], ...]:
+    found = matching(patterns, wire, tools, kills)
+    return tuple(tuple(of) for _, of in groupby(found, lambda f: f.kind.partition(".")[0]))

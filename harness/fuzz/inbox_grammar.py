@@ -1,0 +1,93 @@
+"""Inbound traffic: what users, and the channels between, do to an agent.
+
+A message may be blank, arrive while a turn is open, arrive twice, or belong to another session; a
+user may cancel a turn. Each message is one number, and a smaller one is a more ordinary message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from harness.core.scenario.scenario import InboxItem
+from harness.core.values.calls import InboundKind
+from harness.core.values.messages import Json
+from harness.fuzz.choice_sequence import Choose, some
+from harness.fuzz.sample_texts import BLANKS, WORDS
+
+When: TypeAlias = Literal["start", "idle"] | dict[str, Json]
+
+TEXTS = (*WORDS, *BLANKS)
+SESSIONS = ("main", "main", "side")
+
+FIRST_ANSWER: dict[str, Json] = {"after": "model#1"}
+
+LATER: dict[str, Json] = {"ms": 700}
+
+TIMES: tuple[When, ...] = (*("idle",) * 5, "start", {"ms": 0}, LATER, FIRST_ANSWER)
+"""When a message comes: once no turn is open, or in the middle of one. Each moment is one that
+comes for sure, for a message that nobody can take is a mistake of the scenario."""
+
+REPEATED = 4
+"""How far back a message may lie that comes again."""
+
+CANCELS: tuple[tuple[InboundKind, str, When], ...] = (
+    ("cancel", "main", FIRST_ANSWER),
+    ("cancel", "main", LATER),
+    ("cancel", "side", FIRST_ANSWER),
+    ("disconnect", "main", FIRST_ANSWER),
+)
+"""What takes a turn back, in which session, and when."""
+
+
+def inbox_of(
+    choose: Choose,
+    max_messages: int = 5,
+    *,
+    bursts: bool = True,
+    cancels: bool = True,
+    is_answered: bool = True,
+) -> tuple[InboxItem, ...]:
+    """One message or more; from the second on some are odd, or come again.
+
+    `bursts`: also in the middle of a turn. `cancels`: users also take turns back. `is_answered`:
+    the model is asked for sure, so something may wait for its first answer.
+    """
+    times = _certain(TIMES, is_answered) if bursts else TIMES[:1]
+    texts, again = len(TEXTS) * len(SESSIONS) * len(times), REPEATED * len(times) * 4
+    kinds = texts + again + (len(CANCELS) * 8 if cancels else 0)
+    items = [InboxItem(id="m1", text=WORDS[choose(len(WORDS))])]
+    for place, kind in enumerate(some(choose, kinds, max_messages - 1, mean=2), start=2):
+        if kind < texts:
+            items.append(_message(f"m{place}", kind, times))
+        elif kind < texts + again:
+            items.append(_again(items, kind - texts, times))
+        else:
+            items.append(_cancel(f"m{place}", kind - texts - again, is_answered))
+    return tuple(items)
+
+
+def _certain(times: Sequence[When], is_answered: bool) -> tuple[When, ...]:
+    """The moments that come for sure, a time in place of others."""
+    return tuple(LATER if t is FIRST_ANSWER and not is_answered else t for t in times)
+
+
+def _message(name: str, number: int, times: Sequence[When]) -> InboxItem:
+    number, text = divmod(number, len(TEXTS))
+    when, session = divmod(number, len(SESSIONS))
+    return InboxItem(id=name, text=TEXTS[text], session=SESSIONS[session], when=times[when])
+
+
+def _again(items: Sequence[InboxItem], number: int, times: Sequence[When]) -> InboxItem:
+    """One of the last messages, word for word."""
+    said = [item for item in items if item.kind == "message"]
+    when, back = divmod(number, REPEATED)
+    return msgspec.structs.replace(said[-1 - back % len(said)], when=times[when % len(times)])
+
+
+def _cancel(name: str, number: int, is_answered: bool) -> InboxItem:
+    kind, session, when = CANCELS[number % len(CANCELS)]
+    (moment,) = _certain((when,), is_answered)
+    return InboxItem(id=name, kind=kind, session=session, when=moment)

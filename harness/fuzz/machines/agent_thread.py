@@ -1,0 +1,94 @@
+"""An agent in a thread of its own, driven one step at a time, from its start to its end or death.
+
+An agent pulls its messages, and a state machine pushes its steps. So the agent's thread is parked
+in its inbox whenever there is nothing to do. Exactly one of the two threads runs at any moment, so
+nothing depends on the scheduler. A step costs a few microseconds; playing all steps so far in a new
+run would cost as many runs as there are steps. The clock is virtual only while the agent runs.
+
+A death is an exception that no agent catches, raised where a kill would strike. A real kill
+(`persistence.killed_at_write`) costs a process. This one is as final: a dying agent cannot reach
+the world any more, so what it tries on its way out has no effect.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from harness.clock import VirtualClock, run_async, virtual_event_loops, virtual_time
+from harness.core.values.errors import RunStopped
+
+REAL_S = 30.0
+"""How long an asynchronous agent may wait in real time before it counts as hung."""
+
+
+class Died(BaseException):
+    """The agent is killed here."""
+
+
+class AgentThread:
+    """One life. `live` is called in a thread; it parks in `wait` and goes on in `go_on`."""
+
+    def __init__(self, live: Callable[[], Any], clock: VirtualClock) -> None:
+        self._live, self._clock = live, clock
+        self._turn, self._back = threading.Lock(), threading.Lock()
+        self._turn.acquire()
+        self._back.acquire()
+        self.is_dying = self.is_over = self.is_running = False
+        self.is_asynchronous, self.crash = False, ""
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def go_on(self) -> None:
+        """Let the agent run until it waits again, ends or dies."""
+        if self.is_over:
+            return
+        with virtual_time(self._clock), virtual_event_loops(self._clock, real_s=REAL_S):
+            self.is_running = True
+            self._turn.release()
+            self._back.acquire()
+            self.is_running = False
+        if self.is_over:
+            self._thread.join()
+
+    def end(self) -> None:
+        """Kill the agent where it waits."""
+        self.is_dying = True
+        self.go_on()
+
+    def wait(self) -> None:
+        """Called by the agent's side: stand still until there is something to do, or to die."""
+        self._back.release()
+        self._turn.acquire()
+
+    def check(self) -> None:
+        """Called by the agent's side: the world is gone for an agent that dies."""
+        if self.is_dying:
+            raise Died
+
+    def die(self) -> None:
+        """Called by the agent's side: the agent is killed here."""
+        self.is_dying = True
+        raise Died
+
+    def _run(self) -> None:
+        self._turn.acquire()
+        try:
+            result = self._live()
+            if inspect.isawaitable(result):
+                self.is_asynchronous = True
+                run_async(lambda: _awaited(result), self._clock, real_s=REAL_S)
+        except Died:
+            pass
+        except RunStopped as stopped:
+            self.crash = f"stopped: {stopped}"
+        except BaseException as error:
+            self.crash = f"{type(error).__name__}: {error}"
+        self.is_over = True
+        self._back.release()
+
+
+async def _awaited(result: Any) -> Any:
+    return await result

@@ -1,0 +1,243 @@
+"""The world of an agent that is driven step by step: inbox, model, tools, store, agent threads.
+
+It is the world of any run (transition, transport, store), with an inbox and a script that grow. A
+message comes with the model's turns about it. The next message drops the turns that are left. The
+model says "Done." when no turn is left.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from harness.clock import VirtualClock
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.scenario import inbox
+from harness.core.scenario.scenario import InboxItem, Limits, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.values.calls import Call, Inbound
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Json
+from harness.core.values.plans import ApiError, Value
+from harness.fuzz.machines.agent_thread import AgentThread
+from harness.fuzz.machines.write_refusals import RefusingStore, WriteRefusals
+from harness.fuzz.script_grammar import SUMMARY, TOOLS
+from harness.runner import prepare
+from harness.runner.store_watch import OwnStore, StoreWatch
+from harness.stores.session_store import SessionStore
+from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_readers import open_reader
+from harness.stores.store_writes import Moment, WatchedStore
+from harness.targets import End, TargetSpec
+from harness.transports.dispatcher import Dispatcher
+from harness.transports.in_process import InProcessBrief
+
+NAME = "session-machine"
+DONE = Turn(say="Done.")
+FOUND = (ToolTurn(ok="found", times="forever"),)
+MANY = 1_000_000
+LIMITS = Limits(
+    model_calls=MANY, tool_calls=MANY, outbox_calls=MANY, inbox_calls=MANY, virtual_s=1e9
+)
+"""A machine has a limited number of steps, so only an agent that never ends a turn needs a limit:
+`CALLS_A_STEP`."""
+
+CALLS_A_STEP = 300
+"""Model calls in one step at which an agent counts as one that never ends its turn."""
+
+Said = Turn | ApiError
+
+
+class GrowingScript:
+    """A script that grows; an error is what a call gets in place of an answer."""
+
+    def __init__(self) -> None:
+        self._said: deque[Said] = deque()
+        self._draws, self._numbers = Draws(0), count(1)
+        self.calls = 0
+
+    def say(self, turns: Sequence[Said]) -> None:
+        """What the model says from now on, before it says "Done."."""
+        self._said, self.calls = deque(turns), 0
+
+    def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
+        """The answer that is due; None, an end of the script, to an agent that asks for ever."""
+        self.calls += 1
+        if self.calls > CALLS_A_STEP:
+            return None
+        if call.purpose == "compact":
+            return self._answer(SUMMARY, call)
+        turn = self._said.popleft() if self._said else DONE
+        return (
+            (turn, next(self._numbers)) if isinstance(turn, ApiError) else self._answer(turn, call)
+        )
+
+    def _answer(self, turn: Turn, call: Call) -> tuple[Value, int] | None:
+        found = TurnScript((turn,), self._draws).reply(call, _NOTHING)
+        return found and (found[0], next(self._numbers))
+
+    def unplayed(self, past: Past) -> Iterator[str]:
+        """Nothing is owed."""
+        yield from ()
+
+
+_NOTHING = Past()
+
+
+class ParkedBrief(InProcessBrief):
+    """A brief whose agent stands still in its inbox until there is a message for it."""
+
+    def __init__(
+        self, world: MachineWorld, place: Callable[[], AgentThread], door: Dispatcher, **parts: Any
+    ) -> None:
+        super().__init__(door, world.folder, **parts)
+        self._world, self._place = world, place
+
+    def inbox(self) -> Iterator[Inbound]:
+        """The messages as they come; it ends when the world lets the agent go."""
+        given = super().inbox()
+        while True:
+            while not (self._world.is_due or self._world.is_closing or self._place().is_dying):
+                self._place().wait()
+            inbound = next(given, None)
+            self._place().check()
+            if inbound is None:
+                return
+            yield inbound
+
+
+class MachineWorld:
+    """What one example of a machine plays in. `close` it at the end.
+
+    `store` names the agent's own store as READER:PATH, else it is the brief's, opened by `opener`.
+    """
+
+    def __init__(
+        self,
+        target: TargetSpec,
+        *,
+        window_tokens: int | None = None,
+        tools: Mapping[str, Mapping[str, Json]] = TOOLS,
+        store: str = "",
+        opener: OpenStore = open_scratch,
+    ) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="loop-harness-"))
+        self.target, self.own, self.opener = target, store, opener
+        self.script, self.clock = GrowingScript(), VirtualClock(limit_s=LIMITS.virtual_s)
+        scripts = {
+            name: ToolScript(input_schema=dict(schema), script=FOUND)
+            for name, schema in tools.items()
+        }
+        scenario = Scenario(
+            name=NAME, window_tokens=window_tokens, tools=scripts, limits=LIMITS,
+            stream=bool(target.options.get("stream", False)),
+        )  # fmt: skip
+        self.transition = prepare.transition_for(scenario, self.script)
+        self.refusals = WriteRefusals(self.history, self.clock)
+        self.items: list[InboxItem] = []
+        self.lives: list[tuple[AgentThread, OwnStore]] = []
+        self.attempts, self.writes_left = count(), 0
+        self.moment: Moment = "before"
+        self.is_closing = False
+
+    @property
+    def history(self) -> History:
+        """What has happened."""
+        return self.transition.history
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a message can be delivered now."""
+        past = self.history.past
+        return inbox.due(self.transition.inbox, past, self.clock.now_ms(), busy=False) is not None
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether an event loop drives the clock, of which a clock has one."""
+        return any(life.is_asynchronous for life, _ in self.lives)
+
+    def start(self) -> None:
+        """A further life begins, beside those that there are."""
+        prepare.start(self.transition, self.target, "simulate", next(self.attempts), bool(self.own))
+        if self.own:
+            self.transition.look = StoreWatch(open_reader(self.own, self.folder), self.history).look
+        door = Dispatcher(self.transition, self.clock)
+        own = OwnStore(
+            self.transition, self.folder, (), self.target.options, self._watched, self.opener
+        )
+        brief = ParkedBrief(
+            self, lambda: life, door, options=self.target.options, open_store=lambda: own.open(door)
+        )
+        agent = self.target.agent
+        assert agent is not None
+        life = AgentThread(lambda: agent(brief), self.clock)
+        self.lives.append((life, own))
+        self.go_on(life)
+
+    def _watched(self, store: SessionStore) -> SessionStore:
+        def tell(write: str, moment: Moment) -> None:
+            life = next(life for life, _ in self.lives if life.is_running)
+            life.check()
+            if self.writes_left and moment == self.moment:
+                self.writes_left -= 1
+                if not self.writes_left:
+                    life.die()
+
+        watched = WatchedStore(store, tell, lambda write, arguments, result: None)
+        refusing: Any = RefusingStore(watched, self.refusals)
+        return refusing  # type: ignore[no-any-return]
+
+    def go_on(self, life: AgentThread) -> None:
+        """Let a life go on until it waits; one that dies is over, and another one begins."""
+        life.go_on()
+        self.transition.look(self.clock.now_ms())
+        if life.is_dying:
+            self.bury(life)
+            self.start()
+
+    def bury(self, life: AgentThread) -> None:
+        """Record that a life was ended by a kill, and let go of its store."""
+        self.lives, dead = (
+            [pair for pair in self.lives if pair[0] is not life],
+            [own for alive, own in self.lives if alive is life],
+        )
+        for own in dead:
+            own.close()
+        self.writes_left = 0
+        self.history.killed(at_ms=self.clock.now_ms(), at="")
+
+    def deliver(self, *items: InboxItem, turns: Sequence[Said] = (), life: int = 0) -> None:
+        """Messages come, and a life goes on until it waits for more."""
+        self.items += items
+        self.transition.inbox = inbox.entries(self.items)
+        self.script.say(turns)
+        self.go_on(self.lives[life % len(self.lives)][0])
+
+    def kill(self) -> None:
+        """All lives are killed where they wait: each has asked for the next message, which confirms
+        the one before."""
+        for life, _ in list(self.lives):
+            life.end()
+            self.bury(life)
+
+    def let_go(self) -> None:
+        """The inbox ends for all lives, so they end in order."""
+        self.is_closing = True
+        for life, own in self.lives:
+            life.go_on()
+            own.close()
+        self.lives, self.is_closing = [], False
+        prepare.end(self.transition, End("returned", 0), self.clock.now_ms())
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for life, own in self.lives:
+            life.end()
+            own.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

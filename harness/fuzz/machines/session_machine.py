@@ -1,0 +1,294 @@
+"""An agent with a session as a state machine: Hypothesis looks for steps that break an invariant.
+
+    SessionTest = session_machine(my_agent).TestCase        # for pytest or unittest
+
+Each step is one thing that happens to an agent in the field: a message, a blank one, one that comes
+again, a turn with tools, one that fails, is cancelled, or runs over the window, a store that
+refuses writes, a kill at a write of it, a restart, a damaged session, a second instance beside the
+first. The `session_invariants` are checked after each step. All checks of the harness judge an
+agent that ends in order: they hold on every prefix of a history, so judging late loses nothing.
+
+Every step is carried out on the agent itself (`agent_thread` says how). Playing all steps anew in a
+run of its own after each of them would need no threads; it would cost the square of the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from harness.checks.judgement import judge
+from harness.core.scenario.scenario import InboxItem, Turn
+from harness.core.values.messages import (
+    Json,
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    results,
+    user,
+)
+from harness.core.values.plans import ApiError
+from harness.fuzz.machines.machine_world import MachineWorld, Said
+from harness.fuzz.machines.session_invariants import InvariantViolation, SessionInvariants
+from harness.fuzz.machines.write_refusals import MOST_REFUSALS
+from harness.fuzz.sample_texts import BLANKS, WORDS
+from harness.fuzz.script_grammar import TURNS
+from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_writes import MOMENTS
+from harness.targets import TargetSpec, of_callable
+
+WINDOWS = (None, 2_000, 400)
+FAILURES: tuple[ApiError, ...] = (
+    ApiError(529, "overloaded_error", "Overloaded"),
+    ApiError(500, "api_error", "Internal server error"),
+    ApiError(429, "rate_limit_error", "This request would exceed your rate limit"),
+    ApiError(400, "invalid_request_error", "Your credit balance is too low"),
+)
+TOO_LONG = ApiError(
+    400, "invalid_request_error", "prompt is too long: 208380 tokens > 200000 maximum"
+)
+
+DAMAGE: tuple[tuple[Message, ...], ...] = (
+    (user("Hello?"),),
+    (Message("assistant", (ToolUse("open_1", "ping", {}),)),),
+    (results(ToolResult("gone_1", "found")),),
+    (Message("assistant"),),
+    (Message("assistant", (Text(" \n"),)),),
+    (Message("assistant", (Thinking("Hm.", "c2lnbmVk"),)),),
+    (user("Hello?"), user("Hello?")),
+)
+"""What an older version, or a crash of one, has left at the end of a stored session."""
+
+JUDGED = frozenset(
+    {
+        *("valid_request", "role_alternation", "tool_pairing", "unique_tool_ids"),
+        *("nonblank_content", "append_only_prefix", "history_faithful", "request_fits"),
+        *("reload_equivalence", "durable_first", "no_silent_loss", "inbound_exactly_once"),
+        *("effect_once", "args_complete", "error_visible", "cancel_honoured", "bounded_turn"),
+        *("compaction_preserves", "compaction_progress"),
+    }
+)
+"""The checks that judge a whole life: of requests, of what was run, of what was kept, and of what a
+compaction saved. What was tried again is left to scenarios, which say why a provider failed."""
+
+
+def turns_of(numbers: Sequence[int]) -> tuple[Turn, ...]:
+    """The turns of numbers, each a kind of turn and its words."""
+    return tuple(TURNS[n % len(TURNS)](n // len(TURNS)) for n in numbers)
+
+
+TEXTS = (*WORDS, *BLANKS)
+
+_TEXT = st.integers(0, len(TEXTS) - 1)
+_TURN = st.integers(0, len(TURNS) * len(WORDS) - 1)
+_TURNS = st.lists(_TURN, min_size=1, max_size=3)
+_SIDE = st.sampled_from(("main", "main", "side"))
+_LIFE = st.integers(0, 1)
+
+
+class SessionMachine(RuleBasedStateMachine):
+    """The machine of one agent; `session_machine` makes the class."""
+
+    target: ClassVar[TargetSpec]
+    own: ClassVar[str] = ""
+    opener: ClassVar[OpenStore] = staticmethod(open_scratch)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[InboxItem] = []
+        self.world: MachineWorld | None = None
+        self.broken = self.is_odd = False
+
+    @initialize(window=st.sampled_from(WINDOWS))
+    def begin(self, window: int | None) -> None:
+        """The agent starts on an empty session."""
+        self.world = MachineWorld(
+            self.target, window_tokens=window, store=self.own, opener=type(self).opener
+        )
+        self.promises = SessionInvariants(self.world.history)
+        self.world.start()
+
+    @rule(text=_TEXT, session=_SIDE, life=_LIFE)
+    def inbound(self, text: int, session: str, life: int) -> None:
+        """A message comes, and is answered."""
+        self._send(text, session=session, life=life)
+
+    @rule(back=st.integers(0, 3), life=_LIFE)
+    @precondition(lambda self: self.sent)
+    def inbound_again(self, back: int, life: int) -> None:
+        """One of the last messages comes again."""
+        self._there.deliver(self.sent[-1 - back % len(self.sent)], life=life)
+
+    @rule(turns=_TURNS, text=_TEXT, session=_SIDE)
+    def tool_round(self, turns: list[int], text: int, session: str) -> None:
+        """A message, and a model that calls tools or says odd things."""
+        self._send(text, turns_of(turns), session)
+
+    @rule(failure=st.sampled_from(FAILURES), times=st.integers(1, 5), turns=_TURNS, text=_TEXT)
+    def failed_turn(self, failure: ApiError, times: int, turns: list[int], text: int) -> None:
+        """A message, and a provider that fails behind the first turns."""
+        self._send(text, (*turns_of(turns[1:]), *[failure] * times))
+
+    @rule(turns=_TURNS, text=_TEXT)
+    def compaction(self, turns: list[int], text: int) -> None:
+        """A message, and a conversation that has become too long."""
+        self._send(text, (*turns_of(turns[1:]), TOO_LONG))
+
+    @rule(turns=_TURNS, text=_TEXT, after=st.integers(1, 2))
+    def interrupt(self, turns: list[int], text: int, after: int) -> None:
+        """A message, and the user takes it back after some answers."""
+        asked = self._there.history.past.next_index("main", "model") + after - 1
+        cancel = InboxItem(id=self._name(), kind="cancel", when={"after": f"main/model#{asked}"})
+        self._send(text, (Turn(use="ping"), *turns_of(turns)), "main", 0, cancel)
+
+    @rule(
+        write=st.integers(1, 8), moment=st.sampled_from(MOMENTS), turns=_TURNS, text=_TEXT,
+    )  # fmt: skip
+    @precondition(lambda self: not self.own)
+    def crash_at_a_write(self, write: int, moment: Any, turns: list[int], text: int) -> None:
+        """A message, and the agent is killed at a write of its store, then started again."""
+        self._there.writes_left, self._there.moment = write, moment
+        self._send(text, turns_of(turns[1:]))
+        self._there.writes_left = 0
+
+    @rule(
+        row=st.integers(1, 3), times=st.integers(1, MOST_REFUSALS), turns=_TURNS, text=_TEXT,
+    )  # fmt: skip
+    @precondition(lambda self: not self.own)
+    def store_refuses(self, row: int, times: int, turns: list[int], text: int) -> None:
+        """A message, and from some row of its turn on the store refuses a few times."""
+        self._there.refusals.begin(row, times)
+        self._send(text, turns_of(turns))
+        self._there.refusals.end()
+
+    @rule()
+    def crash(self) -> None:
+        """Every instance is killed at rest, and one is started again."""
+        self._there.kill()
+        self._there.start()
+
+    @rule()
+    def restart(self) -> None:
+        """Every instance ends in order, and one is started again."""
+        self._end()
+        self._there.start()
+
+    @rule()
+    @precondition(lambda self: len(self._there.lives) < 2 and not self._there.is_asynchronous)
+    def second_instance(self) -> None:
+        """Another instance starts beside the first."""
+        self.is_odd = True
+        self._there.start()
+
+    @rule()
+    @precondition(lambda self: self.promises.watches_rows and not self.own)
+    def reload(self) -> None:
+        """What is read anew is what was written."""
+        found = [(row.id, row.digest) for row, _ in self._read()]
+        if found != list(self.promises.rows.items()):
+            raise InvariantViolation("reload", f"read anew: {found}, written: {self.promises.rows}")
+
+    @rule(damage=st.sampled_from(DAMAGE))
+    @precondition(lambda self: self.promises.watches_rows and not self.own)
+    def repair(self, damage: Sequence[Message]) -> None:
+        """The agent starts on a session that is damaged at its end."""
+        self._end()
+        self.is_odd = True
+        self.promises.forget_beginnings()
+        store = type(self).opener(self.target.options, self._there.folder)
+        for message in damage:
+            store.append("main", message)
+        store.close()
+        self._there.start()
+
+    @invariant()
+    def keeps_its_promises(self) -> None:
+        """After every step."""
+        if self.world is not None:
+            self._ask(self.promises.new())
+            self._ask(_ended(self.world))
+            self._ask(self.promises.at_rest())
+
+    def teardown(self) -> None:
+        """The last life ends in order, and is judged."""
+        if self.world is None:
+            return
+        try:
+            if not self.broken:
+                self._end()
+        finally:
+            self.world.close()
+
+    @property
+    def _there(self) -> MachineWorld:
+        assert self.world is not None
+        return self.world
+
+    def _name(self) -> str:
+        return f"m{len(self._there.items) + 1}"
+
+    def _send(
+        self,
+        text: int,
+        turns: Sequence[Said] = (),
+        session: str = "main",
+        life: int = 0,
+        *more: InboxItem,
+    ) -> None:
+        item = InboxItem(id=f"{self._name()}-{session}", text=TEXTS[text], session=session)
+        self.sent.append(item)
+        self._there.deliver(item, *more, turns=turns, life=life)
+
+    def _read(self) -> list[tuple[Any, Message]]:
+        store = type(self).opener(self.target.options, self._there.folder)
+        try:
+            return list(store.read())
+        finally:
+            store.close()
+
+    def _end(self) -> None:
+        """The lives end; what the checks find in all that happened is a broken promise."""
+        self._there.let_go()
+        self._ask(self.promises.new())
+        if not self.is_odd:
+            found = judge(self._there.history).findings
+            self._ask(InvariantViolation(f.code, f.message) for f in found if f.check in JUDGED)
+
+    def _ask(self, broken: Iterator[InvariantViolation]) -> None:
+        for promise in broken:
+            self.broken = True
+            raise promise
+
+
+def _ended(world: MachineWorld) -> Iterator[InvariantViolation]:
+    """Agents that are no longer there, although their inbox is open."""
+    for life, _ in world.lives:
+        if life.is_over:
+            yield InvariantViolation(
+                "target.crashed", life.crash or "it returned before its inbox ended"
+            )
+
+
+def session_machine(
+    agent: Callable[..., Any] | TargetSpec,
+    *,
+    options: Mapping[str, Json] | None = None,
+    store: str = "",
+    opener: OpenStore = open_scratch,
+) -> type[SessionMachine]:
+    """The machine of an agent, a function of a brief; `.TestCase` is what pytest collects.
+
+    `options` reach the agent as `brief.options`. `store` names the agent's own store as READER:PATH
+    below its session folder; without it the agent uses `brief.store`, which `opener` opens, and
+    kills at a write, reloads and repairs are steps, too.
+    """
+    target = agent if isinstance(agent, TargetSpec) else of_callable(agent)
+    spec = msgspec.structs.replace(target, options={**target.options, **(options or {})})
+    members = {"target": spec, "own": store, "opener": staticmethod(opener)}
+    return type("SessionMachine", (SessionMachine,), members)

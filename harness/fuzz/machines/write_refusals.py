@@ -1,0 +1,84 @@
+"""Writes that a store refuses for a moment, as one does while another process holds its lock.
+
+A fault on the store sends each of its calls across the seam, reads too, which costs a machine half
+of its steps. Here only the refusals cross it. The history holds what a refused write was to store,
+so the checks know what may be lost.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from harness.clock import VirtualClock
+from harness.core.history.history import History
+from harness.core.values.calls import StoreRequest
+from harness.core.values.messages import Message
+
+MOST_REFUSALS = 6
+"""More than an agent tries one write, and less than it takes to lose a whole turn's rows."""
+
+REFUSED = "append"
+"""The rows of a turn that goes on. That a message or its reply cannot be stored the user is told,
+and it may come again, or be taken up by a later life: what is right then is left to scenarios."""
+
+KIND = "persistence.locked"
+
+
+class WriteRefusals:
+    """Which writes are refused."""
+
+    def __init__(self, history: History, clock: VirtualClock) -> None:
+        self._history, self._clock = history, clock
+        self._passing = self._left = 0
+
+    def begin(self, first: int, times: int) -> None:
+        """Refuse rows from the `first` one on (from 1), so many times."""
+        self._passing, self._left = first - 1, times
+
+    def end(self) -> None:
+        """Refuse no more."""
+        self._left = 0
+
+    def meet(self, write: str, arguments: tuple[Any, ...]) -> None:
+        """A write is tried. Raises what the store's library raises, for one that is refused."""
+        if self._left and self._passing:
+            self._passing -= 1
+        elif self._left:
+            self._left -= 1
+            self._record(write, arguments)
+            raise sqlite3.OperationalError("database is locked")
+
+    def _record(self, write: str, arguments: tuple[Any, ...]) -> None:
+        past, at_ms = self._history.past, self._clock.now_ms()
+        told = [given for given in arguments if isinstance(given, Message)]
+        rows = tuple(self._history.note(message, at_ms) for message in told)
+        session = past.working_session
+        turn, number = past.turn(session), past.next_index(session, "store")
+        key = f"{session or 'main'}/store#{number}"
+        self._history.called(
+            key=key, seam="store", request=StoreRequest(write, rows), at_ms=at_ms, session=session,
+            turn=turn,
+        )  # fmt: skip
+        self._history.answered(
+            key, "store", at_ms, session, turn, faults=(KIND,), outcome="error", complete=False
+        )
+
+
+class RefusingStore:
+    """A session store whose writes are asked about before they are made."""
+
+    def __init__(self, store: Any, refusals: WriteRefusals) -> None:
+        self._store, self._refusals = store, refusals
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        return self._asked(name, found) if name == REFUSED else found
+
+    def _asked(self, name: str, write: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            self._refusals.meet(name, arguments)
+            return write(*arguments)
+
+        return call

@@ -1,0 +1,33 @@
+"""The few texts that generated messages are made of: plain ones first, for shrinking.
+
+They are equal to each other, part of each other, or odd in their characters. A check or an agent
+that tells messages apart by their text goes wrong on such pairs. One text quotes what a provider
+says of a prompt that is too long; from a user or a model that is no refusal.
+"""
+
+from __future__ import annotations
+
+WORDS = (
+    "hello",
+    "Yes.",
+    "hello again",
+    "yes",
+    "What is my name?",
+    "naïve 日本 🙂",
+    "two\n\nparagraphs",
+    'q"\\ <&> \u2028 \x7f',
+    "hello\n\nYes.",
+    "word " * 60,
+    "It said: prompt is too long: 208380 tokens > 200000 maximum",
+)
+
+UNEVEN = "x" + "🙂" * 60
+"""Cut at a round number of bytes or of UTF-16 units, it ends in the middle of a character."""
+
+BLANKS = ("", " \n\t")
+"""Texts without a word, which the API refuses."""
+
+
+def word(number: int) -> str:
+    """The text of a number, round and round."""
+    return WORDS[number % len(WORDS)]

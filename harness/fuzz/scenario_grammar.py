@@ -1,0 +1,178 @@
+"""The grammar of whole scenarios, for every driver: a function of a `Choose`.
+
+It makes the values that scenario files are read into, so a generated scenario passes through the
+same run as a written one. The answer 0 to every question is the smallest scenario: one message, no
+session, no faults, a model that says "Done.".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import msgspec
+
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Session, WireName
+from harness.core.values.messages import Json
+from harness.fuzz.choice_sequence import Choose, pick
+from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
+from harness.fuzz.fault_grammar import (
+    ANSWER_LAYERS,
+    BLOCKING_LAYERS,
+    faults_of,
+    matching,
+    reachable,
+)
+from harness.fuzz.inbox_grammar import inbox_of
+from harness.fuzz.script_grammar import TOOLS, script_of, tools_of
+from harness.fuzz.session_grammar import session_of
+
+NAME = "generated"
+
+WINDOWS = (None, None, None, 2_000, 400, 200)
+"""Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
+
+SIZELESS_REFUSALS = ("openai-responses", "bedrock")
+"""Wires and dialects whose refusal says neither the size nor the window: of a window that is tiny
+nobody then knows what fits, not even what asks for a summary."""
+
+SMALLEST_SIZELESS_WINDOW = 1_000
+
+DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
+"""The dialects of a wire; a wire that is not here has one."""
+
+LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
+"""Room for five turns that a slow provider drags on until their budget is spent, and for as many
+starts as there are layers that end an agent, three times each."""
+
+LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
+"""What follows where a message may be kept from the agent, so that it still has one to answer."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What narrows the scenarios.
+
+    `faults` are patterns of kinds (`("*",)` for all, `("http.*", "tools.raises")`, none by
+    default), of which `mean_faults` are drawn on average; `kills`: those that end the agent are
+    among them. `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`.
+    `damaged`: stored sessions may be. `bursts`: messages come while a turn is open. `cancels`:
+    users take turns back. `spirals`: models repeat themselves without end. `odd`: they say nothing,
+    break off, or call what there is not. `windows`: some have a small context window. Some
+    scenarios have nothing of the kind, and at most a fault that passes: see `calm`.
+    """
+
+    wire: WireName = "anthropic"
+    tools: Mapping[str, Mapping[str, Json]] = msgspec.field(default_factory=lambda: TOOLS)
+    max_rounds: int = 3
+    max_messages: int = 5
+    max_turns: int = 8
+    damaged: bool = True
+    bursts: bool = True
+    cancels: bool = True
+    windows: bool = True
+    spirals: bool = True
+    odd: bool = True
+    faults: tuple[str, ...] = ()
+    mean_faults: float = 1.0
+    kills: bool = True
+    limits: Limits = LIMITS
+
+
+STANDARD = Options()
+
+BENIGN_ONE_IN = 6
+"""One in so many scenarios is a calm one."""
+
+BENIGN_MEAN_FAULTS = 0.8
+"""Faults that are drawn for it on average; one of them stays, and strikes once."""
+
+
+def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
+    """A whole scenario; of a calm one an answer to each message is expected."""
+    is_calm = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
+    return benign_scenario(choose, options) if is_calm else _scenario(choose, options)
+
+
+def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
+    """One in which nothing is the matter that an agent could not get over by itself, mostly; then
+    it expects an answer to each message."""
+    scenario = _scenario(choose, _benign_options(options))
+    return msgspec.structs.replace(scenario, expect=expected_of(scenario))
+
+
+@cache
+def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[str, ...]:
+    found = matching(patterns, wire, tools, kills=False)
+    return tuple(fault.kind for fault in found if fault.kind in PASSING | TOO_LONG)
+
+
+def _benign_options(options: Options) -> Options:
+    """The same without what may be a reason to give up."""
+    return msgspec.structs.replace(
+        options,
+        damaged=False,
+        cancels=False,
+        windows=False,
+        spirals=False,
+        odd=False,
+        mean_faults=BENIGN_MEAN_FAULTS,
+        faults=_benign_faults(options.faults, options.wire, bool(options.tools)),
+    )
+
+
+def _scenario(choose: Choose, options: Options) -> Scenario:
+    """Session, inbox, script, tools, faults, dialect, stream, window."""
+    struck = faults_of(
+        choose,
+        options.faults,
+        wire=options.wire,
+        tools=bool(options.tools),
+        kills=options.kills,
+        mean=options.mean_faults,
+    )
+    struck = struck if options.odd else once(struck)
+    hindered = any(spec.kind.startswith(BLOCKING_LAYERS) for spec in struck)
+    inbox = inbox_of(
+        choose,
+        options.max_messages,
+        bursts=options.bursts,
+        cancels=options.cancels,
+        is_answered=not hindered,
+    )
+    session = Session(messages=session_of(choose, options.max_rounds, options.damaged))
+    script = script_of(
+        choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
+    )
+    tools = tools_of(choose, options.tools)
+    dialect = pick(choose, DIALECTS.get(options.wire, ("",)))
+    stream = bool(choose(2))
+    window = _window(choose, options, struck, dialect)
+    return Scenario(
+        name=NAME,
+        wire=options.wire,
+        session=session,
+        inbox=(*inbox, *([LAST_MESSAGE] * hindered)),
+        script=script,
+        tools=tools,
+        faults=reachable(struck, options.wire, stream),
+        dialect=dialect,
+        stream=stream,
+        window_tokens=window,
+        limits=options.limits,
+    )
+
+
+def _window(
+    choose: Choose, options: Options, struck: Sequence[FaultSpec], dialect: str
+) -> int | None:
+    """The window; none where a refusal may be hidden, and no tiny one where it says no sizes."""
+    if not options.windows or _hides(struck):
+        return None
+    window = pick(choose, WINDOWS)
+    is_untold = options.wire in SIZELESS_REFUSALS or dialect in SIZELESS_REFUSALS
+    return max(window, SMALLEST_SIZELESS_WINDOW) if window and is_untold else window
+
+
+def _hides(struck: Sequence[FaultSpec]) -> bool:
+    """Whether a fault may hide from the agent that its request was refused for its size."""
+    return any(spec.kind.startswith(ANSWER_LAYERS) and spec.on != "compact" for spec in struck)

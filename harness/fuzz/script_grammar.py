@@ -1,0 +1,157 @@
+"""What a generated model and its tools say: numbers that index tables of turns and outcomes.
+
+Behind the drawn turns stands one that repeats forever, so an agent always gets an answer. Every
+turn is optional, because the agent decides how many it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
+from harness.core.values.messages import Json
+from harness.fuzz.choice_sequence import Choose, pick, some
+from harness.fuzz.sample_texts import BLANKS, UNEVEN, WORDS, word
+
+TOOLS: dict[str, dict[str, Json]] = {
+    "ping": {"type": "object", "properties": {}},
+    "look_up": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+    },
+}
+"""The tools of generated scenarios, by name: the schema of the input."""
+
+
+def _use(name: str, input: Json = None, id: str = "") -> dict[str, Json]:
+    return {"type": "tool_use", "id": id, "name": name, "input": {} if input is None else input}
+
+
+def _look_up(number: int, id: str = "") -> dict[str, Json]:
+    return _use("look_up", {"name": word(number)}, id)
+
+
+_THOUGHT: dict[str, Json] = {"type": "thinking", "text": "Hm.", "signature": "c2lnbmVk"}
+
+_SEARCH: dict[str, Json] = {
+    "type": "server_tool_use",
+    "id": "srvtoolu_1",
+    "name": "web_search",
+    "input": {"query": "Ada"},
+}
+"""A tool of the provider's own, which may make a turn pause."""
+
+EXCESSIVE_TOKENS = 3_000_000
+"""Tokens that no turn should cost twice: a model that writes a shelf of books at each step."""
+
+TURNS: tuple[Callable[[int], Turn], ...] = (
+    lambda n: Turn(say=word(n)),
+    lambda n: Turn(use="ping"),
+    lambda n: Turn(say=word(n), use="look_up", input={"name": word(n)}),
+    lambda n: Turn(think="Hm.", say=word(n)),
+    lambda n: Turn(blocks=(_use("ping"), _look_up(n))),
+    lambda n: Turn(blocks=(_THOUGHT, *(_look_up(n + i) for i in range(4)))),
+    lambda n: Turn(blocks=()),
+    lambda n: Turn(say=BLANKS[n % len(BLANKS)]),
+    lambda n: Turn(blocks=(_THOUGHT,)),
+    lambda n: Turn(use="look_up"),
+    lambda n: Turn(use="no_such_tool"),
+    lambda n: Turn(blocks=(_look_up(n, "same"), _look_up(n + 1, "same"))),
+    lambda n: Turn(blocks=(_look_up(n, "old_1"),)),
+    lambda n: Turn(say=word(n), stop="max_tokens"),
+    lambda n: Turn(blocks=(_look_up(n),), stop="max_tokens"),
+    lambda n: Turn(blocks=(_look_up(n),), stop="end_turn"),
+    lambda n: Turn(say=word(n), stop="tool_use"),
+    lambda n: Turn(blocks=({"type": "text", "text": word(n)}, _SEARCH), stop="pause_turn"),
+    lambda n: Turn(say=word(n), stop="refusal"),
+    lambda n: Turn(blocks=(), stop="refusal"),
+    lambda n: Turn(blocks=(_look_up(n), {"type": "text", "text": word(n)})),
+    lambda n: Turn(blocks=(_THOUGHT, {"type": "text", "text": " "}, _use("ping"))),
+    lambda n: Turn(blocks=(_look_up(n),), usage={"output_tokens": EXCESSIVE_TOKENS}),
+)
+"""What a model may say, simple things first."""
+
+PLAIN = 6
+"""So many of the turns are answers, and calls that a tool can carry out."""
+
+OUTCOMES: tuple[ToolTurn, ...] = (
+    ToolTurn(ok="found"),
+    ToolTurn(error="not found"),
+    ToolTurn(ok=""),
+    ToolTurn(ok=[{"type": "text", "text": "a"}, {"type": "text", "text": " "}]),
+    ToolTurn(ok=[]),
+    ToolTurn(raises="broken"),
+    ToolTurn(error=""),
+    ToolTurn(bytes=500),
+    ToolTurn(error=UNEVEN),
+)
+"""What a tool may answer."""
+
+LAST = Turn(say="Done.", times="forever", optional=True)
+SUMMARY = Turn(say="They greeted each other.", times="forever", optional=True, purpose="compact")
+
+LASTS: tuple[Turn, ...] = (
+    *(LAST,) * 12,
+    Turn(use="ping", times="forever", optional=True),
+    Turn(use="look_up", input={"name": "Ada"}, times="forever", optional=True),
+    Turn(use="look_up", times="forever", optional=True),
+    Turn(blocks=(), times="forever", optional=True),
+)
+"""The turn behind all others: mostly an end, else a model that never comes to one."""
+
+TIMES: tuple[Times, ...] = (1, 1, 1, 1, 2, 4, 9)
+"""How often a turn is said."""
+
+Tools: TypeAlias = Mapping[str, Mapping[str, Json]]
+
+
+def script_of(
+    choose: Choose,
+    max_turns: int = 8,
+    wire: str = "anthropic",
+    *,
+    spirals: bool = True,
+    odd: bool = True,
+) -> tuple[Turn, ...]:
+    """What the model says: some turns, one that never ends, and a summary.
+
+    `spirals`: it may say a turn again and again, and never come to an end. `odd`: it may say what
+    is no answer and no whole call.
+    """
+    often = TIMES if spirals else TIMES[:1]
+    known = TURNS if odd else TURNS[:PLAIN]
+    turns = known if wire == "anthropic" else tuple(t for t in known if _is_common(t(0)))
+    said = [
+        _repeated(turns[n % len(turns)], n // len(turns))
+        for n in some(choose, len(turns) * len(WORDS) * len(often), max_turns, mean=3)
+    ]
+    return (*said, pick(choose, LASTS if spirals else LASTS[:1]), SUMMARY)
+
+
+def _is_common(turn: Turn) -> bool:
+    """Whether every wire can say it: no tool of the provider's own, no pause for one."""
+    return _SEARCH not in turn.blocks
+
+
+def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
+    times = TIMES[number // len(WORDS)]
+    return msgspec.structs.replace(turn(number % len(WORDS)), optional=True, times=times)
+
+
+def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
+    """The tools with their scripts; the last answer of a script is given for ever."""
+    return {name: _tool(dict(schema), outcomes_of(choose)) for name, schema in tools.items()}
+
+
+def outcomes_of(choose: Choose) -> tuple[ToolTurn, ...]:
+    """What a tool answers: a few outcomes, of which the last is given for ever."""
+    given = [OUTCOMES[n] for n in some(choose, len(OUTCOMES), 3, mean=1)] or [OUTCOMES[0]]
+    return (*given[:-1], msgspec.structs.replace(given[-1], times="forever"))
+
+
+def _tool(schema: dict[str, Json], script: tuple[ToolTurn, ...]) -> ToolScript:
+    return ToolScript(input_schema=schema, script=script)

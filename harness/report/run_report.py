@@ -1,0 +1,204 @@
+"""The text report of runs: a line for each, a block for each that did not pass, the totals.
+
+No duration stands in it, so one seed gives one text. Prose is wrapped to the width; evidence is cut
+to it; a command is never broken, because it is there to be copied. Colour comes from outside as a
+`paint` function: what is read here is the same with and without it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from harness.core.values.verdict import Finding, Verdict, VerdictWord
+from harness.report.run_summary import RunSummary
+
+Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
+Paint: TypeAlias = Callable[[Style, str], str]
+
+MARKS: dict[VerdictWord, str] = {"pass": "✓", "fail": "✗", "unknown": "?", "not_applicable": "-"}
+WORDS: dict[VerdictWord, str] = {
+    "pass": "passed",
+    "fail": "failed",
+    "unknown": "unknown",
+    "not_applicable": "not applicable",
+}
+ALIKE_MAX = 3
+"""How many findings of one code a block shows in full."""
+
+EVIDENCE_MAX = 6
+"""How many events a finding shows before it says how many more there are."""
+
+
+def plain(style: Style, text: str) -> str:
+    """No colour."""
+    return text
+
+
+def cut(text: str, width: int) -> str:
+    """`text` in at most `width` columns."""
+    return text if len(text) <= width else f"{text[: max(width, 1) - 1]}…"
+
+
+def label(name: str, scenario: str) -> str:
+    """What tells a run from others of its scenario: `baseline+stream`, `VARIANT@WIRE`."""
+    rest = name.removeprefix(scenario)
+    return rest[1:] if rest.startswith("/") else f"baseline{rest}"
+
+
+def heading(run: RunSummary, width: int, paint: Paint = plain) -> str:
+    """The line above the runs of one scenario: its name and title."""
+    room = width - len(run.scenario) - 2
+    title = f"  {paint('faint', cut(run.title, room))}" if run.title and room > 8 else ""
+    return f"{paint('strong', run.scenario)}{title}"
+
+
+def row(run: RunSummary, column: int, width: int, paint: Paint = plain) -> str:
+    """One run: mark, label, and its outcome, or the codes of what was found."""
+    said = cut(_said(run.verdict), max(width - column - 6, 20))
+    name = label(run.name, run.scenario)
+    text = f"{name:{column}}  {said}" if said else name
+    return f"  {paint(run.word, MARKS[run.word])} {text}"
+
+
+def _said(verdict: Verdict) -> str:
+    if verdict.verdict == "fail":
+        codes = Counter(f.code for f in verdict.findings)
+        return ", ".join(code if n == 1 else f"{code} x{n}" for code, n in codes.items())
+    if verdict.verdict == "unknown":
+        return "; ".join(verdict.doubts)
+    if verdict.verdict == "not_applicable":
+        return "; ".join(n.reason for n in verdict.not_applicable)
+    known = f", known: {', '.join(dict.fromkeys(f.code for f in verdict.known))}"
+    return verdict.outcome + (known if verdict.known else "")
+
+
+def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = False) -> str:
+    """What went wrong in a run, the events that prove it, and how to see it again."""
+    word = {"pass": "PASS", "fail": "FAIL"}.get(run.word, WORDS[run.word].upper())
+    return "\n".join(
+        [
+            f"{paint(run.word, word)} {paint('strong', run.name)}",
+            *findings(run.verdict.findings, run.evidence, width, paint),
+            *_seen(run, width),
+            *_known(run.verdict, width),
+            *_rest(run.verdict, width, verbose),
+            *_ways_on(run),
+        ]
+    )
+
+
+def findings(
+    found: Sequence[Finding], evidence: dict[int, str], width: int, paint: Paint = plain
+) -> Iterator[str]:
+    """Findings with the events that prove them; of many with one code the first ones."""
+    seen = Counter[str]()
+    for finding in found:
+        seen[finding.code] += 1
+        if seen[finding.code] <= ALIKE_MAX:
+            yield f"  {paint('fail', finding.code)}"
+            yield from wrapped(finding.message, width, "    ")
+            yield from _proof(finding, evidence, width, paint)
+    for code, number in seen.items():
+        if number > ALIKE_MAX:
+            yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
+
+
+def _seen(run: RunSummary, width: int) -> Iterator[str]:
+    """The public incidents that a failing run would repeat."""
+    for incident in run.seen if run.verdict.findings else ():
+        yield from wrapped(f"would repeat {incident}", width, "  ")
+
+
+def _known(verdict: Verdict, width: int) -> Iterator[str]:
+    for finding in verdict.known:
+        yield f"  known: {finding.code}"
+        yield from wrapped(finding.message, width, "    ")
+
+
+def _proof(finding: Finding, evidence: dict[int, str], width: int, paint: Paint) -> Iterator[str]:
+    for n in finding.events[:EVIDENCE_MAX]:
+        yield paint("faint", cut(f"    #{n:<5}{evidence.get(n, '')}".rstrip(), width))
+    more = len(finding.events) - EVIDENCE_MAX
+    if more > 0:
+        yield paint("faint", f"    and {more} more event{'' if more == 1 else 's'}")
+
+
+def _rest(verdict: Verdict, width: int, verbose: bool) -> Iterator[str]:
+    for doubt in verdict.doubts:
+        yield from wrapped(f"doubt: {doubt}", width, "  ")
+    if verbose:
+        yield from asides(verdict, width)
+
+
+def asides(verdict: Verdict, width: int) -> Iterator[str]:
+    """The checks that passed, and those that could not be asked."""
+    if verdict.passed:
+        yield from wrapped(f"passed: {', '.join(verdict.passed)}", width, "  ")
+    for check in verdict.not_applicable:
+        yield from wrapped(f"not applicable: {check.check} ({check.reason})", width, "  ")
+
+
+def _ways_on(run: RunSummary) -> Iterator[str]:
+    codes = list(dict.fromkeys(f.code for f in run.verdict.findings))
+    if codes:
+        yield f"  explain: harness explain {codes[0]}"
+    if run.history:
+        yield f"  history: {run.history}"
+    if run.repeat:
+        yield f"  repeat:  {run.repeat}"
+
+
+def wrapped(text: str, width: int, indent: str) -> Iterator[str]:
+    """Prose in lines of at most `width` columns; a word that is longer stays whole."""
+    for paragraph in text.splitlines() or [""]:
+        yield from textwrap.wrap(
+            paragraph,
+            max(width, 40),
+            initial_indent=indent,
+            subsequent_indent=f"{indent}  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def totals(runs: Sequence[RunSummary], paint: Paint = plain) -> str:
+    """The last line: how many of what, against which target, with which seed."""
+    words = Counter(run.word for run in runs)
+    said = ", ".join(paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w])
+    number = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+    targets = ", ".join(dict.fromkeys(run.target for run in runs))
+    return f"{number}: {said or 'nothing ran'}; target {targets}; {_seeds(runs)}"
+
+
+def _seeds(runs: Sequence[RunSummary]) -> str:
+    seeds = sorted({run.seed for run in runs})
+    return f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
+
+
+def label_width(labels: Sequence[str]) -> int:
+    """The width of the column that holds these labels, at most 40."""
+    return min(max(map(len, labels), default=0), 40)
+
+
+def entry(
+    run: RunSummary, before: RunSummary | None, column: int, width: int, paint: Paint = plain
+) -> str:
+    """A run's line, under a heading when its scenario is another than that of the run before."""
+    line = row(run, column, width, paint)
+    same = before is not None and before.scenario == run.scenario
+    return line if same else f"{heading(run, width, paint)}\n{line}"
+
+
+def ending(
+    runs: Sequence[RunSummary], width: int, paint: Paint = plain, verbose: bool = False
+) -> Iterator[str]:
+    """What stands below the lines: a block for each run that did not pass, and the totals."""
+    for run in runs:
+        if verbose or run.word in ("fail", "unknown"):
+            yield ""
+            yield block(run, width, paint, verbose)
+    yield ""
+    yield totals(runs, paint)

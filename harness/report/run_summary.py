@@ -1,0 +1,115 @@
+"""What a report needs of a run, and the command that repeats it.
+
+The summary is a plain value that can cross processes. The history stays on disk: only the lines of
+the events that prove a finding are kept. Every failure prints a command that can be pasted into a
+shell.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.catalogue import incident
+from harness.core.history.history import History
+from harness.core.values.verdict import Finding, Verdict, VerdictWord
+from harness.report.event_lines import at, lines
+
+if TYPE_CHECKING:
+    from harness.runner import Run
+
+
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was asked for, as the user said it.
+
+    `world` is empty when it followed from the target, `store` when the agent uses the brief's,
+    `faults` without an overlay. `plugin_flags` are the words by which plug-ins were loaded.
+    """
+
+    path: str
+    target: str
+    world: str = ""
+    store: str = ""
+    faults: str = ""
+    plugin_flags: tuple[str, ...] = ()
+
+
+def run_command(asked: Invocation, name: str, seed: int) -> str:
+    """The shell command for exactly one run of a scenario file.
+
+    >>> run_command(Invocation(path="a b.yaml", target="reference"), "a/x+stream", 7)
+    "harness run 'a b.yaml' --only a/x+stream --target reference --seed 7"
+    """
+    words = ["harness", "run", asked.path, "--only", name, "--target", asked.target]
+    words += ["--seed", str(seed)]
+    words += ["--world", asked.world] if asked.world else []
+    words += ["--store", asked.store] if asked.store else []
+    words += ["--faults", asked.faults] if asked.faults else []
+    words += asked.plugin_flags
+    return shlex.join(words)
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One run as a report shows it.
+
+    `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
+    `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
+    `seen` says, for each public incident that the scenario is made after, where and what it was.
+    """
+
+    name: str
+    scenario: str
+    title: str
+    target: str
+    world: str
+    seed: int
+    verdict: Verdict
+    history: str = ""
+    repeat: str = ""
+    evidence: dict[int, str] = {}
+    seen: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> VerdictWord:
+        """pass, fail or unknown."""
+        return self.verdict.verdict
+
+
+def summarize(run: Run, asked: Invocation | None) -> RunSummary:
+    """The summary of a run; `asked` is how it can be asked for again, if it can."""
+    name = run.scenario.run_name
+    verdict = run.verdict
+    return RunSummary(
+        name=name,
+        scenario=run.scenario.name,
+        title=run.scenario.title,
+        target=run.target,
+        world=run.world,
+        seed=run.seed,
+        verdict=verdict,
+        history=str(run.folder / "history.jsonl") if run.folder else "",
+        repeat=run_command(asked, name, run.seed) if asked else "",
+        evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
+        seen=tuple(_seen(run.scenario.source)),
+    )
+
+
+def _seen(sources: tuple[str, ...]) -> Iterator[str]:
+    for source in sources:
+        if row := incident(source):
+            yield f"{row.where.partition(' ')[0].rstrip(';,')}: {row.symptom} ({source})"
+
+
+def evidence(history: History, findings: tuple[Finding, ...]) -> dict[int, str]:
+    """The lines of the events that the findings name: when (if the run has times), and what."""
+    wanted = {n for finding in findings for n in finding.events}
+    if not wanted:
+        return {}
+    found = lines(history, wanted)
+    times = {event.n: event.at_ms for event in history.events}
+    if not any(times.values()):
+        return found
+    return {n: f"{at(times[n]):>10}  {line}" for n, line in found.items()}

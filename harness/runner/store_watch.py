@@ -1,0 +1,138 @@
+"""The stored session during a run: the store of a brief, and what changes in it.
+
+`StoreWatch` looks at a store before each call and records what is new, changed or gone. `OwnStore`
+makes the store of a brief once the agent asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.core.history.events import Stored, StoredRow
+from harness.core.history.history import History
+from harness.core.transition.ports import Store
+from harness.core.transition.transition import Transition
+from harness.core.values.messages import Message
+from harness.stores.session_store import SessionStore
+from harness.stores.store_options import (
+    OpenStore,
+    drop_scratch,
+    open_scratch,
+    open_store,
+    open_unshared,
+)
+from harness.stores.store_readers import open_reader
+from harness.transports.dispatcher import Dispatcher
+
+_SESSION = "main"
+"""The session that a seed is stored in."""
+
+
+def watch_store(transition: Transition, spec: str, folder: Path) -> None:
+    """Look at the agent's own store before each call, where READER:PATH names one."""
+    if spec:
+        transition.look = StoreWatch(open_reader(spec, folder), transition.history).look
+
+
+class StoreWatch:
+    """Looks at a store and records what changed since the last look.
+
+    The first look is always recorded: an empty store is one that can be read. What is known
+    already follows from the history, so a run that was killed goes on where it was.
+    """
+
+    def __init__(self, store: Store, history: History) -> None:
+        self._store, self._history = store, history
+        self._known = _known(history)
+
+    def look(self, at_ms: int) -> None:
+        """Record what is new, changed or gone; nothing when nothing is."""
+        rows = self._store.read()
+        present = {row.id: row.digest for row, _ in rows}
+        if present == self._known:
+            return
+        known = self._known or {}
+        added = tuple(self._noted(r, m, at_ms) for r, m in rows if r.id not in known)
+        changed = tuple(
+            self._noted(r, m, at_ms) for r, m in rows if r.id in known and known[r.id] != r.digest
+        )
+        gone = tuple(name for name in known if name not in present)
+        self._known = present
+        self._history.stored(
+            at_ms=at_ms, store=self._store.name, added=added, changed=changed, gone=gone
+        )
+
+    def _noted(self, row: StoredRow, message: Message, at_ms: int) -> StoredRow:
+        return msgspec.structs.replace(row, digest=self._history.note(message, at_ms))
+
+
+def _known(history: History) -> dict[str, str] | None:
+    """The digests of the rows by id, as the looks so far have seen them; None before the first."""
+    looks = [event for event in history.events if isinstance(event, Stored)]
+    known: dict[str, str] = {}
+    for look in looks:
+        known |= {row.id: row.digest for row in (*look.added, *look.changed)}
+        known = {name: digest for name, digest in known.items() if name not in look.gone}
+    return known if looks else None
+
+
+class OwnStore:
+    """The store of a brief: made, seeded and watched once the agent asks for it.
+
+    Its kind is what the target's option `store` says. An agent that never asks has no store seam,
+    and no check asks what it stored. `wrap` is put around the store for the agent, `opener` opens
+    it in place of `open_scratch`.
+    """
+
+    def __init__(
+        self,
+        transition: Transition,
+        folder: Path,
+        messages: Sequence[Message],
+        options: Mapping[str, Any],
+        wrap: Callable[[SessionStore], SessionStore] | None = None,
+        opener: OpenStore = open_scratch,
+    ) -> None:
+        self._transition, self._folder, self._options = transition, folder, options
+        self._messages, self._wrap, self._opener = messages, wrap, opener
+        self._store: SessionStore | None = None
+
+    def open(self, dispatcher: Dispatcher) -> SessionStore:
+        """The store, with the session to begin with in it; one that may fail, where a fault is
+        armed on it. Raises what a store raises that cannot be opened."""
+        store, given = self._opened(dispatcher)
+        self._store, history = store, self._transition.history
+        watch = StoreWatch(store, history)
+        self._transition.look = watch.look
+        watch.look(history.events[-1].at_ms)
+        return self._wrap(given) if self._wrap else given
+
+    def _opened(self, dispatcher: Dispatcher) -> tuple[SessionStore, Any]:
+        """The store behind the seam, and as the agent gets it."""
+        store = self._real()
+        if self._messages and not store.read():
+            store.seed(_SESSION, self._messages)
+        if not self._transition.store_is_faulty:
+            return store, store
+        from harness.stores.shim.damaged_file import open_faulty
+
+        return open_faulty(store, self._real, dispatcher.store, dispatcher.carry_out)
+
+    def _real(self) -> SessionStore:
+        """The store behind the seam. One that may fail is opened as for good, for what is synced
+        makes a difference then."""
+        opener = self._opener
+        if self._transition.store_is_faulty and opener in (open_scratch, open_unshared):
+            opener = open_store
+        return opener(self._options, self._folder)
+
+    def close(self, keep: bool = False) -> None:
+        """Let go of the file; a schema on a server goes too, unless it is to be kept."""
+        if self._store is not None:
+            if not keep:
+                drop_scratch(self._store)
+            self._store.close()

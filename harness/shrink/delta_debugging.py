@@ -1,0 +1,102 @@
+"""Searches that know nothing of scenarios: remove places, lower a number, shorten a text.
+
+Each is a generator of candidates, answered one by one with whether it was kept: `kept = yield
+candidate`. So a search goes on from what was kept, at the size of cut that it had reached, and a
+binary search knows which half to look into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from typing import TypeAlias, TypeVar
+
+from harness.core.scenario.scenario import Scenario
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+WORD = 20
+"""How many characters a word may have that is not cut."""
+
+Candidates: TypeAlias = Generator[A, bool, None]
+Reduction: TypeAlias = Callable[[Scenario], Candidates[Scenario]]
+
+
+def chunks(count: int) -> Candidates[tuple[int, ...]]:
+    """Which of `count` places stay: all are taken away, then halves, quarters, single ones.
+
+    The last round, of single places, comes again until none of them can go: what is left then is
+    minimal in the sense of delta debugging.
+    """
+    places = tuple(range(count))
+    size = len(places)
+    while size:
+        before, at = len(places), 0
+        while at < len(places):
+            rest = places[:at] + places[at + size :]
+            if (yield rest):
+                places = rest
+            else:
+                at += size
+        again = size == 1 and len(places) < before
+        size = 1 if again and places else min(size // 2, len(places))
+
+
+def lowered(number: int, least: int = 1) -> Candidates[int]:
+    """Numbers from `least` to below `number`: twice as far each time, then by halves back."""
+    failed, kept, step = least - 1, number, 1
+    while kept == number and failed + step < number:
+        if (yield failed + step):
+            kept = failed + step
+        else:
+            failed, step = failed + step, 2 * step
+    while kept - failed > 1:
+        middle = (failed + kept) // 2
+        if (yield middle):
+            kept = middle
+        else:
+            failed = middle
+
+
+def shortened(text: str) -> Candidates[str]:
+    """The text's first words, as few as will do, then the last of these; of a long word a part.
+
+    Whole words stay readable, and a word of up to 20 characters is short enough. No text is made
+    blank: that would be another kind of message.
+    """
+    first = text.split()
+    text = yield from kept_of(mapped(lowered(len(first)), lambda n: " ".join(first[:n])), text)
+    last = text.split()
+    text = yield from kept_of(mapped(lowered(len(last)), lambda n: " ".join(last[-n:])), text)
+    if len(text) > WORD and len(text.split()) < 2:
+        yield from mapped(lowered(len(text)), lambda n: text[:n])
+
+
+def mapped(steps: Candidates[A], make: Callable[[A], B | None]) -> Candidates[B]:
+    """The steps with each candidate made into another; None is one that cannot be made."""
+    try:
+        value = next(steps)
+        while True:
+            made = make(value)
+            kept = (yield made) if made is not None else False
+            value = steps.send(kept)
+    except StopIteration:
+        return
+
+
+def kept_of(steps: Candidates[A], start: A) -> Generator[A, bool, A]:
+    """The steps; returns the candidate that was kept last, `start` if none was."""
+    try:
+        candidate = next(steps)
+        while True:
+            kept = yield candidate
+            start = candidate if kept else start
+            candidate = steps.send(kept)
+    except StopIteration:
+        return start
+
+
+def in_turn(scenario: Scenario, reductions: Iterable[Reduction]) -> Candidates[Scenario]:
+    """One reduction after the other, each from what the ones before have left."""
+    for reduction in reductions:
+        scenario = yield from kept_of(reduction(scenario), scenario)

@@ -1,0 +1,66 @@
+"""Weaker faults: one that strikes once, early, on the first call, and lets the next one through.
+
+`field_reductions` lowers the numbers. Here stands what is no number: `forever`, a condition, and
+what comes after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.core.scenario.scenario import FaultSpec, Scenario, When
+from harness.shrink.delta_debugging import Candidates, Reduction, in_turn, lowered, mapped
+
+_OFTEN = 256
+"""What strikes for ever is tried up to this many times."""
+
+
+def weaker(scenario: Scenario) -> Candidates[Scenario]:
+    """Every fault is as weak as will do."""
+    yield from in_turn(scenario, [_weaker(place) for place in range(len(scenario.faults))])
+
+
+def _weaker(place: int) -> Reduction:
+    def reduce(scenario: Scenario) -> Candidates[Scenario]:
+        yield from in_turn(scenario, [_simpler(place), _fewer_times(place)])
+
+    return reduce
+
+
+def _simpler(place: int) -> Reduction:
+    def reduce(scenario: Scenario) -> Candidates[Scenario]:
+        for fault in _simple(scenario.faults[place]):
+            if (yield _with(scenario, place, fault)):
+                return
+
+    return reduce
+
+
+def _simple(fault: FaultSpec) -> Iterator[FaultSpec]:
+    """The fault once on the first call; then with one knob at a time as it is by default."""
+    once: dict[str, object] = {"when": 1, "often": "once", "then": "ok"}
+    yield msgspec.structs.replace(fault, **once)
+    yield msgspec.structs.replace(fault, often="once", then="ok")
+    for knob, default in once.items():
+        yield msgspec.structs.replace(fault, **{knob: default})
+    if isinstance(fault.when, (When, list, tuple)):
+        for first in (2, 3, 4):
+            yield msgspec.structs.replace(fault, when=first)
+
+
+def _fewer_times(place: int) -> Reduction:
+    def reduce(scenario: Scenario) -> Candidates[Scenario]:
+        fault = scenario.faults[place]
+        often = _OFTEN if fault.often == "forever" else fault.often
+        if isinstance(often, int):
+            times = mapped(lowered(often, 2), lambda n: msgspec.structs.replace(fault, often=n))
+            yield from mapped(times, lambda weak: _with(scenario, place, weak))
+
+    return reduce
+
+
+def _with(scenario: Scenario, place: int, fault: FaultSpec) -> Scenario:
+    faults = (*scenario.faults[:place], fault, *scenario.faults[place + 1 :])
+    return msgspec.structs.replace(scenario, faults=faults)

@@ -1,0 +1,154 @@
+"""Reductions of any field, in the plain form of a scenario: the values that a file is read into.
+
+Entries of lists go, and keys of mappings, which then have their defaults. Numbers fall and texts
+get shorter. So a key that the format gains is shrunk without a line here. Candidates that the
+format does not allow are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.messages import Json
+from harness.shrink.delta_debugging import (
+    Candidates,
+    Reduction,
+    chunks,
+    in_turn,
+    lowered,
+    mapped,
+    shortened,
+)
+from harness.shrink.scenario_size import plain
+
+Path: TypeAlias = tuple[str | int, ...]
+
+KEPT = frozenset({"name", "folder", "variant", "inbox", "script"})
+"""Top-level keys that a file needs, or that say which file it is. Of any other mapping the key
+`type` is needed: a block has one, and a schema."""
+
+NUMBERS = frozenset({"when", "often", "after", "ms", "bytes", "hang", "max_bytes", "size"})
+"""Keys whose numbers are better low; of others (`status`, a window, a limit) none is simpler."""
+
+TEXTS = frozenset({"text", "say", "think", "ok", "error", "raise", "content", "description"})
+"""Keys whose texts are words, and no names. So is what stands below `input`."""
+
+
+def entries_of(key: str) -> Reduction:
+    """Entries of one top-level list or mapping go: faults, inbox, tools."""
+    return lambda scenario: _at(scenario, (key,), _fewer)
+
+
+def entries(scenario: Scenario) -> Candidates[Scenario]:
+    """Entries of any list, and keys of any mapping, go; outer ones first."""
+    yield from _everywhere(scenario, _is_container, _fewer)
+
+
+def numbers(scenario: Scenario) -> Candidates[Scenario]:
+    """Numbers fall: how often and how late a fault strikes, how long a tool hangs."""
+    yield from _everywhere(scenario, _is_number, lambda value, path: lowered(int(value)))
+
+
+def texts(scenario: Scenario) -> Candidates[Scenario]:
+    """Texts get shorter."""
+    yield from _everywhere(scenario, _is_text, lambda value, path: shortened(value))
+
+
+_Cut: TypeAlias = Callable[[Any, Path], Candidates[Any]]
+_Fits: TypeAlias = Callable[[Path, Json], bool]
+
+
+def _everywhere(scenario: Scenario, fits: _Fits, cut: _Cut) -> Candidates[Scenario]:
+    """A cut at every place that fits; a place that has gone meanwhile is passed over."""
+    found = [path for path, value in _walk(plain(scenario), ()) if fits(path, value)]
+    yield from in_turn(scenario, [_cut_at(path, fits, cut) for path in found])
+
+
+def _cut_at(path: Path, fits: _Fits, cut: _Cut) -> Reduction:
+    def reduce(scenario: Scenario) -> Candidates[Scenario]:
+        value = _value(plain(scenario), path)
+        if value is not _GONE and fits(path, value):
+            yield from _at(scenario, path, cut)
+
+    return reduce
+
+
+def _at(scenario: Scenario, path: Path, cut: _Cut) -> Candidates[Scenario]:
+    values = plain(scenario)
+    value = _value(values, path)
+    if value is not _GONE:
+        yield from mapped(cut(value, path), lambda new: _scenario(_replaced(values, path, new)))
+
+
+def _scenario(values: Json) -> Scenario | None:
+    """The scenario of a plain value; None if the format does not allow it."""
+    try:
+        return msgspec.convert(values, type=Scenario)
+    except msgspec.ValidationError:
+        return None
+
+
+def _fewer(value: Any, path: Path) -> Candidates[Any]:
+    if isinstance(value, (list, tuple)):
+        yield from mapped(chunks(len(value)), lambda kept: [value[n] for n in kept])
+        return
+    needed = KEPT if not path else {"type"}
+    fixed = {key: inner for key, inner in value.items() if key in needed}
+    free = [key for key in value if key not in needed]
+
+    def only(kept: tuple[int, ...]) -> Json:
+        return fixed | {free[n]: value[free[n]] for n in kept}
+
+    yield from mapped(chunks(len(free)), only)
+
+
+def _is_container(path: Path, value: Json) -> bool:
+    return isinstance(value, (dict, list, tuple)) and len(value) > 0
+
+
+def _is_number(path: Path, value: Json) -> bool:
+    key = next((part for part in reversed(path) if isinstance(part, str)), "")
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and value > 1 and (key in NUMBERS or key.endswith("_ms"))
+
+
+def _is_text(path: Path, value: Json) -> bool:
+    key = next((part for part in reversed(path) if isinstance(part, str)), "")
+    return isinstance(value, str) and bool(value) and (key in TEXTS or "input" in path)
+
+
+def _walk(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    """Every value with its path, outer ones first."""
+    yield path, value
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _walk(inner, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        for place, inner in enumerate(value):
+            yield from _walk(inner, (*path, place))
+
+
+_GONE = object()
+
+
+def _value(values: Json, path: Path) -> Json:
+    """The value at a path, `_GONE` where there is none."""
+    for part in path:
+        try:
+            values = values[part]
+        except (KeyError, IndexError, TypeError):
+            return _GONE
+    return values
+
+
+def _replaced(values: Any, path: Path, new: Json) -> Json:
+    """A copy with another value at a path."""
+    if not path:
+        return new
+    copy: Any = dict(values) if isinstance(values, dict) else list(values)
+    copy[path[0]] = _replaced(values[path[0]], path[1:], new)
+    return copy

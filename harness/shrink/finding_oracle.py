@@ -1,0 +1,175 @@
+"""The oracle of a finding: whether a candidate still shows it, and shows it as the agent's.
+
+The target plays the candidate and must show a finding of the same code and shape. The reference
+agent then plays it too, and may show no code that it did not show on the whole scenario. So the
+finding stays the agent's and does not become the scenario's (a script without a turn left, a turn
+that no agent would ask for), and a correct agent passes what shrinking leaves. A run that cannot be
+made, or that is in doubt where the first was not, keeps nothing.
+
+A code alone is too coarse for "the same finding": crashes of two kinds share one code, and so do a
+call too many and a call too few. The message is too fine: numbers, ids and quoted words change with
+every cut. So the shape is the code, the seams of the events that prove it, and, where one rule
+stands for many mistakes, the words of the message that are no names: the exception and function of
+a crash, the comparison of an expectation. Tool names are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.agent import agent as reference
+from harness.core.history.events import Answered, AnyEvent, Called
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import HarnessError, InputError, nearest
+from harness.core.values.verdict import Finding
+from harness.runner import run
+from harness.runner.applicability import World
+from harness.runner.run import Run
+from harness.targets import TargetSpec
+from harness.targets.spec import of_callable
+
+
+def shape(finding: Finding, history: History) -> str:
+    """The shape of a finding in its history: `code`, or `code: words (seams)`."""
+    events = {event.n: event for event in history.events}
+    seams = sorted({_seam(events[n]) for n in finding.events if n in events})
+    words = _WORDS.get(finding.check, _no_words)(finding.message)
+    return f"{finding.code}{f': {words}' if words else ''} ({', '.join(seams)})"
+
+
+def _seam(event: AnyEvent) -> str:
+    return event.seam if isinstance(event, (Called, Answered)) else type(event).__name__.lower()
+
+
+def _no_words(message: str) -> str:
+    return ""
+
+
+_CRASH = re.compile(r"\b(\w[\w.]*(?:Error|Exception|Exit|Interrupt|Group))\b")
+_PLACE = re.compile(r"\(in (\w+)\)\Z")
+
+
+def _crash(message: str) -> str:
+    """The exception and the function that raised it."""
+    found = [*_CRASH.findall(message)[:1], *_PLACE.findall(message)]
+    return " in ".join(found)
+
+
+_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|(?<=the tool )\S+")
+_VALUES = re.compile(r"(\d[\d.]*( s)?(, )?)+")
+
+
+def _compared(message: str) -> str:
+    """The words of an expectation up to the colon, without names and numbers."""
+    return _VALUES.sub("#", _NAMES.sub("_", message)).partition(":")[0]
+
+
+_WORDS: dict[str, Callable[[str], str]] = {"target": _crash, "expect": _compared}
+
+
+REFERENCE = of_callable(reference)
+
+
+class FindingOracle:
+    """`keeps` for one finding of one target.
+
+    `finding` is the one that is kept, `shape` what makes another one the same, `world` where the
+    target runs.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        target: TargetSpec,
+        code: str = "",
+        *,
+        world: World | None = None,
+        store: str = "",
+    ) -> None:
+        """Play `scenario`, and keep the finding `code`, or of a check that is named so.
+
+        Without a code the first finding is kept that does not follow from others.
+        Raises NotShown for a scenario that does not give the finding.
+        """
+        self._target, self._world, self._store = target, world, store
+        played = self._play(scenario, target)
+        self.finding = chosen(played.verdict.findings, code, scenario.run_name)
+        self.shape = shape(self.finding, played.history)
+        self.world = played.world
+        self._in_doubt = bool(played.verdict.doubts)
+        self._allowed = self._codes(scenario)
+
+    def __call__(self, scenario: Scenario) -> bool:
+        """Whether the finding is still there, and is still one of the agent."""
+        try:
+            played = self._play(scenario, self._target)
+        except (HarnessError, InputError):
+            return False
+        if not self.is_shown(played):
+            return False
+        shown = self._codes(scenario)
+        return shown is None or self._allowed is None or shown <= self._allowed
+
+    def is_shown(self, played: Run) -> bool:
+        """Whether a run shows the finding."""
+        if played.verdict.doubts and not self._in_doubt:
+            return False
+        return any(
+            finding.code == self.finding.code and shape(finding, played.history) == self.shape
+            for finding in played.verdict.findings
+        )
+
+    def _play(self, scenario: Scenario, target: TargetSpec) -> Run:
+        return run(scenario, target, world=self._world, store=self._store)
+
+    def _codes(self, scenario: Scenario) -> frozenset[str] | None:
+        """What the reference agent shows; None if it cannot play the scenario."""
+        try:
+            verdict = run(scenario, _like(self._target)).verdict
+        except (HarnessError, InputError):
+            return None
+        if verdict.verdict == "not_applicable":
+            return None
+        return frozenset(finding.code for finding in verdict.findings)
+
+
+def _like(target: TargetSpec) -> TargetSpec:
+    """The reference agent with the options of a target that are its own too."""
+    options: dict[str, Any] = {k: v for k, v in target.options.items() if k == "store"}
+    return msgspec.structs.replace(REFERENCE, options=options)
+
+
+class NotShown(InputError):
+    """A run has no such finding; `given` are the codes of those that it has."""
+
+    def __init__(self, code: str, given: Sequence[str], place: str) -> None:
+        self.given = tuple(given)
+        super().__init__(_not_shown(code, given), place)
+
+
+def _not_shown(code: str, given: Sequence[str]) -> str:
+    if not given:
+        return "no finding, so there is nothing to keep"
+    close = nearest(code, given)
+    hint = f"; {close}" if close.startswith("did") else ""
+    return f"no finding {code!r}, but {', '.join(given)}{hint}"
+
+
+BESIDE = frozenset({"run", "script", "limit", "cassette", "expect"})
+"""Checks whose findings mostly follow from another one: a turn is not reached, a limit is hit."""
+
+
+def chosen(findings: Sequence[Finding], code: str, name: str) -> Finding:
+    """The finding of a code or a check; without one the first that does not follow from others.
+
+    Raises NotShown when there is none.
+    """
+    fitting = [f for f in findings if code in ("", f.code, f.check)]
+    if not fitting:
+        raise NotShown(code, list(dict.fromkeys(f.code for f in findings)), name)
+    return next((f for f in fitting if f.check not in BESIDE), fitting[0])

@@ -1,0 +1,224 @@
+"""Reductions of the model's script: turns go with what belongs to them, and repetition is folded.
+
+A tool answers in the order of its script. So a turn that calls it goes with the outcomes that its
+calls would have got; otherwise later calls would get the outcomes of others. A round is the turns
+that answer one message of the user, and goes with that message.
+
+Equal neighbours become one turn with `times`, which is then lowered. A session in which the model
+says the same for 500 turns becomes one turn that way, and a dozen runs find how many it needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from harness.core.scenario.scenario import Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario.script import FOREVER, count
+from harness.shrink.delta_debugging import Candidates, Reduction, chunks, in_turn, lowered, mapped
+from harness.shrink.scenario_size import turns_of
+
+Span = tuple[int, int]
+
+
+def windows(scenario: Scenario) -> Candidates[Scenario]:
+    """Of a long script only a few turns in a row stay, wherever in it that may be.
+
+    What a run costs grows faster than its turns, so all the short windows of a long script cost
+    less than the script played once; and what repeats is in one of them.
+    """
+    every = range(len(turns_of(scenario)))
+    for width in WINDOWS if len(every) >= LONG else ():
+        for start in range(0, len(every), width // 2):
+            kept = every[start : start + width]
+            if (yield _without(scenario, {*every} - {*kept})):
+                return
+
+
+LONG = 64
+"""From how many turns on a script is long."""
+
+WINDOWS = (8, 32)
+"""How many turns in a row are tried alone."""
+
+
+def rounds(scenario: Scenario) -> Candidates[Scenario]:
+    """Whole rounds go: messages of the user with the turns that answer them."""
+    found = _rounds(turns_of(scenario))
+    messages = [n for n, item in enumerate(scenario.inbox) if item.kind == "message"]
+    if min(len(found), len(messages)) < 2:
+        return
+    last = len(found) - 1
+
+    def without(kept: tuple[int, ...]) -> Scenario:
+        gone = set(range(len(found))) - set(kept)
+        turns = {place for n in gone for place in found[n]}
+        unheard = {m for n, m in enumerate(messages) if min(n, last) in gone}
+        inbox = tuple(item for n, item in enumerate(scenario.inbox) if n not in unheard)
+        return msgspec.structs.replace(_without(scenario, turns), inbox=inbox)
+
+    yield from mapped(chunks(len(found)), without)
+
+
+def turns_with_outcomes(scenario: Scenario) -> Candidates[Scenario]:
+    """Turns go, with the outcomes of the tools that they call."""
+    every = range(len(turns_of(scenario)))
+    yield from mapped(chunks(len(every)), lambda kept: _without(scenario, {*every} - {*kept}))
+
+
+def turns(scenario: Scenario) -> Candidates[Scenario]:
+    """Turns go, and the tools answer whatever is called then."""
+    script = turns_of(scenario)
+
+    def only(kept: tuple[int, ...]) -> Scenario:
+        return msgspec.structs.replace(scenario, script=tuple(script[n] for n in kept))
+
+    yield from mapped(chunks(len(script)), only)
+
+
+def _rounds(script: Sequence[Turn]) -> list[list[int]]:
+    """The places of the main turns, round by round; a turn without a call ends a round."""
+    found: list[list[int]] = [[]]
+    ended = False
+    for place, turn in enumerate(script):
+        if turn.purpose != "main":
+            continue
+        if ended and turn.when is None:
+            found.append([])
+            ended = False
+        found[-1].append(place)
+        ended = ended or (turn.when is None and not called(turn))
+    return [places for places in found if places]
+
+
+def called(turn: Turn) -> list[str]:
+    """The tools that a turn calls, in order, each as often as it is called."""
+    blocks = (str(b.get("name")) for b in turn.blocks if b.get("type") == "tool_use")
+    return [*([turn.use] if turn.use is not None else []), *blocks]
+
+
+def _without(scenario: Scenario, gone: Collection[int]) -> Scenario:
+    """The scenario without these turns and the outcomes of their calls."""
+    script, spans = turns_of(scenario), _spans(turns_of(scenario), gone)
+    kept = tuple(turn for n, turn in enumerate(script) if n not in gone)
+    tools = {name: _cut(tool, spans.get(name, [])) for name, tool in scenario.tools.items()}
+    return msgspec.structs.replace(scenario, script=kept, tools=tools)
+
+
+def _spans(script: Sequence[Turn], gone: Collection[int]) -> dict[str, list[Span]]:
+    """Which calls of each tool the turns make that are gone: from, to (exclusive)."""
+    spans: dict[str, list[Span]] = {}
+    made: Counter[str] = Counter()
+    for place, turn in enumerate(script):
+        for name, calls in Counter(called(turn)).items():
+            start = made[name]
+            made[name] += calls * count(turn.times)
+            if place in gone:
+                _add(spans.setdefault(name, []), (start, made[name]))
+    return spans
+
+
+def _add(spans: list[Span], span: Span) -> None:
+    """Add a span behind the others; one that goes on where the last ends is one with it."""
+    if spans and spans[-1][1] == span[0]:
+        span = spans.pop()[0], span[1]
+    spans.append(span)
+
+
+def _cut(tool: ToolScript, spans: Sequence[Span]) -> ToolScript:
+    """The tool without the outcomes of these calls; what is said for ever stays."""
+    left: list[ToolTurn] = []
+    start = 0
+    for outcome in tool.script:
+        if outcome.times == "forever":
+            left.append(outcome)
+            continue
+        end = start + outcome.times
+        times = outcome.times - sum(max(0, min(end, b) - max(start, a)) for a, b in spans)
+        start = end
+        left += [msgspec.structs.replace(outcome, times=times)] if times else []
+    return msgspec.structs.replace(tool, script=tuple(left))
+
+
+_T = TypeVar("_T", Turn, ToolTurn)
+
+
+def folded_turns(scenario: Scenario) -> Candidates[Scenario]:
+    """Equal neighbours of the script become one: all at once, then stretch by stretch."""
+    script = turns_of(scenario)
+    for turns in (_folded(script), *_each_folded(script)):
+        if (yield msgspec.structs.replace(scenario, script=turns)):
+            return
+
+
+def folded_outcomes(scenario: Scenario) -> Candidates[Scenario]:
+    """Equal neighbours of each tool's script become one; the last one is said for ever."""
+    yield from in_turn(scenario, [_tool_folded(name) for name in scenario.tools])
+
+
+def fewer_times(scenario: Scenario) -> Candidates[Scenario]:
+    """Every turn of the script is played as few times as will do."""
+    yield from in_turn(scenario, [_fewer(place) for place in range(len(turns_of(scenario)))])
+
+
+def _fewer(place: int) -> Reduction:
+    def reduce(scenario: Scenario) -> Candidates[Scenario]:
+        script = turns_of(scenario)
+        before, turn, behind = script[:place], script[place], script[place + 1 :]
+
+        def played(times: int) -> Scenario:
+            fewer = msgspec.structs.replace(turn, times=times)
+            return msgspec.structs.replace(scenario, script=(*before, fewer, *behind))
+
+        yield from mapped(lowered(min(count(turn.times), _OFTEN)), played)
+
+    return reduce
+
+
+_OFTEN = 4096
+"""What is said for ever is tried up to this many times."""
+
+
+def _tool_folded(name: str) -> Reduction:
+    def reduce(scenario: Scenario) -> Candidates[Scenario]:
+        tool = scenario.tools[name]
+        folded = _folded(tool.script)
+        endless = [msgspec.structs.replace(turn, times="forever") for turn in folded[-1:]]
+        for script in ((*folded[:-1], *endless), folded):
+            changed = msgspec.structs.replace(tool, script=script)
+            if (yield msgspec.structs.replace(scenario, tools={**scenario.tools, name: changed})):
+                return
+
+    return reduce
+
+
+def _folded(script: Sequence[_T]) -> tuple[_T, ...]:
+    folded: list[_T] = []
+    for turn in script:
+        if folded and _is_same(folded[-1], turn):
+            folded[-1] = _both(folded[-1], turn)
+        else:
+            folded.append(turn)
+    return tuple(folded)
+
+
+def _each_folded(script: tuple[Turn, ...]) -> Iterator[tuple[Turn, ...]]:
+    """The script with one stretch of equal neighbours folded, for each stretch."""
+    start = 0
+    for end in range(1, len(script) + 1):
+        if end == len(script) or not _is_same(script[start], script[end]):
+            if end - start > 1:
+                yield (*script[:start], *_folded(script[start:end]), *script[end:])
+            start = end
+
+
+def _is_same(one: _T, other: _T) -> bool:
+    return one == msgspec.structs.replace(other, times=one.times)
+
+
+def _both(one: _T, other: _T) -> _T:
+    times = count(one.times) + count(other.times)
+    return msgspec.structs.replace(one, times="forever" if times >= FOREVER else times)

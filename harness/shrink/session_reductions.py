@@ -1,0 +1,84 @@
+"""Reductions of the stored session: a call goes with its results, and a result with its call.
+
+A cut must not damage a whole session, or the finding that stays is another one. A session that
+alternates and has a result for every call is only cut to another such session. A damaged session is
+cut freely, because its damage is what matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
+
+from harness.core.scenario.scenario import Scenario, SeedMessage
+from harness.core.values.messages import Json
+from harness.shrink.delta_debugging import Candidates, chunks, mapped
+
+Block = dict[str, Json]
+
+
+def messages(scenario: Scenario) -> Candidates[Scenario]:
+    """Messages go, with the other halves of the pairs that are in them."""
+    stored = scenario.session.messages
+
+    def only(kept: tuple[int, ...]) -> Scenario:
+        return _with(scenario, _mended(stored, [stored[n] for n in kept]))
+
+    yield from mapped(chunks(len(stored)), only)
+
+
+def calls(scenario: Scenario) -> Candidates[Scenario]:
+    """Calls go with their results, wherever the two stand."""
+    stored = scenario.session.messages
+    ids = sorted(_ids(stored, "tool_use") | _ids(stored, "tool_result"))
+
+    def only(kept: tuple[int, ...]) -> Scenario:
+        gone = {*ids} - {ids[n] for n in kept}
+        return _with(scenario, _filtered(stored, lambda b: str(b.get("id")) not in gone))
+
+    yield from mapped(chunks(len(ids)), only)
+
+
+def is_whole(stored: Sequence[SeedMessage]) -> bool:
+    """Whether a session alternates from the user to the assistant, with a result to each call."""
+    asked: list[Json] = []
+    for n, message in enumerate(stored):
+        answers = [b.get("id") for b in _blocks(message) if b.get("type") == "tool_result"]
+        if message.role != ("user", "assistant")[n % 2] or sorted(map(str, answers)) != asked:
+            return False
+        asked = sorted(str(b.get("id")) for b in _blocks(message) if b.get("type") == "tool_use")
+    return len(stored) % 2 == 0 and not asked
+
+
+def _with(scenario: Scenario, stored: Sequence[SeedMessage]) -> Scenario:
+    session = msgspec.structs.replace(scenario.session, messages=tuple(stored))
+    return msgspec.structs.replace(scenario, session=session)
+
+
+def _mended(before: Sequence[SeedMessage], left: Sequence[SeedMessage]) -> list[SeedMessage]:
+    """What is left, without the halves of pairs whose other half is gone."""
+    pairs = _ids(before, "tool_use") & _ids(before, "tool_result")
+    torn = pairs - (_ids(left, "tool_use") & _ids(left, "tool_result"))
+    return _filtered(left, lambda b: str(b.get("id")) not in torn) if torn else list(left)
+
+
+def _filtered(stored: Sequence[SeedMessage], stays: Callable[[Block], bool]) -> list[SeedMessage]:
+    """The messages with the blocks that stay; one that loses all of its blocks goes."""
+    left = []
+    for message in stored:
+        blocks = tuple(block for block in _blocks(message) if stays(block))
+        if len(blocks) == len(_blocks(message)):
+            left.append(message)
+        elif blocks:
+            left.append(msgspec.structs.replace(message, content=blocks))
+    return left
+
+
+def _blocks(message: SeedMessage) -> Collection[Block]:
+    return () if isinstance(message.content, str) else message.content
+
+
+def _ids(stored: Sequence[SeedMessage], kind: str) -> set[str]:
+    blocks = (block for message in stored for block in _blocks(message))
+    return {str(b.get("id")) for b in blocks if b.get("type") == kind and b.get("id")}

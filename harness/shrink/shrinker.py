@@ -1,0 +1,186 @@
+"""The shrinker: the smallest scenario that it can reach, one kept candidate after the other.
+
+Pure but for `keeps`, which plays a candidate and says whether the finding is still there. The same
+scenario and the same answers give the same result. A pass tries every reduction. After a pass that
+keeps nothing no single reduction can go on, and the scenario is minimal.
+
+A candidate must be a scenario that the loader accepts. It must not be odd in a way in which the
+scenario was not: a session with open calls, a message without a word. Agents have their own trouble
+with such things, and the finding would be another one with the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from harness.core.scenario.scenario import InboxItem, Scenario, SeedMessage, Turn
+from harness.core.values.messages import digest
+from harness.files.names import mistakes_in
+from harness.shrink import (
+    fault_reductions,
+    field_reductions,
+    script_reductions,
+    session_reductions,
+    turn_reductions,
+)
+from harness.shrink.delta_debugging import Reduction
+from harness.shrink.scenario_size import ScenarioSize, size_of, turns_of
+from harness.shrink.session_reductions import is_whole
+
+
+def is_allowed(candidate: Scenario, before: Scenario) -> bool:
+    """Whether a candidate can be a file, and is no odder than the scenario that it is made of."""
+    if blanks(candidate) > blanks(before):
+        return False
+    if is_whole(before.session.messages) and not is_whole(candidate.session.messages):
+        return False
+    return next(mistakes_in(candidate), None) is None
+
+
+def blanks(scenario: Scenario) -> int:
+    """How many turns and messages say nothing."""
+    turns = sum(map(_is_blank_turn, turns_of(scenario)))
+    stored = sum(map(_is_blank_message, scenario.session.messages))
+    return turns + stored + sum(map(_is_blank_item, scenario.inbox))
+
+
+def _is_blank_turn(turn: Turn) -> bool:
+    return not turn.blocks and turn.use is None and not (turn.say or "").strip()
+
+
+def _is_blank_message(message: SeedMessage) -> bool:
+    content = message.content
+    return not (content.strip() if isinstance(content, str) else content)
+
+
+def _is_blank_item(item: InboxItem) -> bool:
+    return item.kind == "message" and not item.text.strip()
+
+
+REDUCTIONS: tuple[Reduction, ...] = (
+    script_reductions.windows,
+    script_reductions.folded_turns,
+    script_reductions.rounds,
+    script_reductions.turns_with_outcomes,
+    script_reductions.turns,
+    script_reductions.fewer_times,
+    turn_reductions.plain_answers,
+    script_reductions.folded_outcomes,
+    field_reductions.entries_of("faults"),
+    field_reductions.entries_of("inbox"),
+    session_reductions.messages,
+    session_reductions.calls,
+    field_reductions.entries_of("tools"),
+    fault_reductions.weaker,
+    field_reductions.entries,
+    field_reductions.numbers,
+    field_reductions.texts,
+    turn_reductions.short_forms,
+)
+
+
+TRIES_MAX = 20_000
+"""How many candidates are played at the most."""
+
+
+class ShrinkStep(msgspec.Struct, frozen=True):
+    """A candidate was played: the smallest scenario by now, and how many were played and kept."""
+
+    best: Scenario
+    tried: int
+    kept: int
+    is_kept: bool
+
+
+class Shrunk(msgspec.Struct, frozen=True):
+    """What shrinking came to; `minimal` says that no single reduction of it keeps the finding."""
+
+    scenario: Scenario
+    tried: int
+    kept: int
+    minimal: bool = True
+
+
+def shrink(
+    scenario: Scenario,
+    keeps: Callable[[Scenario], bool],
+    on_step: Callable[[ShrinkStep], object] | None = None,
+    *,
+    tries_max: int = TRIES_MAX,
+) -> Shrunk:
+    """The smallest scenario for which `keeps` still holds; it is taken to hold for `scenario`.
+
+    Every candidate is one that the loader accepts, is smaller than the one before by `measure`, and
+    is asked about once. `on_step` is told of each; what it raises ends the search, so whoever wants
+    to stop early keeps the last `best`.
+    """
+    search = _Search(scenario, keeps, on_step, tries_max)
+    minimal = search.to_the_end()
+    return Shrunk(search.best, search.tried, search.kept, minimal)
+
+
+class _Spent(Exception):
+    """As many candidates were played as may be."""
+
+
+class _Search:
+    """The smallest scenario by now, and the names of all that was asked about."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        keeps: Callable[[Scenario], bool],
+        on_step: Callable[[ShrinkStep], object] | None,
+        tries_max: int,
+    ) -> None:
+        self.best, self.tried, self.kept = scenario, 0, 0
+        self._keeps, self._on_step, self._tries_max = keeps, on_step, tries_max
+        self._size: ScenarioSize = size_of(scenario)
+        self._asked: set[str] = set()
+
+    def to_the_end(self) -> bool:
+        """Pass after pass until one keeps nothing; False if the tries are spent before."""
+        try:
+            before = -1
+            while before < self.kept:
+                before = self.kept
+                for reduction in REDUCTIONS:
+                    self._follow(reduction)
+        except _Spent:
+            return False
+        return True
+
+    def _follow(self, reduction: Reduction) -> None:
+        steps = reduction(self.best)
+        try:
+            candidate = next(steps)
+            while True:
+                candidate = steps.send(self._take(candidate))
+        except StopIteration:
+            return
+
+    def _take(self, candidate: Scenario) -> bool:
+        """Whether the candidate is smaller and keeps the finding; then it is the best."""
+        size = size_of(candidate)
+        if size >= self._size or not self._is_new(candidate):
+            return False
+        if not is_allowed(candidate, self.best):
+            return False
+        if self.tried >= self._tries_max:
+            raise _Spent
+        self.tried += 1
+        is_kept = self._keeps(candidate)
+        if is_kept:
+            self.best, self._size = candidate, size
+            self.kept += 1
+        if self._on_step is not None:
+            self._on_step(ShrinkStep(self.best, self.tried, self.kept, is_kept))
+        return is_kept
+
+    def _is_new(self, candidate: Scenario) -> bool:
+        name = digest(msgspec.to_builtins(candidate))
+        is_new = name not in self._asked
+        self._asked.add(name)
+        return is_new

@@ -1,0 +1,219 @@
+"""Hypothesis strategies and state machines for tests of your own agent or store. Public.
+
+    from harness.strategies import scenarios, session_machine
+
+    @given(scenarios(faults=("http.*", "sse.*")))
+    def test_my_agent(scenario):
+        assert harness.run(scenario, my_agent).verdict.findings == ()
+
+    SessionTest = session_machine(my_agent).TestCase
+
+Each strategy draws the numbers that index the tables of a grammar, so an example costs little and
+shrinks to the simplest rows. A strategy holds no state: profiles, the example database, `@example`,
+parallel runs and fuzzers that drive Hypothesis work as with any other. Faults of the plug-ins that
+are loaded are drawn like the others.
+
+`scenario_of` gives the same scenarios to a driver of your own. `shrink` makes a scenario smaller by
+a question of your own, and `FindingOracle` is the question that `harness shrink` asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    SeedMessage,
+    ToolTurn,
+    Turn,
+    WireName,
+)
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.fuzz.choice_sequence import Choose
+from harness.fuzz.fault_grammar import fault_of, faults_of, matching
+from harness.fuzz.inbox_grammar import inbox_of
+from harness.fuzz.machines.session_machine import session_machine
+from harness.fuzz.machines.store_machine import store_machine
+from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
+from harness.fuzz.script_grammar import TOOLS, outcomes_of, script_of
+from harness.fuzz.session_grammar import session_of
+from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
+
+__all__ = [
+    "FindingOracle",
+    "Options",
+    "ShrinkStep",
+    "Shrunk",
+    "chunkings",
+    "conversations",
+    "crash_points",
+    "damaged_conversations",
+    "drawn",
+    "fault_sets",
+    "inbound_traffic",
+    "model_scripts",
+    "scenario_of",
+    "scenarios",
+    "session_machine",
+    "shrink",
+    "store_machine",
+    "tool_outcomes",
+]
+_T = TypeVar("_T")
+
+
+def drawn(make: Callable[[Choose], _T]) -> st.SearchStrategy[_T]:
+    """The strategy of what a grammar makes; `make` asks its questions with the `Choose`."""
+    return _drawn(make)
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, make: Callable[[Choose], _T]) -> _T:
+    return make(lambda n: draw(_below(n)) if n > 1 else 0)
+
+
+@cache
+def _below(n: int) -> st.SearchStrategy[int]:
+    return st.integers(0, n - 1)
+
+
+def conversations(*, max_rounds: int = 3) -> st.SearchStrategy[tuple[SeedMessage, ...]]:
+    """Stored sessions that every dialect accepts, once the user speaks again.
+
+    A round is what the user says and all that the assistant does about it. `max_rounds` >= 0.
+    """
+    return drawn(lambda choose: session_of(choose, max_rounds, damaged=False))
+
+
+def damaged_conversations(*, max_rounds: int = 3) -> st.SearchStrategy[tuple[SeedMessage, ...]]:
+    """Stored sessions as they are found in the field: valid, or with some of the mutations."""
+    return drawn(lambda choose: session_of(choose, max_rounds))
+
+
+def model_scripts(
+    *, max_turns: int = 8, wire: WireName = "anthropic"
+) -> st.SearchStrategy[tuple[Turn, ...]]:
+    """What a scripted model says: turns that nobody is owed, one for ever, and a summary.
+
+    The calls are of the tools `ping` and `look_up`, and of one that does not exist.
+    """
+    return drawn(lambda choose: script_of(choose, max_turns, wire))
+
+
+def tool_outcomes() -> st.SearchStrategy[tuple[ToolTurn, ...]]:
+    """What one tool answers, call by call; the last of up to three outcomes is for ever."""
+    return drawn(outcomes_of)
+
+
+def chunkings(data: bytes, *, max_cuts: int = 8) -> st.SearchStrategy[tuple[bytes, ...]]:
+    """The bytes of a stream in pieces, cut anywhere; whole if it is simple. No piece is empty."""
+    cuts = st.sets(st.integers(1, len(data) - 1), max_size=max_cuts) if len(data) > 1 else _NO_CUTS
+    return cuts.map(lambda found: _cut(data, sorted(found)))
+
+
+_NO_CUTS: st.SearchStrategy[set[int]] = st.just(set())
+
+
+def _cut(data: bytes, places: Sequence[int]) -> tuple[bytes, ...]:
+    ends = zip((0, *places), (*places, len(data)), strict=True)
+    return tuple(data[start:end] for start, end in ends if end > start)
+
+
+def inbound_traffic(
+    *, max_messages: int = 5, bursts: bool = True, cancels: bool = True
+) -> st.SearchStrategy[tuple[InboxItem, ...]]:
+    """One message or more in two sessions: blank ones, and ones that come again.
+
+    `bursts`: some come while a turn is open. `cancels`: some take a turn back.
+    """
+    return drawn(lambda choose: inbox_of(choose, max_messages, bursts=bursts, cancels=cancels))
+
+
+def fault_sets(
+    faults: Sequence[str] = ("*",),
+    *,
+    wire: WireName = "anthropic",
+    tools: bool = True,
+    kills: bool = True,
+    mean: float = 1.0,
+) -> st.SearchStrategy[tuple[FaultSpec, ...]]:
+    """Sets of faults, at most one of a layer and `mean` on average, of the kinds that match.
+
+    None of them must fire. Raises InputError for a pattern that matches nothing.
+    """
+    _check(faults, wire, tools, kills)
+    patterns = tuple(faults)
+    return drawn(
+        lambda choose: faults_of(choose, patterns, wire=wire, tools=tools, kills=kills, mean=mean)
+    )
+
+
+def crash_points(
+    faults: Sequence[str] = ("*",), *, wire: WireName = "anthropic", tools: bool = True
+) -> st.SearchStrategy[FaultSpec]:
+    """Where an agent is ended with SIGKILL, to be started again on what it left: one fault each.
+
+    Raises InputError for patterns that no such fault matches.
+    """
+    found = tuple(fault for fault in matching(faults, wire, tools) if fault.kills)
+    if not found:
+        raise InputError(f"no fault that ends the agent matches {', '.join(faults)}", "faults")
+    return drawn(lambda choose: fault_of(choose, found[choose(len(found))]))
+
+
+def scenarios(
+    *,
+    faults: Sequence[str] = (),
+    wire: WireName = "anthropic",
+    tools: Mapping[str, Mapping[str, Json]] = TOOLS,
+    max_rounds: int = 3,
+    max_messages: int = 5,
+    max_turns: int = 8,
+    damaged: bool = True,
+    bursts: bool = True,
+    cancels: bool = True,
+    windows: bool = True,
+    spirals: bool = True,
+    odd: bool = True,
+    mean_faults: float = 1.0,
+    kills: bool = True,
+    limits: Limits = LIMITS,
+) -> st.SearchStrategy[Scenario]:
+    """Whole scenarios, as `grammar.Options` narrows them; without faults if none are named.
+
+    Raises InputError for a pattern of faults that matches nothing.
+    """
+    _check(faults, wire, bool(tools), kills)
+    options = Options(
+        wire=wire,
+        tools=tools,
+        max_rounds=max_rounds,
+        max_messages=max_messages,
+        max_turns=max_turns,
+        damaged=damaged,
+        bursts=bursts,
+        cancels=cancels,
+        windows=windows,
+        spirals=spirals,
+        odd=odd,
+        faults=tuple(faults),
+        mean_faults=mean_faults,
+        kills=kills,
+        limits=limits,
+    )
+    return drawn(lambda choose: scenario_of(choose, options))
+
+
+def _check(patterns: Sequence[str], wire: str, tools: bool, kills: bool) -> None:
+    for pattern in patterns:
+        if not matching((pattern,), wire, tools, kills):
+            what = f"no fault that can strike here matches {pattern!r}; see `harness list faults`"
+            raise InputError(what, "faults")

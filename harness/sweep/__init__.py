@@ -1,0 +1,1 @@
+"""Sweeps: one scenario is played once for every point of a kind."""

@@ -1,0 +1,112 @@
+"""Kill points: a run is killed at a write of its store, once for every write, and then resumed.
+
+A point is an attempt of `restarts` that ends itself in the middle of a write, and one more attempt
+on the session that it left. The joined history is judged like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from harness.checks.judgement import judge
+from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.ports import Script
+from harness.core.values.errors import HarnessError
+from harness.core.values.verdict import Verdict
+from harness.runner.restarts import Restarts
+from harness.runner.run import run, session_folder
+from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes
+from harness.targets import TargetSpec
+
+
+class KillPoint(msgspec.Struct, frozen=True):
+    """A moment of a write; writes are counted from 1 in the order of the run that is not killed."""
+
+    write: int
+    moment: Moment
+    name: str
+
+    @property
+    def at(self) -> str:
+        """The name of the point in a history: `store#7:before`."""
+        return f"store#{self.write}:{self.moment}"
+
+
+class KilledRun(msgspec.Struct, frozen=True):
+    """A run that was killed at a point: its joined history and verdict, and what the store kept."""
+
+    point: KillPoint
+    history: History
+    verdict: Verdict
+    audit_writes: WriteAudit
+
+
+def every_kill_point(
+    scenario: Scenario,
+    target: TargetSpec,
+    *,
+    script: Script | None = None,
+    opener: OpenStore = open_scratch,
+) -> Iterator[KilledRun]:
+    """The run, killed at every moment of every write of its store, one point after the other.
+
+    The store is the one that the target's options name, or what `opener` opens. `script` is asked
+    in every child anew, so it should go by the conversation and not by how often it was asked: what
+    the model said before a kill it has to say again. Raises HarnessError when the run fails by
+    itself, without a kill.
+    """
+    for point in points_of(scenario, target, script, opener):
+        yield killed_at(scenario, target, point, script, opener)
+
+
+def points_of(
+    scenario: Scenario,
+    target: TargetSpec,
+    script: Script | None = None,
+    opener: OpenStore = open_scratch,
+) -> list[KillPoint]:
+    """Every moment of every write of a run that nobody kills."""
+    verdict = run(scenario, target, script=script).verdict  # warms this process for the children
+    if verdict.verdict != "pass":
+        codes = ", ".join(f.code for f in verdict.findings) or "; ".join(verdict.doubts)
+        raise HarnessError(f"{scenario.run_name} does not pass without a kill: {codes}")
+    with _restarts(scenario, target, script, opener) as whole:
+        whole.run()
+    writes = enumerate(whole.writes, start=1)
+    return [KillPoint(n, moment, name) for n, name in writes for moment in MOMENTS]
+
+
+def killed_at(
+    scenario: Scenario,
+    target: TargetSpec,
+    point: KillPoint,
+    script: Script | None = None,
+    opener: OpenStore = open_scratch,
+) -> KilledRun:
+    """The run that is killed at a point and then started again."""
+    with _restarts(scenario, target, script, opener) as restarts:
+        history = restarts.run((point.write, point.moment))
+        store = restarts.open()
+        rows = list(store.read())
+        store.close()
+    return KilledRun(point, history, judge(history), audit_writes(restarts.kept, rows))
+
+
+@contextmanager
+def _restarts(
+    scenario: Scenario, target: TargetSpec, script: Script | None, opener: OpenStore
+) -> Iterator[Restarts]:
+    """A run of which the writes are told, on a session that is gone afterwards."""
+    with session_folder() as folder:
+        restarts = Restarts(
+            scenario, target, "simulate", folder, script=script, opener=opener, watched=True
+        )
+        try:
+            yield restarts
+        finally:
+            restarts.drop()

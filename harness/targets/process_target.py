@@ -1,0 +1,67 @@
+"""A target that is a program: it is started in a process group of its own, and ended with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from typing import IO
+
+from harness.core.values.errors import InputError
+from harness.targets.spec import TargetSpec
+
+GRACE_S = 2.0
+"""How long a program may take to end after SIGTERM."""
+
+TEXT_MAX = 2000
+"""How many bytes of a program's output a finding quotes, from the end."""
+
+
+def start_program(
+    target: TargetSpec, env: dict[str, str], output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own.
+
+    Raises InputError when it cannot be started.
+    """
+    try:
+        return subprocess.Popen(
+            target.command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise InputError(
+            f"cannot be started: {error.strerror}", f"target {target.text!r}"
+        ) from None
+
+
+def end_program(child: subprocess.Popen[bytes]) -> None:
+    """End what is left of a program and its children: SIGTERM, then SIGKILL of the group."""
+    if child.poll() is None:
+        signal_group(child, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE_S)
+    signal_group(child, signal.SIGKILL)
+    child.wait()
+
+
+def signal_group(child: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
+    """Send a signal to a program and its children; nothing where they have ended."""
+    if child is None:
+        return
+    try:
+        os.killpg(child.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def output_tail(output: IO[bytes]) -> str:
+    """The last lines that a program wrote, for the finding."""
+    size_bytes = output.seek(0, os.SEEK_END)
+    output.seek(max(0, size_bytes - TEXT_MAX))
+    return output.read().decode("utf-8", "replace").strip()

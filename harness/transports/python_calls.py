@@ -1,0 +1,131 @@
+"""Calls of a Python target as plain values: what a plan makes of a tool, the inbox or the outbox.
+
+A plan becomes an ordinary return value or exception here. `ToolError` is an error that the tool
+reports, `RuntimeError` one that it raises. `TimeoutError` and `ConnectionError` stand for a call
+that came to nothing.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from itertools import count, repeat
+from typing import Any
+
+from harness.core.scenario.scenario import ToolScript
+from harness.core.values.brief import Tool, ToolError
+from harness.core.values.calls import ToolRequest
+from harness.core.values.errors import RunStopped
+from harness.core.values.messages import Json
+from harness.core.values.plans import (
+    Answer,
+    Close,
+    Plan,
+    Raise,
+    Send,
+    ToolAnswer,
+    Value,
+    until_timeout,
+)
+from harness.transports.dispatcher import Dispatcher
+
+
+def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool:
+    """A tool of the scenario, whose calls cross the tool seam."""
+    held: list[Json] = []
+    calls = count(1)
+
+    def call(input: Json, *, id: str, session: str = "", timeout_s: float | None = None) -> Any:
+        plan = dispatcher.tool(ToolRequest(id, name, deepcopy(input)), session)
+        limit_ms = None if timeout_s is None else int(timeout_s * 1000)
+        value = outcome(dispatcher, until_timeout(plan, limit_ms), f"the tool {name}")
+        assert isinstance(value, ToolAnswer), value
+        if held:
+            change(held, next(calls))
+        if value.is_error:
+            raise ToolError(value.content)
+        return handed_over(value, input, held)
+
+    return Tool(name, script.description, script.input_schema, call)
+
+
+def handed_over(value: ToolAnswer, input: Json, held: list[Json]) -> Any:
+    """What a tool returns that shares memory with its agent; what it may change goes to `held`."""
+    match value.how:
+        case "input_changed" if isinstance(input, dict):
+            held.append(input)
+            change(held, 0)
+        case "changed_later":
+            held.append([{"type": "text", "text": str(value.content)}])
+            return held[-1]
+        case "endless":
+            return repeat(value.content)
+    return value.content
+
+
+def change(held: list[Json], calls: int) -> None:
+    """What a tool makes, at each further call, of the inputs and answers that it still holds."""
+    for thing in held:
+        thing.clear()
+        if isinstance(thing, dict):
+            thing["changed"] = CHANGED.format(calls)
+        else:
+            thing.append({"type": "text", "text": CHANGED.format(calls)})
+
+
+CHANGED = "(changed by the tool, {} calls later)"
+
+
+def outcome(dispatcher: Dispatcher, plan: Plan, place: str) -> Value:
+    """The value of a plan that needs no wire, with its other steps carried out.
+
+    Raises RunStopped when the run is over, TimeoutError and ConnectionError when there is no
+    answer, RuntimeError with the tool's own text when it raises.
+    """
+    answer: Value | None = None
+    for step in plan:
+        match step:
+            case Answer(value):
+                answer = value
+            case Raise(error, text):
+                raise _error(error, text or f"{place}: {error}")
+            case Close():
+                raise ConnectionResetError(f"{place}: the connection was closed")
+            case Send(data, head):
+                status = head.status if head else "no status"
+                raise RuntimeError(f"{place} answered {status}: {data.decode(errors='replace')}")
+            case _:
+                dispatcher.carry_out(step)
+    if answer is None:
+        raise ConnectionError(f"{place} gave no answer")
+    return answer
+
+
+def _error(name: str, text: str) -> BaseException:
+    return _ERRORS.get(name, RuntimeError)(text)
+
+
+class ScriptedInterrupt(KeyboardInterrupt):
+    """A tool that is scripted to raise KeyboardInterrupt; nobody has pressed Ctrl-C."""
+
+
+class ScriptedBaseException(BaseException):
+    """A tool that is scripted to raise what is no `Exception`."""
+
+
+class OddError(Exception):
+    """A tool's own class of error, of which not even the text can be had."""
+
+    def __str__(self) -> str:
+        """Raises, like the first mistake in a seldom used class."""
+        raise RuntimeError("this error has no text")
+
+
+_ERRORS: dict[str, type[BaseException]] = {
+    "stop": RunStopped,
+    "timeout": TimeoutError,
+    "connect": ConnectionRefusedError,
+    "custom": OddError,
+    "base": ScriptedBaseException,
+    "interrupt": ScriptedInterrupt,
+    "exit": SystemExit,
+}

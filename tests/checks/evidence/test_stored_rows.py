@@ -1,0 +1,64 @@
+"""What another process writes to the session is not the agent's doing, and excuses nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.conversation import append_only_prefix
+from harness.checks.evidence.stored_rows import written_by_another
+from harness.checks.request_form import role_alternation
+from harness.core.values.calls import StoreRequest
+from harness.core.values.messages import assistant, user
+from tests.checks.histories import Story, codes, use
+
+WRITER = ("persistence.second_writer",)
+
+
+def _write(story: Story, *faults: str) -> Story:
+    """The agent writes to its store, and a fault strikes there."""
+    history = story.history
+    at = {"key": f"main/store#{story.last}", "seam": "store", "session": "main"}
+    at |= {"turn": history.past.turn("main"), "at_ms": 0}
+    history.called(request=StoreRequest("append"), **at)  # type: ignore[arg-type]
+    history.answered(faults=faults, **at)  # type: ignore[arg-type]
+    return story
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        ("persistence.second_writer", []),
+        ("persistence.second_agent", []),
+        ("persistence.disk_full", ["role_alternation.store"]),
+    ],
+)
+def test_a_row_of_another_is_no_row_of_the_turn(fault: str, found: list[str]) -> None:
+    story = _write(Story().turn("go"), fault).row(user("From another process: 2")).reply("done")
+    assert codes(role_alternation(story.final().end())) == found
+    assert len(written_by_another(story.history.trace)) == 1 - len(found)
+
+
+def test_the_turn_after_it_is_judged() -> None:
+    story = _write(Story().turn("go"), *WRITER).row(user("mine")).reply("done").final()
+    story.turn("on").row(user("again")).reply("x")
+    assert codes(role_alternation(story.final().end())) == ["role_alternation.store"]
+
+
+def _next_turn(*faults: str) -> Story:
+    """A turn during which something is stored, and the next one, which shows it."""
+    story = _write(Story().turn("go").reply(use("list")).tool(), *faults).reply("done").final()
+    story.turn("on")
+    return story.reply("x", messages=[story.live[0], user("other"), *story.live[1:]])
+
+
+def test_the_next_turn_shows_what_another_has_added() -> None:
+    assert codes(append_only_prefix(_next_turn(*WRITER).end())) == []
+    assert codes(append_only_prefix(_next_turn().end())) == ["append_only_prefix.messages"]
+
+
+def test_within_a_turn_a_row_excuses_the_next_request_only() -> None:
+    story = _write(Story().turn("go").reply("one"), *WRITER)
+    story.reply("two", messages=[user("other"), assistant("one"), user("go")])
+    assert codes(append_only_prefix(story.history)) == []
+    story.reply("three", messages=[user("once more"), assistant("one"), user("go")])
+    assert codes(append_only_prefix(story.end())) == ["append_only_prefix.messages"]

@@ -1,0 +1,73 @@
+"""What was said and done stands in the requests that follow."""
+
+from __future__ import annotations
+
+from harness.checks.conversation import history_faithful
+from harness.core.values.messages import ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
+
+
+def test_a_history_that_grows_is_faithful() -> None:
+    story = Story().turn("one").reply("1").final()
+    story.turn("two").reply(use("list")).tool("a, b").reply("2").final()
+    assert codes(history_faithful(story.end())) == []
+
+
+def test_a_turn_that_begins_with_nothing_forgets_the_last_reply() -> None:
+    story = Story().turn("one").reply("the answer is 1").final()
+    told = story.called
+    story.turn("two").reply("2", messages=[user("two")])
+    (finding,) = history_faithful(story.final().end())
+    assert finding.code == "history_faithful.forgotten_reply"
+    assert finding.events[0] == told
+
+
+def test_a_reply_that_is_wrapped_is_no_loss() -> None:
+    story = Story().turn("one").reply("1").final("The answer: 1")
+    story.turn("two").reply("2", messages=[user("one"), assistant("1"), user("two")])
+    assert codes(history_faithful(story.final().end())) == []
+
+
+def test_what_failed_need_not_be_kept() -> None:
+    story = Story().turn("one").reply("no").final(status="failed")
+    story.turn("two").reply("2", messages=[user("two")])
+    assert codes(history_faithful(story.final().end())) == []
+
+
+def test_a_result_that_is_never_sent_back_is_forgotten() -> None:
+    story = Story().turn("one").reply(use("list")).tool("a, b")
+    story.reply("done", messages=[user("one")])
+    assert codes(history_faithful(story.final().end())) == ["history_faithful.forgotten_result"]
+
+
+def test_a_compaction_may_take_things_away() -> None:
+    story = Story().turn("one").reply("1").final()
+    story.turn("two").reply("summary", purpose="compact", messages=[user("Summarise: one, 1")])
+    story.reply("2", messages=[user("Summary. two")])
+    assert codes(history_faithful(story.final().end())) == []
+
+
+def test_a_request_over_the_window_may_be_cut_down() -> None:
+    story = Story().turn("one").reply("1").final()
+    story.turn("two").fail(400, "V23", refused=("V23",)).reply("2", messages=[user("two")])
+    assert codes(history_faithful(story.final().end())) == []
+
+
+def _two_results(*said: str) -> list[str]:
+    story = Story().turn("one").reply(use("list", {"path": "a"}), use("list", {"path": "b"}))
+    story.tool("born in London").tool("born in Berlin")
+    calls = story.live[-1]
+    given = [ToolResult(c.id, text) for c, text in zip(calls.tool_uses, said, strict=True)]
+    story.reply("done", messages=[user("one"), calls, results(*given)])
+    return codes(history_faithful(story.final().end()))
+
+
+def test_a_result_that_is_another_calls_is_swapped() -> None:
+    swapped = _two_results("born in Berlin", "born in London")
+    assert swapped == ["history_faithful.swapped_result"] * 2
+    assert _two_results("born in London", "born in London") == ["history_faithful.swapped_result"]
+
+
+def test_a_result_may_be_annotated_and_reworded() -> None:
+    assert _two_results("born in London [seen before]", "born in Berlin") == []
+    assert _two_results("(left out)", "born in Berlin") == []

@@ -1,0 +1,113 @@
+"""What a scenario expects, and what came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.checks.expectations import expect, waits_after_failures
+from harness.core.values.plans import Raise, Wait
+from tests.checks.histories import Story, codes, loop
+
+
+def _story(**expectation: Any) -> Story:
+    return Story(settings={"expect": expectation})
+
+
+def _once(story: Story) -> Story:
+    return loop(story.turn("go"), "list", 2).reply("x").final()
+
+
+def test_a_run_that_expects_nothing_is_fine() -> None:
+    assert not list(expect(_once(Story()).end()))
+
+
+def test_the_outcome_is_compared() -> None:
+    assert not list(expect(_once(_story(outcome="completed")).end()))
+    story = _once(_story(outcome="failed_truthfully"))
+    (finding,) = expect(story.end())
+    assert (finding.code, finding.events) == ("expect.outcome", (story.called,))
+
+
+@pytest.mark.parametrize(
+    ("calls", "count"),
+    [
+        ({"model": {"max": 3}}, 0),
+        ({"model": {"max": 2}}, 1),
+        ({"model": {"min": 4}}, 1),
+        ({"tool": {"list": {"min": 2, "max": 2}}}, 0),
+        ({"tool": {"list": {"max": 1}, "write": {"min": 1}}}, 2),
+    ],
+)
+def test_calls_are_counted(calls: dict[str, Any], count: int) -> None:
+    assert codes(expect(_once(_story(calls=calls)).end())) == ["expect.calls"] * count
+
+
+def test_the_input_of_every_call_of_a_tool_is_compared() -> None:
+    (first, _) = (e.request.input for e in _once(Story()).history.trace.executions)
+    assert not list(expect(_once(_story(inputs={"list": first, "write": {"a": 1}})).end()))
+    story = _once(_story(inputs={"list": {**first, "size": 1.0}}))
+    found = list(expect(story.end()))
+    assert [(f.code, f.message.rpartition(": ")[2]) for f in found] == [
+        ("expect.inputs", "size"),
+        ("expect.inputs", "size"),
+    ]
+    assert [f.events for f in found] == [(e.n,) for e in story.history.trace.executions]
+
+
+@pytest.mark.parametrize("wanted", [None, "text", [], {"size": None}])
+def test_an_input_of_another_kind_is_not_what_is_expected(wanted: Any) -> None:
+    story = _once(_story(inputs={"list": wanted}))
+    assert codes(expect(story.end())) == ["expect.inputs"] * 2
+
+
+def test_the_call_too_many_is_the_proof() -> None:
+    story = _once(_story(calls={"model": {"max": 2}}))
+    third = story.history.trace.exchanges[2].n
+    assert next(expect(story.end())).events == (third,)
+
+
+def _waiting(story: Story) -> Story:
+    return story.turn("go").fail(529).wait(500).fail(529).wait(2000).reply("x").wait(9).final()
+
+
+@pytest.mark.parametrize(
+    ("waits", "count"),
+    [
+        ([0.5, 2], 0),
+        ({"schedule": [0.4, 2.1], "tolerance": 0.3}, 0),
+        ([0.5], 1),
+        ([0.5, 2.1], 1),
+        ([], 1),
+    ],
+)
+def test_the_schedule_of_waits_is_compared(waits: Any, count: int) -> None:
+    story = _waiting(_story(waits_s=waits))
+    assert codes(expect(story.end())) == ["expect.waits"] * count
+
+
+def test_only_what_the_agent_adds_after_a_failure_is_a_wait() -> None:
+    story = Story().turn("go").reply("x", stop="pause_turn").wait(700)
+    story.reply(status=None, outcome="timeout", steps=(Wait(600), Raise("timeout"))).wait(600)
+    story.fail(500).wait(250).reply("y")
+    assert [gap for gap, _ in waits_after_failures(story.end().trace)] == [0.25]
+
+
+def test_an_empty_schedule_expects_no_waits() -> None:
+    assert not list(expect(_once(_story(waits_s=[])).end()))
+
+
+@pytest.mark.parametrize(
+    ("must_not", "count"),
+    [
+        ({"call": ["list"]}, 2),
+        ({"call": ["write"]}, 0),
+        ({"say": ["ALL DONE"]}, 1),
+        ({"say": ["all undone"]}, 0),
+        ({"say": ["all", "done"], "call": ["list"]}, 4),
+    ],
+)
+def test_what_a_correct_agent_never_does(must_not: dict[str, Any], count: int) -> None:
+    story = loop(_story(must_not=must_not).turn("go"), "list", 2).reply("All done.").final()
+    assert codes(expect(story.end())) == ["expect.must_not"] * count

@@ -1,0 +1,228 @@
+"""Turns that are stopped although they get on, and turns that are stopped rightly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.checks.false_stops import no_false_stop
+from harness.core.values.messages import Opaque, Text
+from harness.core.values.plans import Wait
+from tests.checks.histories import Story, codes, loop, use
+
+
+def _poll(times: int) -> Story:
+    story = Story().turn("go")
+    for number in range(times):
+        loop(story, "poll", 1, content=f"{number} %")
+    return story
+
+
+def test_a_polling_turn_that_is_refused_is_stopped_falsely() -> None:
+    story = _poll(3).reply(use("poll")).refuse().reply("sorry")
+    event = story.called
+    (finding,) = no_false_stop(story.final(status="failed").end())
+    assert (finding.code, finding.events) == ("no_false_stop.refused", (event,))
+
+
+def test_withdrawing_the_tools_of_a_polling_turn_is_a_false_stop() -> None:
+    story = _poll(3).reply("sorry", tools=False)
+    event = story.called
+    (finding,) = no_false_stop(story.final(status="failed").end())
+    assert (finding.code, finding.events) == ("no_false_stop.withdrawn", (event,))
+
+
+def test_ending_a_polling_turn_in_the_middle_of_a_call_is_a_false_stop() -> None:
+    story = _poll(3).reply(use("poll")).refuse().final("stopped", status="failed")
+    event = story.called
+    (finding,) = no_false_stop(story.end())
+    assert (finding.code, finding.events) == ("no_false_stop.ended", (event,))
+
+
+def test_different_tools_that_need_nothing_are_stopped_falsely() -> None:
+    story = Story().turn("go")
+    for name in ("poll", "list", "poll"):
+        loop(story, name, 1, content=f"{name} {story.last}")
+    story.reply(use("list")).refuse().reply("sorry")
+    assert codes(no_false_stop(story.final().end())) == ["no_false_stop.refused"]
+
+
+def test_a_polling_turn_that_runs_to_its_end_is_not_stopped() -> None:
+    assert not list(no_false_stop(_poll(9).reply("done").final().end()))
+
+
+def test_stopping_what_repeats_is_right() -> None:
+    story = loop(Story().turn("go"), "list", 3).reply(use("list")).refuse()
+    story.reply("sorry", tools=False).final(status="failed")
+    assert not list(no_false_stop(story.end()))
+
+
+def test_refusing_an_empty_input_is_right() -> None:
+    story = Story().turn("go").reply(use("write")).refuse().reply("sorry").final()
+    assert not list(no_false_stop(story.end()))
+
+
+def test_refusing_after_a_cancel_is_right() -> None:
+    story = _poll(2).reply(use("poll")).cancel().refuse().reply("x").final(status="cancelled")
+    assert not list(no_false_stop(story.end()))
+
+
+def test_ending_a_turn_because_the_model_cannot_be_reached_is_right() -> None:
+    story = _poll(2).fail(529).fail(529).final("no answer", "failed", "error")
+    assert not list(no_false_stop(story.end()))
+
+
+def _batches(times: int, changing: bool = False) -> Story:
+    """Five calls in a message, over and over; then one more such message, refused."""
+    story = Story().turn("go")
+    calls = [use("list", {"path": path}) for path in "abcde"]
+    for number in range(times):
+        story.reply(*calls)
+        for path in "abcde":
+            story.tool(f"{path} {number if changing and path == 'c' else ''}")
+    story.reply(*calls)
+    for _ in calls:
+        story.refuse()
+    return story.reply("sorry", tools=False).final(status="failed")
+
+
+def test_stopping_a_message_that_comes_again_and_again_is_right() -> None:
+    assert not list(no_false_stop(_batches(3).end()))
+
+
+def test_stopping_a_message_before_it_came_three_times_is_a_false_stop() -> None:
+    assert codes(no_false_stop(_batches(2).end())) == ["no_false_stop.refused"]
+
+
+def test_a_message_one_of_whose_results_changes_is_stopped_falsely() -> None:
+    assert codes(no_false_stop(_batches(4, changing=True).end())) == ["no_false_stop.refused"]
+
+
+def _unknown(times: int) -> Story:
+    story = Story().turn("go")
+    for _ in range(times):
+        story.reply(use("luck")).refuse("there is no such tool")
+    return story.reply("sorry", tools=False).final(status="failed")
+
+
+def test_withdrawing_tools_from_a_model_that_wants_one_that_is_not_there_is_right() -> None:
+    assert not list(no_false_stop(_unknown(3).end()))
+
+
+def test_withdrawing_tools_after_many_slips_in_one_answer_is_right() -> None:
+    story = Story().turn("go").reply(*[use("luck")] * 4)
+    for _ in range(4):
+        story.refuse("there is no such tool")
+    assert not list(no_false_stop(story.reply("sorry", tools=False).final().end()))
+
+
+def test_withdrawing_tools_after_two_slips_is_a_false_stop() -> None:
+    assert codes(no_false_stop(_unknown(2).end())) == ["no_false_stop.withdrawn"]
+
+
+def test_stopping_a_tool_that_is_called_empty_between_harmless_calls_is_right() -> None:
+    story = Story().turn("go")
+    for number in range(3):
+        story.reply(use("write", {})).refuse()
+        loop(story, "poll", 1, content=f"{number} %")
+    story.reply("sorry", tools=False)
+    assert codes(no_false_stop(story.final(status="failed").end())) == []
+
+
+def test_a_whole_call_clears_what_was_empty_before() -> None:
+    story = Story().turn("go").reply(use("write", {})).refuse().reply(use("write", {})).refuse()
+    loop(story, "write", 1, {"path": "a"}, content="written")
+    story.reply(use("write", {})).refuse().reply("sorry", tools=False)
+    found = codes(no_false_stop(story.final(status="failed").end()))
+    assert found == ["no_false_stop.withdrawn"]
+
+
+def test_the_request_at_the_bound_may_withdraw_the_tools_and_no_earlier_one() -> None:
+    assert not list(no_false_stop(_poll(49).reply("sorry", tools=False).final().end()))
+    early = no_false_stop(_poll(47).reply("sorry", tools=False).final().end())
+    assert codes(early) == ["no_false_stop.withdrawn"]
+
+
+def test_a_turn_that_paused_again_and_again_may_be_ended() -> None:
+    def paused(times: int) -> Story:
+        story = _poll(1)
+        for _ in range(times):
+            story.reply("searching", stop="pause_turn")
+        return story.reply("sorry", tools=False).final()
+
+    assert not list(no_false_stop(paused(3).end()))
+    assert codes(no_false_stop(paused(2).end())) == ["no_false_stop.withdrawn"]
+
+
+def test_a_call_whose_arguments_are_no_object_asks_for_nothing_that_could_run() -> None:
+    story = _poll(1).reply(use("poll", '{"a"')).final("stopped", status="failed")
+    assert not list(no_false_stop(story.end()))
+
+
+def test_a_turn_whose_budget_may_be_spent_is_stopped_rightly() -> None:
+    def stopped(tokens: int = 0, said: int = 0, hours: int = 0) -> list[str]:
+        story = _poll(1).wait(hours * 3_600_000)
+        story.reply(use("poll"), tokens=tokens, usage={"output_tokens": said})
+        return codes(no_false_stop(story.final("stopped", status="failed").end()))
+
+    assert stopped(tokens=999_999) == ["no_false_stop.ended"]
+    assert stopped(tokens=600_000, said=400_000) == []
+    assert stopped(hours=3) == ["no_false_stop.ended"]
+    assert stopped(hours=4) == []
+
+
+def test_the_time_that_an_answer_takes_counts_for_the_budget() -> None:
+    def stopped(*steps: str) -> list[str]:
+        story = _poll(1).reply(use("poll"), steps=steps)
+        return codes(no_false_stop(story.final("stopped", status="failed").end()))
+
+    assert stopped(Wait(14400000)) == []
+    assert stopped(Wait(14000000)) == ["no_false_stop.ended"]
+
+
+def test_a_tool_that_failed_again_and_again_may_be_stopped_whatever_others_did_between() -> None:
+    story = Story().turn("go")
+    for number in range(3):
+        loop(story, "poll", 1, content=f"broken {number}", error=True)
+        loop(story, "list", 1, content=f"{number} files")
+    refused = story.reply(use("poll")).refuse().reply("sorry").final(status="failed").end()
+    assert not list(no_false_stop(refused))
+    twice = Story().turn("go")
+    for number in range(2):
+        loop(twice, "poll", 1, content=f"broken {number}", error=True)
+        loop(twice, "list", 1, content=f"{number} files")
+    twice.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+    assert codes(no_false_stop(twice.end())) == ["no_false_stop.refused"]
+
+
+def test_results_that_say_nothing_are_alike_whatever_they_are_made_of() -> None:
+    def refused(*contents: Any) -> list[str]:
+        story = Story().turn("go")
+        for content in contents:
+            loop(story, "poll", 1, content=content)
+        story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+        return codes(no_false_stop(story.end()))
+
+    assert refused("", (), (Text(" "),)) == []
+    assert refused("", (), "50 %") == ["no_false_stop.refused"]
+    assert refused("", (), (Opaque("image", {"type": "image"}),)) == ["no_false_stop.refused"]
+
+
+def test_stopping_a_tool_that_is_called_with_no_object_again_and_again_is_right() -> None:
+    def withdrawn(times: int) -> list[str]:
+        story = Story().turn("go")
+        for number in range(times):
+            story.reply(use("poll", f"{number}")).refuse()
+        story.reply("sorry", tools=False).final(status="failed")
+        return codes(no_false_stop(story.end()))
+
+    assert withdrawn(3) == []
+    assert withdrawn(2) == ["no_false_stop.withdrawn"]
+
+
+def test_a_refusal_for_size_that_is_dressed_as_a_message_is_no_call_to_run() -> None:
+    def ended(*, too_large: bool) -> list[str]:
+        story = Story().turn("go").reply("Prompt is too long", use("list"), too_large=too_large)
+        return codes(no_false_stop(story.final("Too long.", status="failed").end()))
+
+    assert ended(too_large=True) == []
+    assert ended(too_large=False) == ["no_false_stop.ended"]

@@ -1,0 +1,176 @@
+"""The judge: which checks are asked, and what their answers come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from harness.checks.check_registry import checks, explain, names
+from harness.checks.declarations import needs
+from harness.checks.judgement import judge
+from harness.core.history.history import History
+from harness.core.values.errors import InputError
+from harness.core.values.verdict import Finding
+from tests.checks.histories import Story, codes, loop
+
+INVARIANTS = {
+    "bounded_spawn",
+    "bounded_wait",
+    "budget_ceiling",
+    "compaction_preserves",
+    "backoff",
+    "ends_with_user",
+    "error_visible",
+    "no_silent_loss",
+    "resume_bounded",
+    "session_heals",
+    "stream_error_handled",
+    "nonblank_content",
+    "request_fits",
+    "retry_budget",
+    "tool_pairing",
+    "unique_tool_ids",
+    "wellformed_text",
+    "turn_serial",
+    "cancel_honoured",
+    "append_only_prefix",
+    "history_faithful",
+    "args_complete",
+    "bounded_turn",
+    "compaction_progress",
+    "durable_first",
+    "effect_once",
+    "inbound_exactly_once",
+    "no_blind_resend",
+    "no_false_stop",
+    "no_progress_stop",
+    "outbound_once",
+    "reload_equivalence",
+    "role_alternation",
+    "truthful_outcome",
+    "valid_request",
+}
+
+
+def _good(**story: Any) -> Story:
+    return Story(**story).turn("go").reply("x").final()
+
+
+def _looping(**settings: Any) -> History:
+    return loop(Story(settings=settings).turn("go"), "list", 4).reply("x").final().end()
+
+
+@needs("model")
+def _always(history: History, *, code: str = "mine.found") -> Iterator[Finding]:
+    """Finds something in every history."""
+    yield Finding(code, "there it is", (1,))
+
+
+@needs("model")
+def _broken(history: History) -> Iterator[Finding]:
+    """Crashes."""
+    yield Finding("mine.found", str(1 // 0))
+
+
+def test_every_check_is_listed_with_a_sentence() -> None:
+    listed = names()
+    assert set(listed) == INVARIANTS | {"run", "target", "limit", "script", "cassette", "expect"}
+    assert all(len(text) > 20 for text in listed.values())
+
+
+def test_a_code_is_explained_by_its_check() -> None:
+    assert "`cycle`" in explain("no_progress_stop.cycle")
+    with pytest.raises(InputError, match="did you mean 'valid_request'"):
+        explain("valid_requests.V4")
+
+
+def test_a_good_run_passes_all_checks() -> None:
+    verdict = judge(_good().end())
+    assert (verdict.verdict, verdict.outcome, verdict.findings) == ("pass", "completed", ())
+    assert set(verdict.passed) == set(checks())
+
+
+def test_a_finding_fails_the_run() -> None:
+    verdict = judge(_looping())
+    assert (verdict.verdict, codes(verdict.findings)) == ("fail", ["no_progress_stop.same_call"])
+    assert "no_progress_stop" not in verdict.passed
+
+
+def test_settings_reach_their_check() -> None:
+    assert judge(_looping(checks={"no_progress_stop": {"repeats": 4}})).verdict == "pass"
+
+
+@pytest.mark.parametrize("checks", [{"no_progress_stop": {"repaets": 4}}, {"no_progres_stop": {}}])
+def test_settings_that_nobody_knows_are_a_doubt(checks: dict[str, Any]) -> None:
+    verdict = judge(_good(settings={"checks": checks}).end())
+    assert verdict.verdict == "unknown"
+    assert "no_progres" in verdict.doubts[0]
+
+
+def test_a_check_without_its_seam_is_listed_and_not_counted() -> None:
+    verdict = judge(_good(seams=("model", "outbox", "inbox")).end())
+    left_out = {n.check for n in verdict.not_applicable}
+    assert verdict.verdict == "pass"
+    assert {"reload_equivalence", "durable_first", "no_progress_stop"} <= left_out
+    assert not left_out & set(verdict.passed)
+
+
+def test_a_check_that_is_asked_for_by_name_must_apply() -> None:
+    settings = {"expect": {"must": ["durable_first", "no_such_check"]}}
+    verdict = judge(_good(seams=("model", "outbox"), settings=settings).end())
+    assert verdict.verdict == "unknown"
+    asked, mistyped = verdict.doubts
+    assert asked.startswith("the scenario asks for durable_first, which needs the seam")
+    assert "no_such_check" in mistyped
+
+
+def test_a_run_to_which_no_check_applies_is_unknown() -> None:
+    story = Story(seams=(), world="recording")
+    verdict = judge(story.end())
+    assert (verdict.verdict, verdict.doubts) == ("unknown", ("no check applied",))
+    assert judge(History()).verdict == "unknown"
+
+
+def test_a_check_that_crashes_is_nobodys_fault_and_no_pass() -> None:
+    verdict = judge(_good().end(), extra=[_broken])
+    assert verdict.verdict == "unknown"
+    assert "_broken" in verdict.doubts[0]
+    assert "ZeroDivisionError" in verdict.doubts[0]
+
+
+def test_a_finding_is_worse_than_a_doubt() -> None:
+    assert judge(_looping(), extra=[_broken]).verdict == "fail"
+
+
+def test_checks_of_ones_own_are_asked_too_with_their_settings() -> None:
+    story = _good(settings={"checks": {"_always": {"code": "mine.other"}}})
+    assert codes(judge(story.end(), extra=[_always]).findings) == ["mine.other"]
+
+
+def test_one_check_can_be_asked_alone() -> None:
+    verdict = judge(_looping(), only="valid_request")
+    assert (verdict.verdict, verdict.passed) == ("pass", ("valid_request",))
+    with pytest.raises(InputError, match="did you mean 'valid_request'"):
+        judge(_looping(), only="valid_reqest")
+
+
+def test_a_check_that_is_asked_alone_and_does_not_apply_is_unknown() -> None:
+    assert judge(_good(seams=("model",)).end(), only="durable_first").verdict == "unknown"
+
+
+def test_a_known_defect_is_reported_and_does_not_fail() -> None:
+    verdict = judge(_looping(expect={"known": ["no_progress_stop.same_call"]}))
+    assert (verdict.verdict, codes(verdict.known)) == ("pass", ["no_progress_stop.same_call"])
+
+
+def test_a_known_defect_that_no_longer_appears_fails() -> None:
+    story = _good(settings={"expect": {"known": ["no_progress_stop.same_call"]}})
+    history = story.end()
+    assert codes(judge(history).findings) == ["expect.known_missing"]
+    assert judge(history, only="valid_request").verdict == "pass"
+
+
+def test_an_expectation_that_cannot_be_read_is_a_doubt() -> None:
+    assert judge(_good(settings={"expect": {"outcom": "x"}}).end()).verdict == "unknown"

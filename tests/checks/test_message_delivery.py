@@ -1,0 +1,211 @@
+"""Messages in and out: each once, in its own turn.
+
+MERGED: Turns keep apart, and are over when the user takes them back.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.message_delivery import (
+    cancel_honoured,
+    inbound_exactly_once,
+    outbound_once,
+    turn_serial,
+)
+from harness.core.values.messages import assistant, user
+from tests.checks.chronicle import ALL_SEAMS
+from tests.checks.histories import Story, codes, use
+
+NO_STORE = tuple(seam for seam in ALL_SEAMS if seam != "store")
+
+
+def test_each_message_in_its_own_turn_is_fine() -> None:
+    history = Story().turn("one").reply("1").final().turn("two").reply("2").final().end()
+    assert not list(inbound_exactly_once(history))
+    assert not list(outbound_once(history))
+
+
+def test_a_message_that_the_model_never_gets_is_lost() -> None:
+    story = Story().turn("one").reply("1", messages=[user("other")])
+    (finding,) = inbound_exactly_once(story.history)
+    assert finding.code == "inbound_exactly_once.lost"
+    assert finding.events[-1] == story.called
+
+
+def test_a_message_that_nobody_answers_is_lost() -> None:
+    story = Story(seams=NO_STORE).turn("one").turn("two").reply("2").final()
+    found = list(inbound_exactly_once(story.end()))
+    assert codes(found) == ["inbound_exactly_once.lost"]
+
+
+def test_a_message_behind_an_older_one_is_out_of_order() -> None:
+    messages = [user("two"), assistant("1"), user("one")]
+    story = Story(seams=NO_STORE).turn("two").reply("1", messages=messages)
+    assert codes(inbound_exactly_once(story.end())) == ["inbound_exactly_once.order"]
+
+
+def test_an_answered_message_that_comes_again_as_new_is_reported() -> None:
+    story = Story(seams=NO_STORE).turn("one").reply("1").final().turn("two")
+    story.reply("2", messages=[user("one\n\ntwo")])
+    (finding,) = inbound_exactly_once(story.end())
+    assert finding.code == "inbound_exactly_once.twice"
+    assert len(finding.events) == 3
+
+
+def test_a_message_that_was_never_answered_may_come_with_the_next() -> None:
+    story = Story(seams=NO_STORE).turn("one").fail(529).turn("two")
+    assert not list(inbound_exactly_once(story.reply("2", messages=[user("one\n\ntwo")]).end()))
+
+
+def test_a_message_that_repeats_the_last_one_is_new() -> None:
+    story = Story().turn("go on").reply("1").final().turn("go on").reply("2").final()
+    assert not list(inbound_exactly_once(story.end()))
+
+
+def test_a_message_with_a_wrapping_is_still_the_message() -> None:
+    story = Story(seams=NO_STORE).turn("one").reply("1", messages=[user("<at 12:00>\none")])
+    assert not list(inbound_exactly_once(story.final().end()))
+
+
+def test_a_message_that_starts_two_turns_is_reported() -> None:
+    story = Story(seams=NO_STORE).turn("one", "m1").reply("1").final().turn("one", "m1").reply("1")
+    assert codes(inbound_exactly_once(story.end())) == ["inbound_exactly_once.twice"]
+
+
+def test_a_message_may_be_taken_up_again_after_a_kill() -> None:
+    story = Story(seams=NO_STORE).turn("one", "m1").reply("1").killed().take("one", "m1").reply("1")
+    assert not list(inbound_exactly_once(story.final().end()))
+
+
+def test_a_message_stored_twice_is_reported() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), user("one"), labels=["m1", "m1"])
+    found = list(inbound_exactly_once(story.reply("1").final().end()))
+    assert codes(found) == ["inbound_exactly_once.twice"]
+
+
+def test_a_message_that_is_not_stored_is_reported() -> None:
+    story = Story(stores=False).turn("one").reply("1").final()
+    assert codes(inbound_exactly_once(story.end())) == ["inbound_exactly_once.lost"]
+
+
+def test_a_turn_without_a_reply_is_reported() -> None:
+    story = Story().turn("one").reply("1")
+    (finding,) = outbound_once(story.end())
+    assert (finding.code, finding.events[-1]) == ("outbound_once.missing", story.last)
+
+
+@pytest.mark.parametrize("how", ["crashed", "killed", "limit", "hung"])
+def test_a_broken_run_owes_no_reply(how: str) -> None:
+    assert not list(outbound_once(Story().turn("one").reply("1").end(how)))
+
+
+def test_a_turn_that_ends_twice_is_reported() -> None:
+    story = Story().turn("one").reply("1").final()
+    first = story.called
+    (finding,) = outbound_once(story.final().end())
+    assert (finding.code, finding.events) == ("outbound_once.twice", (first, story.called))
+
+
+def test_a_reply_and_an_error_are_two_endings() -> None:
+    story = Story().turn("one").reply("1").final().say("oops", "error")
+    assert codes(outbound_once(story.end())) == ["outbound_once.twice"]
+
+
+def test_what_the_outbox_did_not_take_is_sent_again() -> None:
+    assert not list(
+        outbound_once(Story().turn("one").reply("1").say("1", taken=False).final().end())
+    )
+
+
+def test_partial_text_notices_and_heartbeats_are_no_endings() -> None:
+    story = Story().turn("one").say("1", "partial").say("1", "partial").say("x", "notice")
+    assert not list(outbound_once(story.say("", "heartbeat").reply("1").final().end()))
+
+
+def test_a_success_after_the_cancel_is_reported() -> None:
+    story = Story().turn("one").cancel()
+    cancelled = story.last
+    (finding,) = outbound_once(story.reply("1").final().end())
+    assert finding.code == "outbound_once.after_cancel"
+    assert finding.events == (cancelled, story.called)
+
+
+def test_a_cancelled_turn_may_say_so_or_nothing() -> None:
+    said = Story().turn("one").cancel().final("stopped", "cancelled").end()
+    silent = Story().turn("one").cancel().end()
+    assert not list(outbound_once(said))
+    assert not list(outbound_once(silent))
+
+
+TWO = [user("one\n\ntwo")]
+
+
+def _end(story: Story, name: str, text: str) -> Story:
+    """An end that says which message it answers."""
+    story._name = name
+    return story.say(text)
+
+
+def test_two_turns_at_once_are_reported() -> None:
+    story = Story().turn("one").turn("two").reply("1", messages=[user("one")])
+    first = story.called
+    story.reply("2", messages=TWO)
+    second = story.called
+    _end(story, "m1", "1")
+    last = story.called
+    (finding,) = turn_serial(_end(story, "m2", "2").end())
+    assert (finding.code, finding.events) == ("turn_serial.overlap", (first, second, last))
+
+
+def test_messages_that_wait_in_a_queue_are_no_overlap() -> None:
+    story = Story().turn("one").turn("two").reply("1", messages=[user("one")])
+    _end(story, "m1", "1").reply("2", messages=[user("one"), assistant("1"), user("two")])
+    assert not list(turn_serial(_end(story, "m2", "2").end()))
+
+
+def test_one_request_for_several_messages_is_no_overlap() -> None:
+    story = Story().turn("one").turn("two").reply("both", messages=TWO)
+    _end(story, "m1", "both")
+    assert not list(turn_serial(_end(story, "m2", "both").end()))
+
+
+def test_a_message_that_is_handed_out_again_does_not_overlap_with_itself() -> None:
+    story = Story().turn("one").reply(use("list"), messages=[user("one")])
+    story.turn("one", "m1").reply("1", messages=[user("one")])
+    assert not list(turn_serial(_end(story, "m1", "1").end()))
+
+
+def test_one_turn_after_the_other_is_no_overlap() -> None:
+    story = Story().turn("one").reply("1").final().turn("two").reply("2").final()
+    assert not list(turn_serial(story.end()))
+
+
+def test_a_reply_that_names_no_message_is_no_evidence() -> None:
+    story = Story().turn("one").turn("two").reply("1", messages=[user("one")])
+    _end(story.reply("2", messages=TWO), "", "1")
+    assert not list(turn_serial(_end(story, "m2", "2").end()))
+
+
+def test_a_request_after_the_cancel_is_reported() -> None:
+    story = Story().turn("one").reply(use("list")).tool().cancel()
+    cancelled = story.last
+    (finding,) = cancel_honoured(story.reply("x").end())
+    assert finding.code == "cancel_honoured.request"
+    assert finding.events == (cancelled, story.called)
+
+
+def test_a_tool_after_the_cancel_is_reported() -> None:
+    story = Story().turn("one").reply(use("list")).cancel().tool()
+    assert codes(cancel_honoured(story.end())) == ["cancel_honoured.tool"]
+
+
+def test_what_was_under_way_and_the_next_turn_are_fine() -> None:
+    story = Story().turn("one").reply(use("list")).tool().cancel()
+    story.say("stopped", "notice", "cancelled").turn("two").reply("2").final()
+    assert not list(cancel_honoured(story.end()))
+
+
+def test_a_cancel_after_the_end_has_nothing_to_stop() -> None:
+    story = Story().turn("one").reply("1").final().cancel().turn("two").reply("2").final()
+    assert not list(cancel_honoured(story.end()))

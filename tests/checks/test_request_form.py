@@ -1,0 +1,274 @@
+"""Requests that a dialect refuses, and roles that alternate.
+
+MERGED: nonblank_content, wellformed_text and ends_with_user: what one provider lets pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.checks.conversation import append_only_prefix
+from harness.checks.request_form import (
+    ends_with_user,
+    nonblank_content,
+    role_alternation,
+    valid_request,
+    wellformed_text,
+)
+from harness.core.history.history import History, decode, encode
+from harness.core.values.messages import Message, Opaque, Text, ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
+
+
+def test_a_refused_request_is_reported_by_its_rule() -> None:
+    story = Story().turn("hi").fail(400, "V4", refused=("V4", "V9"))
+    event = story.called
+    found = list(valid_request(story.end()))
+    assert codes(found) == ["valid_request.V4", "valid_request.V9"]
+    assert [f.events for f in found] == [(event,), (event,)]
+
+
+def test_a_rule_is_reported_once_a_turn() -> None:
+    story = Story().turn("hi").fail(400, "V4", refused=("V4",)).fail(400, "V4", refused=("V4",))
+    story.turn("ho").fail(400, "V4", refused=("V4",))
+    assert codes(valid_request(story.end())) == ["valid_request.V4"] * 2
+
+
+def test_a_prompt_over_the_window_is_no_invalid_request() -> None:
+    story = Story().turn("hi").fail(400, "V23", refused=("V23",)).fail(400, "V24", refused=("V24",))
+    assert not list(valid_request(story.end()))
+
+
+def test_an_overloaded_provider_is_no_invalid_request() -> None:
+    assert not list(valid_request(Story().turn("hi").fail(529).reply("hi").final().end()))
+
+
+def test_two_user_messages_in_a_row_are_reported_once() -> None:
+    story = Story(stores=False).turn("a").turn("b").reply("hi")
+    event = story.called
+    story.final().turn("c").reply("ho").final()
+    found = [f for f in role_alternation(story.end()) if f.code == "role_alternation.wire"]
+    assert [f.events for f in found] == [(event,)]
+
+
+def test_results_and_text_in_two_user_messages_do_not_alternate() -> None:
+    story = Story(seams=("model", "tool")).turn("a").reply(use("list")).tool()
+    split = [*story.live, results(ToolResult("t1", "ok")), user("go on")]
+    found = list(role_alternation(story.reply("x", messages=split).end()))
+    assert codes(found) == ["role_alternation.wire"]
+
+
+def test_the_wire_part_can_be_switched_off() -> None:
+    story = Story(seams=("model", "inbox")).turn("a").turn("b").reply("hi").final()
+    assert codes(role_alternation(story.history)) == ["role_alternation.wire"]
+    assert not list(role_alternation(story.history, wire=False))
+
+
+def test_several_tool_rows_and_a_system_row_alternate() -> None:
+    tool = Message("tool", (ToolResult("t1", "ok"),))
+    system = Message("system", (Text("note"),))
+    messages = [system, user("a"), system, assistant("x"), tool, tool, user("b")]
+    story = Story(seams=("model",)).turn("a").reply("x", messages=messages)
+    assert not list(role_alternation(story.end()))
+
+
+def test_a_system_row_does_not_part_two_user_messages() -> None:
+    messages = [user("a"), Message("system", (Text("note"),)), user("b")]
+    story = Story(seams=("model",)).turn("a").reply("x", messages=messages)
+    assert codes(role_alternation(story.end())) == ["role_alternation.wire"]
+
+
+def test_a_finished_turn_that_stores_no_reply_is_reported() -> None:
+    story = Story(stores=False).turn("a").row(user("a"), labels=["m1"])
+    stored = story.last
+    found = list(role_alternation(story.reply("x").final().end()))
+    assert codes(found) == ["role_alternation.store"]
+    assert stored in found[0].events
+
+
+def test_a_finished_turn_that_stores_two_replies_is_reported() -> None:
+    story = Story().turn("a").reply("x").row(assistant("draft")).final()
+    assert codes(role_alternation(story.end())) == ["role_alternation.store"]
+
+
+def test_a_turn_of_tools_that_is_stored_whole_alternates() -> None:
+    story = Story().turn("a").reply(use("list"), use("poll")).tool().tool().reply("x").final()
+    assert not list(role_alternation(story.end()))
+
+
+def test_a_turn_that_is_still_open_owes_no_reply() -> None:
+    assert not list(role_alternation(Story().turn("a").reply("x").history))
+
+
+def test_an_answer_that_was_paused_goes_on_in_the_next_row() -> None:
+    search = Opaque("server_tool_use", {"type": "server_tool_use", "id": "s", "input": {}})
+    story = Story().turn("one").reply("let me see", search, stop="pause_turn").reply("x").final()
+    assert not list(role_alternation(story.end(), wire=False))
+    story = Story().turn("one").reply("half").reply("x").final()
+    assert codes(role_alternation(story.end(), wire=False)) == ["role_alternation.store"]
+
+
+def _asked(*lists: list[Message]) -> Story:
+    story = Story(stores=False).turn("a")
+    for messages in lists:
+        story.reply("x", messages=messages)
+    return story
+
+
+def test_a_beginning_that_changes_is_reported() -> None:
+    story = _asked([user("a"), assistant("x"), user("b")], [user("a!"), assistant("x"), user("b")])
+    (finding,) = append_only_prefix(story.end())
+    assert finding.code == "append_only_prefix.messages"
+    assert "message 0 (user) is another one" in finding.message
+    assert finding.events[-1] == story.called
+
+
+def test_a_beginning_that_gets_shorter_is_reported() -> None:
+    story = _asked([user("a"), assistant("x"), user("b")], [user("b")])
+    assert codes(append_only_prefix(story.end())) == ["append_only_prefix.messages"]
+
+
+def test_a_history_that_only_grows_is_fine() -> None:
+    story = Story().turn("a").reply(use("list")).tool().reply("x")
+    assert not list(append_only_prefix(story.end()))
+
+
+def test_a_hint_that_is_said_once_and_an_answer_that_goes_on_are_fine() -> None:
+    first = [user("a"), assistant("x")]
+    story = _asked(first, [*first, user("hint")], [user("a"), assistant("x", "y"), user("b")])
+    assert not list(append_only_prefix(story.end()))
+
+
+def test_a_compaction_or_a_refusal_between_excuses_another_beginning() -> None:
+    before, after = [user("a"), assistant("x"), user("b")], [user("short"), assistant("x")]
+    story = _asked(before).reply("sum", purpose="compact")
+    assert not list(append_only_prefix(story.reply("x", messages=after).end()))
+    refused = Story().turn("a").fail(400, "V23", refused=("V23",), messages=before)
+    assert not list(append_only_prefix(refused.reply("x", messages=after).end()))
+
+
+def _rebuilt(status: int, begins: str) -> Story:
+    """A turn that was too long and went on without its past, and one that begins with `begins`."""
+    whole = [user("a"), assistant("x"), user("b")]
+    part = [user("b (some is left out)"), assistant("step"), user("result")]
+    story = Story().turn("b").fail(400, "V23", refused=("V23",), messages=whole)
+    story.reply("sum", status=status, purpose="compact").reply("y", messages=part).final()
+    now = [user(begins), assistant("x"), user("b"), assistant("y"), user("c")]
+    return story.turn("c").reply("z", messages=now).final()
+
+
+def test_a_turn_goes_back_to_the_whole_history_when_no_compaction_helped() -> None:
+    assert not list(append_only_prefix(_rebuilt(529, "a").end()))
+    for changed in (_rebuilt(529, "a!"), _rebuilt(200, "a")):
+        assert codes(append_only_prefix(changed.end())) == ["append_only_prefix.messages"]
+
+
+def test_a_whole_history_that_comes_back_within_the_turn_is_reported() -> None:
+    whole, part = [user("a"), assistant("x"), user("b")], [user("b")]
+    story = Story().turn("b").fail(400, "V23", refused=("V23",), messages=whole)
+    story.reply(use("list"), messages=part).reply("y", messages=[*part, assistant("x"), user("c")])
+    assert not list(append_only_prefix(story.end()))
+    story.reply("z", messages=whole)
+    assert codes(append_only_prefix(story.history)) == ["append_only_prefix.messages"]
+
+
+def test_a_turn_goes_back_to_what_was_stored_after_a_compaction_that_helped() -> None:
+    told, kept = user("summary"), [user("summary"), assistant("x"), user("b")]
+    story = Story().turn("b").fail(400, "V23", refused=("V23",), messages=[user("a"), user("b")])
+    story.reply("sum", purpose="compact").reply(use("list"), messages=kept)
+    story.fail(400, "V23", refused=("V23",), messages=[*kept, assistant("y"), user("r")])
+    story.reply("z", messages=[user("b (some is left out)"), assistant("y"), user("r")]).final()
+    now = [told, assistant("x"), user("b"), assistant("z"), user("c")]
+    assert not list(append_only_prefix(story.turn("c").reply("w", messages=now).final().end()))
+
+
+HALF = "half \ud83d"
+
+
+def asked(*messages: Message, **called: Any) -> History:
+    """A request of these messages."""
+    return Story().turn("go").reply("x", messages=list(messages), **called).end()
+
+
+def test_a_message_says_something() -> None:
+    assert codes(nonblank_content(asked(user("go"), Message("assistant"), user("?")))) == [
+        "nonblank_content.empty"
+    ]
+    assert codes(nonblank_content(asked(user(" \n")))) == ["nonblank_content.blank"]
+    beside = assistant("\n\n", use("list", id="a"))
+    found = nonblank_content(asked(user("go"), beside, results(ToolResult("a", "ok"))))
+    assert codes(found) == ["nonblank_content.blank"]
+
+
+def test_an_empty_prefill_at_the_end_is_allowed() -> None:
+    assert codes(nonblank_content(asked(user("go"), Message("assistant")))) == []
+
+
+def test_a_result_without_text_is_allowed_unless_the_setting_says_otherwise() -> None:
+    history = asked(user("go"), assistant(use("list", id="a")), results(ToolResult("a", " ")))
+    assert codes(nonblank_content(history)) == []
+    assert codes(nonblank_content(history, results=True)) == ["nonblank_content.blank"]
+
+
+def test_a_blank_is_found_once_though_every_request_has_it() -> None:
+    story = Story().turn("go").reply(" ", "ok").final("ok").turn("on").reply("y").turn("!")
+    assert codes(nonblank_content(story.reply("z").end())) == ["nonblank_content.blank"]
+
+
+def test_a_log_keeps_what_was_said_and_not_what_was_sent() -> None:
+    history = History()
+    history.started(run="log", scenario="log", world="recording", inferred=True, seams=("model",))
+    history.events += asked(user(" ")).events[1:]
+    assert codes(nonblank_content(history)) == []
+
+
+def test_half_a_character_is_found_in_a_request_and_in_a_row() -> None:
+    history = Story().turn(HALF).reply("x").final().end()
+    assert codes(wellformed_text(history)) == ["wellformed_text.request", "wellformed_text.row"]
+
+
+def test_half_a_character_is_found_in_a_file_as_in_the_run() -> None:
+    history = Story().turn("go").reply(HALF).final("x").turn("on").reply("y").final().end()
+    read = decode(encode(history.events))
+    assert list(wellformed_text(read)) == list(wellformed_text(history))
+    assert codes(wellformed_text(read)) != []
+
+
+def test_an_escape_that_is_spelt_out_and_a_whole_emoji_are_text() -> None:
+    story = Story().turn("what is \\ud83d?").reply("half \\ud83d \U0001f600").final()
+    assert codes(wellformed_text(decode(encode(story.end().events)))) == []
+    both = Story().turn("half \\ud83d").reply(HALF).final("ok").end()
+    assert codes(wellformed_text(both)) == ["wellformed_text.row"]
+
+
+def test_a_reply_that_is_half_a_character_and_goes_nowhere_is_the_models_own() -> None:
+    history = Story(stores=False).turn("go").reply(HALF).final("x").end()
+    assert codes(wellformed_text(history)) == []
+
+
+def test_the_assistant_never_has_the_last_word() -> None:
+    history = asked(user("go"), assistant("Ada is"))
+    assert codes(ends_with_user(history)) == ["ends_with_user.assistant"]
+    behind = asked(user("go"), assistant("Ada is"), Message("system"))
+    assert codes(ends_with_user(behind)) == ["ends_with_user.assistant"]
+
+
+def test_a_paused_answer_is_sent_back_and_again_after_a_failure() -> None:
+    story = Story().turn("go").reply("Let me", stop="pause_turn")
+    assert codes(ends_with_user(story.fail(529).reply("see.").final().end())) == []
+
+
+def test_a_request_that_was_right_may_be_made_again_after_an_answer_that_is_none() -> None:
+    story = Story().turn("go").reply("Let me", stop="pause_turn").reply("x", stop=None)
+    sent = [user("go"), assistant("Let me")]
+    assert codes(ends_with_user(story.reply("see.", messages=sent).final().end())) == []
+
+
+def test_a_pause_excuses_its_own_session_and_no_later_request() -> None:
+    story = Story().turn("go").reply("Let me", stop="pause_turn").reply("see.")
+    assert codes(ends_with_user(story.reply("again").end())) == ["ends_with_user.assistant"]
+
+
+def test_a_recording_may_have_a_prefill() -> None:
+    story = Story(world="recording").turn("go").reply("x", messages=[user("go"), assistant("{")])
+    assert codes(ends_with_user(story.end())) == []

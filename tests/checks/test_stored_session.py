@@ -1,0 +1,214 @@
+"""Stored rows: as lived, each once, and in time.
+
+MERGED: What a start reads back: the session that is stored.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.durability import durable_first
+from harness.checks.stored_session import reload_equivalence
+from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
+
+
+def _two_turns() -> Story:
+    story = Story().turn("one").reply(use("list")).tool().reply("first").final()
+    return story.turn("two").reply("second").final()
+
+
+def test_what_an_honest_agent_stores_is_what_it_lived() -> None:
+    history = _two_turns().end()
+    assert not list(reload_equivalence(history))
+    assert not list(durable_first(history))
+
+
+def test_the_same_words_in_two_turns_are_no_duplicate() -> None:
+    story = Story().turn("yes").reply("ok").final().turn("yes").reply("ok").final()
+    assert not list(reload_equivalence(story.end()))
+
+
+def test_a_reply_that_was_delivered_and_not_stored_is_lost() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply("x").final()
+    sent = story.called
+    (finding,) = reload_equivalence(story.end())
+    assert finding.code == "reload_equivalence.lost_reply"
+    assert finding.events == (sent, story.last)
+
+
+def test_an_inbound_message_that_is_not_stored_is_lost_although_roles_alternate() -> None:
+    story = Story(stores=False).turn("one").row(user("other")).reply("x").row(assistant("x"))
+    assert codes(reload_equivalence(story.final().end())) == ["reload_equivalence.lost_inbound"]
+
+
+def test_an_inbound_message_without_a_label_is_known_by_its_text() -> None:
+    story = Story(stores=False).turn("one two").row(user("[12:00]\none  two")).reply("x")
+    assert not list(reload_equivalence(story.row(assistant("x")).final().end()))
+
+
+def test_a_reply_before_its_question_is_out_of_order() -> None:
+    story = Story(stores=False).turn("one").reply("x").row(assistant("x"), user("one"))
+    assert codes(reload_equivalence(story.final().end())) == ["reload_equivalence.order"]
+
+
+def test_a_message_stored_again_is_a_duplicate() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), user("one"), labels=["m1", "m1"])
+    event = story.last
+    story.reply("x").row(assistant("x")).final()
+    (finding,) = reload_equivalence(story.end())
+    assert (finding.code, finding.events) == ("reload_equivalence.duplicate", (event,))
+
+
+def test_a_history_that_is_written_again_is_found_row_by_row() -> None:
+    story = _two_turns().turn("three")
+    story.row(user("one"), assistant("first")).reply("x").final()
+    assert codes(reload_equivalence(story.end())) == ["reload_equivalence.duplicate"] * 2
+
+
+def test_tool_rows_stored_again_are_duplicates() -> None:
+    story = Story().turn("one").reply(use("list", id="t")).tool().reply("x").final()
+    story.row(assistant(use("list", id="t")))
+    assert codes(reload_equivalence(story.end())) == ["reload_equivalence.duplicate"]
+
+
+def test_an_id_that_the_model_gives_again_makes_no_duplicate() -> None:
+    story = Story().turn("one")
+    for _ in range(2):
+        story.reply(use("list", id="same")).tool()
+    story.reply("x").final().turn("two").reply(use("list", id="same")).tool().reply("y").final()
+    assert not list(reload_equivalence(story.end()))
+
+
+def test_a_session_that_begins_with_repeated_rows_is_taken_as_it_is() -> None:
+    call = assistant(use("list", id="same"))
+    story = Story().row(call, results(ToolResult("same", "a")), call).turn("one").reply("x").final()
+    assert not list(reload_equivalence(story.end()))
+    again = Story().row(call).turn("one").row(call).reply("x").final()
+    assert codes(reload_equivalence(again.end())) == ["reload_equivalence.duplicate"]
+
+
+def test_rows_that_vanish_are_reported() -> None:
+    story = _two_turns().gone("r1", "r2")
+    event = story.last
+    (finding,) = reload_equivalence(story.end())
+    assert (finding.code, finding.events) == ("reload_equivalence.gone", (event,))
+
+
+def test_rows_that_a_compaction_replaces_may_vanish() -> None:
+    story = _two_turns().turn("three").reply("sum", purpose="compact").gone("r1", "r2")
+    assert not list(reload_equivalence(story.reply("x").final().end()))
+
+
+def test_rows_may_vanish_just_before_the_notice_of_a_compaction() -> None:
+    story = _two_turns().turn("three").gone("r1").say("compacted", "compaction")
+    assert not list(reload_equivalence(story.reply("x").final().end()))
+
+
+def test_a_question_that_says_something_else_is_changed() -> None:
+    story = _two_turns().change("r1", user("one\n\ntwo"))
+    event = story.last
+    (finding,) = reload_equivalence(story.end())
+    assert (finding.code, finding.events) == ("reload_equivalence.changed", (event,))
+
+
+def test_an_answer_may_grow_while_it_comes() -> None:
+    story = Story(stores=False).turn("one").row(user("one")).reply("hello").row(assistant("he"))
+    assert not list(reload_equivalence(story.change("r2", assistant("hello")).final().end()))
+
+
+def test_an_answer_that_loses_a_call_is_changed() -> None:
+    story = Story().turn("one").reply(use("list")).tool().reply("x").final()
+    story.change("r2", Message("assistant"))
+    assert codes(reload_equivalence(story.end())) == ["reload_equivalence.changed"]
+
+
+def test_the_model_is_asked_after_the_message_is_stored() -> None:
+    story = Story(stores=False).turn("one")
+    taken = story.last
+    story.reply("x")
+    asked = story.called
+    story.row(user("one"), assistant("x")).final()
+    (finding,) = durable_first(story.end())
+    assert (finding.code, finding.events) == ("durable_first.inbound", (taken, asked))
+
+
+def test_a_reply_is_delivered_after_it_is_stored() -> None:
+    story = Story(stores=False).turn("one").row(user("one")).reply("x").final()
+    sent = story.called
+    (finding,) = durable_first(story.row(assistant("x")).end())
+    assert (finding.code, finding.events) == ("durable_first.reply", (sent,))
+
+
+def test_a_row_that_is_not_durable_does_not_count() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), durable=False).reply("x")
+    assert codes(durable_first(story.row(assistant("x")).final().end())) == [
+        "durable_first.inbound"
+    ]
+
+
+def test_a_notice_need_not_be_stored() -> None:
+    assert not list(durable_first(Story().turn("one").say("working", "notice").reply("x").end()))
+
+
+def test_a_message_that_comes_again_without_its_text_was_not_blank_when_it_was_stored() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).killed().take("", "m1")
+    assert "reload_equivalence.blank" not in codes(reload_equivalence(story.end()))
+    blank = Story(stores=False).take("", "m1").row(user("-"), labels=["m1"]).reply("x").final()
+    assert "reload_equivalence.blank" in codes(reload_equivalence(blank.end()))
+
+
+PAST = (user("My name is Ada."), assistant("Hello, Ada."))
+
+
+def _begun(*stored: Message, live: tuple[Message, ...] | None = None) -> Story:
+    """An agent starts on a stored session, and works with what it has of it."""
+    story = Story(stores=False).row(*stored)
+    story.live += stored if live is None else live
+    story.turn("Who am I?").row(user("Who am I?"), labels=["m1"])
+    return story.reply("Ada.").row(assistant("Ada.")).final()
+
+
+def test_an_agent_that_goes_on_where_it_was() -> None:
+    assert not list(reload_equivalence(_begun(*PAST).end()))
+
+
+def test_a_blank_page_is_a_finding() -> None:
+    story = _begun(*PAST, live=())
+    (finding,) = reload_equivalence(story.end())
+    assert finding.code == "reload_equivalence.forgotten"
+    assert finding.events[0] == 1
+
+
+def test_only_what_was_said_last_is_asked_for() -> None:
+    long = (*PAST, user("I live in Oslo."), assistant("A fine place."))
+    assert not list(reload_equivalence(_begun(*long, live=long[2:]).end()))
+    forgot = _begun(*long, live=PAST)
+    assert codes(reload_equivalence(forgot.end())) == ["reload_equivalence.forgotten"]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        (user("My name is Ada."),),
+        (assistant("Hello, Ada."),),
+        (user(""), assistant("Hello, Ada.")),
+        (results(), assistant("Hello, Ada.")),
+        (user("Look."), Message("assistant", (Text("I will."), use("list", id="t1")))),
+    ],
+    ids=["no reply", "no question", "a blank one", "no words of the user's", "work in progress"],
+)
+def test_what_no_request_need_hold_may_be_left_out(stored: tuple[Message, ...]) -> None:
+    assert not list(reload_equivalence(_begun(*stored, live=()).end()))
+
+
+def test_a_reply_that_was_taken_out_of_the_store_is_not_asked_for() -> None:
+    story = Story(stores=False).row(*PAST).gone("r1", "r2")
+    story.turn("Hi.").row(user("Hi."), labels=["m1"]).reply("Yes?").row(assistant("Yes?")).final()
+    assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))
+
+
+def test_a_summary_may_stand_in_the_place_of_the_past() -> None:
+    story = Story(stores=False).row(*PAST).turn("Who am I?").row(user("Who am I?"), labels=["m1"])
+    story.reply("The user is Ada.", purpose="compact").reply("Ada.").row(assistant("Ada.")).final()
+    assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))

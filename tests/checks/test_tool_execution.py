@@ -1,0 +1,166 @@
+"""Tools that run with what the model said, and with what it did not.
+
+MERGED: Calls that are carried out once, and calls that are carried out again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.checks.tool_execution import args_complete, effect_once
+from harness.core.values.calls import ToolRequest
+from tests.checks.histories import Story, codes, use
+
+
+def _run(
+    block: Any, *, input: Any = None, error: bool = False, world: str = "", **reply: Any
+) -> Any:
+    story = Story(world=world or "simulate").turn("go").reply(block, **reply)
+    asked = story.called
+    story.tool("x", input=input, error=error)
+    ran = story.called
+    return list(args_complete(story.reply("done").final().end())), (asked, ran)
+
+
+def test_a_whole_call_is_run() -> None:
+    assert _run(use("write", {"path": "a"}))[0] == []
+
+
+def test_a_call_of_an_answer_that_was_cut_is_not_run() -> None:
+    found, events = _run(use("write", {"path": "a"}), complete=False)
+    assert codes(found) == ["args_complete.incomplete"]
+    assert found[0].events == events
+
+
+@pytest.mark.parametrize("stop", ["max_tokens", "length", None, "refusal"])
+def test_a_call_of_a_truncated_answer_is_not_run(stop: str | None) -> None:
+    found, events = _run(use("write", {"path": "a"}), stop=stop)
+    assert codes(found) == ["args_complete.truncated"]
+    assert found[0].events == events
+
+
+def test_a_call_is_run_with_the_input_that_was_said() -> None:
+    found, events = _run(use("write", {"path": "a"}), input={"path": "b"})
+    assert codes(found) == ["args_complete.changed"]
+    assert found[0].events == events
+
+
+def test_an_input_that_does_not_parse_is_not_repaired() -> None:
+    block = type(use("write"))("", "write", '{"path": "a')
+    assert codes(_run(block, input={"path": "a"})[0]) == ["args_complete.changed"]
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    said = use("write", {"path": "a", "mode": 1})
+    assert _run(said, input={"mode": 1, "path": "a"})[0] == []
+
+
+@pytest.mark.parametrize("empty", [None, "", {}])
+def test_an_empty_input_for_a_tool_that_requires_one_is_not_run(empty: Any) -> None:
+    block = type(use("write"))("", "write", empty)
+    assert codes(_run(block, input={})[0]) == ["args_complete.empty_input"]
+
+
+@pytest.mark.parametrize("name", ["list", "poll"])
+def test_an_empty_input_for_a_tool_that_requires_none_is_run(name: str) -> None:
+    assert _run(use(name))[0] == []
+
+
+def test_a_call_that_is_refused_breaks_nothing() -> None:
+    story = Story().turn("go").reply(use("write"), stop="max_tokens").refuse().reply("x").final()
+    assert not list(args_complete(story.end()))
+
+
+def test_the_retry_of_a_cut_answer_is_run() -> None:
+    story = Story().turn("go").reply(use("list", id="t"), complete=False)
+    story.reply(use("list", id="t"), messages=story.live[:1]).tool()
+    assert not list(args_complete(story.end()))
+
+
+def test_in_a_recording_a_failed_call_may_never_have_run() -> None:
+    assert _run(use("write"), error=True, world="recording")[0] == []
+    assert codes(_run(use("write"), world="recording")[0]) == ["args_complete.empty_input"]
+
+
+def test_a_recording_need_not_say_why_an_answer_stopped() -> None:
+    assert _run(use("list"), stop=None, world="recording")[0] == []
+
+
+ADD = use("write", {"path": "a"}, id="t")
+
+
+def _effect(story: Story, key: str = "") -> Story:
+    """The tool that ran last has changed the world."""
+    ran = story.history.trace.executions[-1].called.key
+    story.history.effect(
+        at_ms=0, session="main", turn=1, key=ran, name="booked", idempotency_key=key
+    )
+    return story
+
+
+def _again(story: Story, *, error: bool = False) -> Story:
+    """The call that ran last is run again."""
+    story._asked.insert(0, ADD)
+    return story.tool("x", error=error)
+
+
+def _ran(*, error: bool = False) -> Story:
+    return Story().turn("go").reply(ADD).tool("x", error=error)
+
+
+def test_one_run_of_each_call_is_fine() -> None:
+    story = _effect(_ran()).reply(use("write", {"path": "a"}, id="u"))
+    assert not list(effect_once(_effect(story.tool()).reply("done").final().end()))
+
+
+def test_a_call_that_was_run_is_not_run_again() -> None:
+    story = _ran()
+    first = story.called
+    _again(story)
+    (finding,) = effect_once(story.end())
+    assert (finding.code, finding.events) == ("effect_once.again", (first, story.called))
+
+
+def test_an_effect_of_one_call_happens_once() -> None:
+    story = _effect(_ran())
+    first = story.last
+    second = _effect(_again(story)).last
+    found = list(effect_once(story.end()))
+    assert codes(found) == ["effect_once.again", "effect_once.effect"]
+    assert found[1].events == (first, second)
+
+
+def test_a_call_that_failed_without_an_effect_may_be_tried_again() -> None:
+    assert not list(effect_once(_again(_ran(error=True)).end()))
+
+
+def test_a_failure_does_not_undo_an_effect() -> None:
+    story = _effect(_again(_effect(_ran(error=True))))
+    assert codes(effect_once(story.end())) == ["effect_once.effect"]
+
+
+def test_an_idempotency_key_makes_two_runs_one_effect() -> None:
+    story = _effect(_again(_effect(_ran(error=True), "k")), "k")
+    assert not list(effect_once(story.end()))
+
+
+def test_an_id_that_a_later_answer_uses_again_is_another_call() -> None:
+    story = _effect(_ran()).reply(ADD)
+    assert not list(effect_once(_effect(story.tool()).end()))
+
+
+def test_a_run_that_nobody_asked_for_is_not_judged_here() -> None:
+    story = Story().turn("go")
+    for index in ("1", "2"):
+        request = ToolRequest("x", "write", {})
+        where = {"at_ms": 0, "session": "main", "turn": 1, "key": f"main/tool#{index}"}
+        story.history.called(**where, seam="tool", request=request)
+        story.history.answered(**where, seam="tool", value={"content": "ok"})
+    assert not list(effect_once(story.end()))
+
+
+def test_a_recording_is_left_alone() -> None:
+    story = Story(world="recording").turn("go").reply(ADD).tool()
+    assert not list(effect_once(_again(story).end()))

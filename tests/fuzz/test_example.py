@@ -1,0 +1,96 @@
+"""Examples: the same choices are the same run, and what counts as a finding of the agent."""
+
+from __future__ import annotations
+
+from random import Random
+
+import msgspec
+import pytest
+
+from harness.agent import agent, build
+from harness.agent.turn_policy import Policy
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.values.brief import Brief
+from harness.fuzz.example import HUNG, OWED, UNASKED, draw, genuine, options_of, play, run_of
+from harness.runner import run
+from harness.targets import of_callable
+from harness.targets.spec import resolve
+
+REFERENCE = of_callable(agent)
+GREETING = (InboxItem(text="Hello"),)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_example_is_played_alike_from_its_choices(seed: int) -> None:
+    options = options_of(REFERENCE)
+    scenario, choices = draw((), Random(seed), options)
+    again, same = draw(choices, Random(99), options)
+    assert (again, same) == (scenario, choices)
+    assert play(again, choices, REFERENCE, 1) == play(scenario, choices, REFERENCE, 1)
+
+
+def test_what_a_generated_scenario_is_owed_is_no_finding() -> None:
+    silent = FaultSpec(kind="http.status", when=9)
+    owing = Scenario(
+        name="owing", inbox=GREETING, script=(Turn(say="a"), Turn(say="b")), faults=(silent,)
+    )
+    played = run(owing, agent)
+    assert {f.code for f in played.verdict.findings} == OWED - {"script.exhausted"}
+    assert genuine(played) == {}
+
+
+def _deaf(brief: object) -> None:
+    """An agent that takes nothing and asks nobody."""
+
+
+def test_an_agent_that_never_asks_is_found_unless_a_fault_has_left_nothing_to_ask() -> None:
+    plain = Scenario(name="plain", inbox=GREETING, script=(Turn(say="a", optional=True),))
+    assert UNASKED in genuine(run_of(plain, of_callable(_deaf)))
+    nothing = FaultSpec(kind="gateway.attachment_only", on="inbox", often="forever")
+    emptied = Scenario(name="emptied", inbox=GREETING, script=plain.script, faults=(nothing,))
+    played = run_of(emptied, REFERENCE)
+    assert UNASKED in {f.code for f in played.verdict.findings}
+    assert genuine(played) == {}
+
+
+def _spinning(brief: Brief) -> None:
+    """An agent that is caught in a loop of its own, once it has a message."""
+    for _ in brief.inbox():
+        while True:
+            pass
+
+
+def test_an_agent_that_hangs_is_found_and_what_follows_from_it_is_not() -> None:
+    scenario = Scenario(name="hangs", inbox=GREETING, limits=Limits(real_s=0.2))
+    played = run_of(scenario, of_callable(_spinning))
+    assert len({f.code for f in played.verdict.findings}) > 1
+    assert set(genuine(played)) == {HUNG}
+
+
+def _insatiable(brief: Brief) -> None:
+    """The reference agent without its guards and its bounds."""
+    build(brief, guards=lambda tools: (), policy=Policy(max_model_calls=10_000)).run()
+
+
+def test_an_agent_that_asks_for_ever_is_found_at_a_limit() -> None:
+    target = of_callable(_insatiable, options={"client": "plain"})
+    limits = Limits(model_calls=60, tool_calls=60)
+    options = msgspec.structs.replace(options_of(target), limits=limits)
+    found: set[str] = set()
+    for seed in range(30):
+        scenario, _ = draw((), Random(seed), options)
+        found |= set(genuine(run_of(scenario, target)))
+    assert {"limit.model_calls", "bounded_turn.requests"} <= found
+
+
+def test_what_an_agent_prints_is_lost(capfd: pytest.CaptureFixture[str]) -> None:
+    def talking(brief: object) -> None:
+        print("a great deal")
+
+    run_of(Scenario(name="plain", inbox=GREETING), of_callable(talking))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_server_gets_no_scenario_that_would_end_it() -> None:
+    assert options_of(REFERENCE).kills
+    assert not options_of(resolve("http://127.0.0.1:9/run")).kills
