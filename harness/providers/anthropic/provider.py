@@ -14,6 +14,7 @@ from harness.core.transition.ports import Parsed, Reader, Violation
 from harness.core.values.calls import ProviderRequest
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError, Facts
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.anthropic import reply, response, validator
 from harness.providers.anthropic.models import info, listed
 from harness.providers.anthropic.record import RECORD
@@ -82,3 +83,9 @@ class AnthropicProvider:
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
         return TABLE.refusals()
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.anthropic.traits import TRAITS
+
+        return TRAITS
