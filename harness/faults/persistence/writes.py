@@ -18,7 +18,14 @@ from harness.core.values.strict import Count, Seconds
 from harness.faults.persistence.store_records import fact, on, records, row
 
 STAGE = dict.fromkeys(
-    "full_at_flush partial_write killed_at_write torn_write power_cut power_cut_reordered".split(),
+    [
+        "full_at_flush",
+        "partial_write",
+        "killed_at_write",
+        "torn_write",
+        "power_cut",
+        "power_cut_reordered",
+    ],
     "bytes",
 )
 
