@@ -11,6 +11,7 @@ from __future__ import annotations
 from harness.core.transition.ports import Reader, Violation
 from harness.core.values.calls import ProviderRequest
 from harness.core.values.plans import ApiError, Facts
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.anthropic import reply, request, response, validator
 from harness.providers.anthropic.models import info, listed
 from harness.providers.anthropic.record import RECORD
@@ -74,3 +75,9 @@ class AnthropicProvider:
     question = staticmethod(question)
     facts = staticmethod(facts)
     write_facts = staticmethod(reply.write_facts)
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.anthropic.traits import TRAITS
+
+        return TRAITS

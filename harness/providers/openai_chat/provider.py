@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.openai_chat import blocks, reply, request, response, validator
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.request import OpenAIChatReader
@@ -29,3 +30,9 @@ class OpenAIChatProvider:
     parse = staticmethod(response.parse)
     refuse = staticmethod(validator.refuse)
     refusals = staticmethod(TABLE.refusals)
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.openai_chat.traits import TRAITS
+
+        return TRAITS

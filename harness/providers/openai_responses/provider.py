@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Message
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.openai_responses import blocks, reply, request, response
 from harness.providers.openai_responses.blocks import items_of
 from harness.providers.openai_responses.conversations import ItemPath
@@ -42,3 +43,9 @@ class OpenAIResponsesProvider:
         for n, item in enumerate(items_of(messages)):
             path.take(item, known, n)
         return path.finish()
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.openai_responses.traits import TRAITS
+
+        return TRAITS
