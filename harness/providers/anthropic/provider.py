@@ -12,7 +12,7 @@ from harness.core.transition.ports import Reader, Violation
 from harness.core.values.calls import ProviderRequest
 from harness.core.values.plans import ApiError, Facts
 from harness.core.values.provider_traits import ProviderTraits
-from harness.providers.anthropic import reply, request, response, validator
+from harness.providers.anthropic import blocks, reply, request, response, validator
 from harness.providers.anthropic.models import info, listed
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
@@ -57,7 +57,14 @@ class AnthropicProvider:
 
     name, record = RECORD.name, RECORD
     recorded = RecordedApi(
-        request.recorded_request, response.recorded_answer, request.recorded_messages
+        name=RECORD.name,
+        paths=RECORD.recorded_paths,
+        field=RECORD.messages_field,
+        framed=True,
+        marks=blocks.is_own,
+        request=request.recorded_request,
+        answer=response.recorded_answer,
+        messages=request.recorded_messages,
     )
 
     def paths(self) -> tuple[str, ...]:

@@ -254,15 +254,19 @@ _RECORDED_TEXTS = {"text": "text", "": "text"}
 
 
 def recorded_messages(values: Iterable[dict[str, Json]]) -> Iterator[Message]:
-    """Messages of a recording, also of the many that speak this API with oddities of their own.
+    """Messages of a recording."""
+    return map(recorded_message, values)
+
+
+def recorded_message(value: dict[str, Json]) -> Message:
+    """A message of a recording, also of the many that speak this API with oddities of their own.
 
     A failing result may have its text only in `error`; arguments are any JSON text, or the value
     itself; the functions of old have no ids. Fields without a name in the core are left out.
     """
-    for value in values:
-        role = f.text(value.get("role")) or "assistant"
-        is_result = role in RESULT_ROLES
-        yield Message(role, (_recorded_result(value),) if is_result else (*_recorded(value),))
+    role = f.text(value.get("role")) or "assistant"
+    is_result = role in RESULT_ROLES
+    return Message(role, (_recorded_result(value),) if is_result else (*_recorded(value),))
 
 
 def _recorded_result(value: dict[str, Json]) -> ToolResult:

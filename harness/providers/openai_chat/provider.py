@@ -15,7 +15,13 @@ class OpenAIChatProvider:
 
     name, record = RECORD.name, RECORD
     recorded = RecordedApi(
-        request.recorded_request, response.recorded_answer, blocks.recorded_messages
+        name=RECORD.name,
+        paths=RECORD.recorded_paths,
+        field=RECORD.messages_field,
+        answered_by="choices",
+        request=request.recorded_request,
+        answer=response.recorded_answer,
+        messages=blocks.recorded_messages,
     )
 
     def paths(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message, Text
-from harness.providers.openai_chat.blocks import arguments_to, recorded_messages, said
+from harness.providers.openai_chat.blocks import arguments_to, recorded_message, said
 from harness.providers.openai_chat.errors import error_of
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
@@ -224,4 +224,4 @@ def _usual(choice: dict[str, Json]) -> dict[str, Json]:
 def _recorded_message(said: Json) -> Message | None:
     if not isinstance(said, dict):
         return None
-    return next(recorded_messages([{"role": "assistant", **said}]))
+    return recorded_message({"role": "assistant", **said})

@@ -364,3 +364,8 @@ def _recorded_call(item: dict[str, Json], kind: str) -> ToolUse:
 def _recorded_result(item: dict[str, Json]) -> ToolResult:
     content = item["output"] if "output" in item else item.get("tools")
     return ToolResult(f.text(item.get("call_id")), f.result_content(content, _RECORDED_TEXTS))
+
+
+def is_own(message: dict[str, Json]) -> bool:
+    """Whether an entry of a recorded list is an item, as only this API has them."""
+    return message.get("type") in ("function_call", RESULT, "reasoning", "message")

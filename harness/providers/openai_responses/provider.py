@@ -22,7 +22,14 @@ class OpenAIResponsesProvider:
 
     name, record = RECORD.name, RECORD
     recorded = RecordedApi(
-        request.recorded_request, response.recorded_answer, blocks.recorded_messages
+        name=RECORD.name,
+        paths=RECORD.recorded_paths,
+        field=RECORD.messages_field,
+        answered_by="output",
+        marks=blocks.is_own,
+        request=request.recorded_request,
+        answer=response.recorded_answer,
+        messages=blocks.recorded_messages,
     )
 
     def paths(self) -> tuple[str, ...]:

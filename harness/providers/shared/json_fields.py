@@ -32,13 +32,22 @@ class RecordedRequest(msgspec.Struct, frozen=True):
     stateful: bool = False
 
 
-class RecordedApi(msgspec.Struct, frozen=True):
+class RecordedApi(msgspec.Struct, frozen=True, kw_only=True):
     """How recordings of an API are read; no function raises, whatever JSON it is given.
 
-    `request` is None for what has no list of messages; `answer` takes a body and its content type;
-    `messages` are the entries of a list, as a request or a log holds them.
+    `paths` are patterns for the ends of paths at which the API is spoken, `field` is the one of a
+    request that lists its messages, `answered_by` one that only its answers have, "" for none.
+    `marks` says whether a message can be of this API alone. `request` is None for what has no list
+    of messages; `answer` takes a body and its content type; `messages` are the entries of a list,
+    as a request or a log holds them. `framed`: behind a gateway, events may come in frames.
     """
 
+    name: str
+    paths: tuple[str, ...]
+    field: str = "messages"
+    answered_by: str = ""
+    marks: Callable[[dict[str, Json]], bool] = lambda message: False
+    framed: bool = False
     request: Callable[[dict[str, Json]], RecordedRequest | None]
     answer: Callable[[bytes, str], Parsed]
     messages: Callable[[Iterable[dict[str, Json]]], Iterator[Message]]
