@@ -58,9 +58,12 @@ def document() -> dict[str, Any]:
 
 def _short_forms(keys: dict[str, Any]) -> dict[str, Any]:
     """The keys that a file may say more shortly, or for several runs at once."""
+    from harness import providers
+
     settings = keys["checks"]
     check = {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1}]}
-    wire = keys["wire"]
+    wire = {**keys["wire"], "enum": [*providers.names()]}
+    wire.pop("type")
     return {
         "stream": {"enum": [True, False, "both"], "default": False},
         "wire": {"anyOf": [wire, {"type": "array", "items": wire, "minItems": 1}]},

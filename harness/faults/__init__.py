@@ -21,7 +21,7 @@ from types import FunctionType, MappingProxyType
 
 import msgspec
 
-from harness.core.scenario.scenario import FaultSpec
+from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec
 from harness.core.transition.arming import ON, ArmedFault, seam_of
 from harness.core.transition.ports import FaultFunction, Moment
 from harness.core.values.calls import (
@@ -159,7 +159,7 @@ def arm(
         raise InputError(f"fault {spec.kind}: {what}", place)
     layer = "" if spec.kind.startswith(f"{fault.layer}.") else fault.layer
     function, stage = fault.function, fault.stage
-    return ArmedFault(spec, function, stage, wire or "anthropic", refusals, layer, traits)
+    return ArmedFault(spec, function, stage, wire or DEFAULT_WIRE, refusals, layer, traits)
 
 
 def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import ShrunkFinding
@@ -27,7 +28,7 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
 
     target: str
     seed: int
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
     v: int = VERSION
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harness.core.history.events import Answered, Called
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import Options, scenario_of
@@ -62,9 +62,9 @@ class PlayedExample(msgspec.Struct, frozen=True):
     model_calls: int = 0
 
 
-def options_of(target: TargetSpec, wire: str = "anthropic") -> Options:
+def options_of(target: TargetSpec, wire: str = DEFAULT_WIRE) -> Options:
     """What scenarios may hold for a target: nothing that would not be applicable to it."""
-    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")  # type: ignore[arg-type]
+    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")
 
 
 def draw(given: Sequence[int], random: Random, options: Options) -> tuple[Scenario, Choices]:

@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 
-from harness import faults
-from harness.core.scenario.scenario import FaultSpec, Times, When
+from harness import faults, providers
+from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec, Times, When
 from harness.core.transition.arming import seam_of
 from harness.core.values.messages import Json
 from harness.faults import Fault
@@ -220,7 +220,7 @@ def faults_of(
     choose: Choose,
     patterns: Sequence[str] = ("*",),
     *,
-    wire: str = "anthropic",
+    wire: str = DEFAULT_WIRE,
     tools: bool = True,
     kills: bool = True,
     mean: float = 1.0,
@@ -243,7 +243,7 @@ def faults_of(
 
 def reachable(struck: Sequence[FaultSpec], wire: str, stream: bool) -> tuple[FaultSpec, ...]:
     """The faults that a client of this wire can meet."""
-    stops_early = stream and wire.startswith("openai")
+    stops_early = stream and not providers.by_name(wire).traits().reads_past_the_end
     return tuple(spec for spec in struck if not (stops_early and spec.kind in AFTER_THE_LAST_EVENT))
 
 
@@ -253,7 +253,7 @@ def fault_of(choose: Choose, fault: Fault) -> FaultSpec:
 
 
 def matching(
-    patterns: Sequence[str], wire: str = "anthropic", tools: bool = True, kills: bool = True
+    patterns: Sequence[str], wire: str = DEFAULT_WIRE, tools: bool = True, kills: bool = True
 ) -> tuple[Fault, ...]:
     """The faults whose kind matches a pattern (`http.*`), and that can strike in such a run."""
     return tuple(

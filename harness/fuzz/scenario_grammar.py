@@ -12,7 +12,15 @@ from functools import cache
 
 import msgspec
 
-from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Session, WireName
+from harness import providers
+from harness.core.scenario.scenario import (
+    DEFAULT_WIRE,
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    Session,
+)
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick
 from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
@@ -32,14 +40,9 @@ NAME = "generated"
 WINDOWS = (None, None, None, 2_000, 400, 200)
 """Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
 
-SIZELESS_REFUSALS = ("openai-responses", "bedrock")
-"""Wires and dialects whose refusal says neither the size nor the window: of a window that is tiny
-nobody then knows what fits, not even what asks for a summary."""
-
 SMALLEST_SIZELESS_WINDOW = 1_000
-
-DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
-"""The dialects of a wire; a wire that is not here has one."""
+"""The smallest window where a refusal says neither the size nor the window: of a tiny one nobody
+then knows what fits, not even what asks for a summary."""
 
 LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
 """Room for five turns that a slow provider drags on until their budget is spent, and for as many
@@ -61,7 +64,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     scenarios have nothing of the kind, and at most a fault that passes: see `calm`.
     """
 
-    wire: WireName = "anthropic"
+    wire: str = DEFAULT_WIRE
     tools: Mapping[str, Mapping[str, Json]] = msgspec.field(default_factory=lambda: TOOLS)
     max_rounds: int = 3
     max_messages: int = 5
@@ -144,7 +147,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
     )
     tools = tools_of(choose, options.tools)
-    dialect = pick(choose, DIALECTS.get(options.wire, ("",)))
+    dialect = pick(choose, providers.record(options.wire).dialects.generated)
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
     return Scenario(
@@ -169,7 +172,7 @@ def _window(
     if not options.windows or _hides(struck):
         return None
     window = pick(choose, WINDOWS)
-    is_untold = options.wire in SIZELESS_REFUSALS or dialect in SIZELESS_REFUSALS
+    is_untold = dialect in providers.record(options.wire).dialects.untold
     return max(window, SMALLEST_SIZELESS_WINDOW) if window and is_untold else window
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
+from harness.core.scenario.scenario import DEFAULT_WIRE, Times, ToolScript, ToolTurn, Turn
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick, some
 from harness.fuzz.sample_texts import BLANKS, UNEVEN, WORDS, word
@@ -112,7 +112,7 @@ Tools: TypeAlias = Mapping[str, Mapping[str, Json]]
 def script_of(
     choose: Choose,
     max_turns: int = 8,
-    wire: str = "anthropic",
+    wire: str = DEFAULT_WIRE,
     *,
     spirals: bool = True,
     odd: bool = True,
@@ -124,7 +124,7 @@ def script_of(
     """
     often = TIMES if spirals else TIMES[:1]
     known = TURNS if odd else TURNS[:PLAIN]
-    turns = known if wire == "anthropic" else tuple(t for t in known if _is_common(t(0)))
+    turns = known if wire == DEFAULT_WIRE else tuple(t for t in known if _is_common(t(0)))
     said = [
         _repeated(turns[n % len(turns)], n // len(turns))
         for n in some(choose, len(turns) * len(WORDS) * len(often), max_turns, mean=3)

@@ -37,7 +37,8 @@ _OF_VALUES = {
 }
 """What strikes on a seam without bytes in the place of what does on one with them."""
 
-_WATCHED = ("loop-harness", "anthropic", "openai", "httpx2", "httpx")
+_SDKS = (record.sdk.package for record in providers.records())
+_WATCHED = ("loop-harness", *dict.fromkeys(_SDKS), "httpx2", "httpx")
 
 
 def transition_for(

@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from harness import providers
 from harness.clock import Clock
 from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Plan, Step
@@ -31,13 +32,6 @@ from harness.transports.sdk_clients import without_certificates
 
 LIBRARIES = ("httpx2", "httpx")
 CANARY = "http://127.0.0.1:1/loop-harness-canary"
-HOSTS = {
-    "anthropic": "https://api.anthropic.com",
-    "openai-chat": "https://api.openai.com",
-    "openai-responses": "https://api.openai.com",
-}
-"""Where the clients of a wire go when nobody tells them otherwise."""
-
 _OURS, _ASYNC = "loop-harness", "loop-harness-async"
 
 
@@ -67,7 +61,7 @@ def mounted_by_option(wanted: object, dispatcher: Dispatcher) -> Iterator[None]:
     if not wanted:
         yield
         return
-    provider = HOSTS[dispatcher.transition.scenario.wire]
+    provider = providers.record(dispatcher.transition.scenario.wire).url
     with mounted(dispatcher, [provider] if wanted is True else str(wanted).split(",")):
         yield
 

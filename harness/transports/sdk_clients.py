@@ -12,6 +12,7 @@ import ssl
 from contextlib import suppress
 from typing import Any
 
+from harness import providers
 from harness.core.values.errors import InputError
 
 BASE_URL = "http://loop-harness.invalid"
@@ -19,10 +20,7 @@ BASE_URL = "http://loop-harness.invalid"
 
 API_KEY = "loop-harness"
 
-_SDKS = {
-    "anthropic": ("Anthropic", "AsyncAnthropic", BASE_URL),
-    "openai": ("OpenAI", "AsyncOpenAI", f"{BASE_URL}/v1"),
-}
+_SDKS = {record.sdk.package: record.sdk for record in providers.records()}
 
 
 DUMMY_KEY = "sk-dummy"
@@ -30,19 +28,18 @@ DUMMY_KEY = "sk-dummy"
 
 
 def model_environment(url: str) -> dict[str, str]:
-    """What the clients of both SDKs read from their environment, for a model at a URL."""
-    return {
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": DUMMY_KEY,
-        "OPENAI_BASE_URL": f"{url}/v1",
-        "OPENAI_API_KEY": DUMMY_KEY,
-    }
+    """What the clients of all SDKs read from their environment, for a model at a URL."""
+    named: dict[str, str] = {}
+    for sdk in _SDKS.values():
+        named[f"{sdk.variables}_BASE_URL"] = url + sdk.base_path
+        named[f"{sdk.variables}_API_KEY"] = DUMMY_KEY
+    return named
 
 
 def warm(wire: str) -> None:
     """Import the SDK of a wire, if it is installed, so that forked children need not."""
     with suppress(ImportError):
-        importlib.import_module("anthropic" if wire == "anthropic" else "openai")
+        importlib.import_module(providers.record(wire).sdk.package)
 
 
 def without_certificates() -> ssl.SSLContext:
@@ -59,14 +56,15 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
     installed.
     """
     try:
-        sdk = importlib.import_module(package)
+        module = importlib.import_module(package)
     except ImportError as error:
         raise InputError(f"this agent needs the package {package!r}: {error}") from error
-    sync_name, async_name, base_url = _SDKS[package]
-    http = sdk.DefaultAsyncHttpxClient if asynchronous else sdk.DefaultHttpxClient
-    usual = {"base_url": base_url, "api_key": API_KEY}
+    sdk = _SDKS[package]
+    http = module.DefaultAsyncHttpxClient if asynchronous else module.DefaultHttpxClient
+    usual = {"base_url": BASE_URL + sdk.base_path, "api_key": API_KEY}
     if "http_client" not in settings:
         to_loopback = transport is None
         way = {"verify": without_certificates()} if to_loopback else {"transport": transport}
         usual["http_client"] = http(**way)
-    return getattr(sdk, async_name if asynchronous else sync_name)(**usual | settings)
+    client = getattr(module, sdk.async_client if asynchronous else sdk.client)
+    return client(**usual | settings)

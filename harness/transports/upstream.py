@@ -19,11 +19,12 @@ import httpx2
 import msgspec
 
 from harness.core.values.errors import HarnessError, InputError
+from harness.providers import OPENAI_CHAT, records
 from harness.transports.http_connection import Request
 from harness.transports.sdk_clients import API_KEY, DUMMY_KEY, without_certificates
 
-HOSTS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
-"""The providers whose APIs there are wires for, and where they are."""
+_SDKS = {record.sdk.package: record for record in records()}
+"""The providers by their SDK: an SDK is for one home and one key."""
 
 DUMMY_KEYS = frozenset({API_KEY, DUMMY_KEY})
 """The keys that agents under test are given: they stand for the real one."""
@@ -71,13 +72,13 @@ def providers(environment: Mapping[str, str], upstream: str = "") -> dict[str, P
     """The providers that an environment names by the variables of their SDKs; `upstream` stands
     for all of them. Raises InputError for what is no URL."""
     found = {}
-    for name, home in HOSTS.items():
-        variable = f"{name.upper()}_BASE_URL"
+    for name, record in _SDKS.items():
+        variable, home = f"{record.sdk.variables}_BASE_URL", record.url
         url = upstream or environment.get(variable) or home
         if not re.match(r"https?://[^/\s]+", url):
             what = f"no URL of an API: {url!r}; as in {home}"
             raise InputError(what, "--upstream" if upstream else variable)
-        found[name] = ProviderAccess(url, environment.get(f"{name.upper()}_API_KEY", ""))
+        found[name] = ProviderAccess(url, environment.get(f"{record.sdk.variables}_API_KEY", ""))
     return found
 
 
@@ -168,8 +169,12 @@ def _decodable() -> frozenset[str]:
 
 def provider_of(path: str, headers: Mapping[str, str]) -> str:
     """Whose API a request is for; both have paths in common, such as that of the models."""
-    spoken_to = "anthropic-version" in headers or "x-api-key" in headers
-    return "anthropic" if spoken_to or path.startswith("/v1/messages") else "openai"
+    found = OPENAI_CHAT
+    for record in records():
+        if record.headers.identifying & headers.keys() or path.startswith(record.path):
+            found = record
+            break
+    return found.sdk.package
 
 
 def _joined(base: str, path: str, query: str) -> str:

@@ -16,7 +16,7 @@ import msgspec
 
 from harness.core.history.history import History
 from harness.core.history.past import Past
-from harness.core.scenario.scenario import FaultSpec, When
+from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec, When
 from harness.core.scenario.script import FOREVER
 from harness.core.transition.ports import FaultFunction, Moment
 from harness.core.values.calls import Call, InboxRequest, StoreRequest, ToolRequest
@@ -62,7 +62,7 @@ class ArmedFault:
         spec: FaultSpec,
         function: FaultFunction,
         stage: Stage,
-        wire: str = "anthropic",
+        wire: str = DEFAULT_WIRE,
         refusals: Mapping[str, ApiError] | None = None,
         layer: str = "",
         traits: ProviderTraits | None = None,

@@ -13,6 +13,7 @@ import msgspec
 
 from harness.core.history.events import StoredRow
 from harness.core.history.past import Past
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.calls import Call, ProviderRequest, Purpose
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, ToolSpec
@@ -75,9 +76,13 @@ class Reader(Protocol):
 
 
 class Provider(Protocol):
-    """A provider's API: bytes to values and back, and what its dialects refuse."""
+    """A provider's API: bytes to values and back, and what its dialects refuse.
+
+    `kept_headers` are headers of a request that the history keeps.
+    """
 
     name: str
+    kept_headers: tuple[str, ...]
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers."""
@@ -163,7 +168,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     past: Past
     draws: Draws
     firing: int
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
     refusals: Mapping[str, ApiError] = {}
     traits: ProviderTraits = ProviderTraits()
 
