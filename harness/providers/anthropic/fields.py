@@ -88,11 +88,10 @@ class AnthropicFields(RequestFields, frozen=True, gc=False):
     """What the fields say together, with what only this API asks of them.
 
     `violations` are fields that are missing (V32), of the wrong type (V35), or that do not go
-    together. `marks` counts the cache marks in them; `compacts`: the request asks for a summary.
+    together. `marks` counts the cache marks in them.
     """
 
     marks: int = 0
-    compacts: bool = False
 
 
 def field_memory(active: frozenset[str] = frozenset()) -> FieldMemory[AnthropicFields]:
@@ -114,7 +113,7 @@ def _said(fields: Fields, active: frozenset[str]) -> AnthropicFields:
         violations=tuple(_violations(fields, active)),
         settings={n: f.value for n, f in fields.items() if n not in _READ},
         marks=sum(field.marks for field in fields.values()),
-        compacts=value_of(fields, "compaction") is not None,
+        purpose="compact" if value_of(fields, "compaction") is not None else "",
     )
 
 

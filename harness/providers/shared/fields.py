@@ -6,11 +6,12 @@ System prompt and tools are the same bytes in nearly every request of a run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 
 from harness.core.transition.ports import Violation
+from harness.core.values.calls import Purpose
 from harness.core.values.messages import Json, ToolSpec
 
 
@@ -34,7 +35,8 @@ class RequestFields(msgspec.Struct, frozen=True, gc=False):
 
     `settings` are the fields that have no place of their own (`temperature`, `tool_choice`).
     `tools_offered`: the model may call a tool. `size_bytes` is their part in the size of the
-    prompt; `violations` are fields that are missing, wrong, or that do not go together.
+    prompt; `violations` are fields that are missing, wrong, or that do not go together; `purpose`
+    is what the request is for, where the API itself has a field that says so.
     """
 
     model: str = ""
@@ -46,6 +48,7 @@ class RequestFields(msgspec.Struct, frozen=True, gc=False):
     size_bytes: int = 0
     violations: tuple[Violation, ...] = ()
     settings: dict[str, Json] = {}
+    purpose: Purpose | Literal[""] = ""
 
 
 Said = TypeVar("Said", bound=RequestFields)

@@ -34,32 +34,28 @@ State = TypeVar("State", bound=FoldState)
 class Fold(Generic[State]):
     """The states of one list by the rules that are `active`.
 
-    `state` is the last one, `ids` gives the first place of each name.
+    `state` is the last of the `states`, `ids` gives the first place of each name.
     """
 
     def __init__(self, empty: State, active: frozenset[str]) -> None:
         self.active = active
         self._empty = self.state = empty
-        self._states: list[State] = []
+        self.states: list[State] = []
         self.ids: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        """How many entries there are."""
-        return len(self._states)
 
     def push(self, state: State) -> None:
         """Go one entry on, to this state."""
-        place = len(self._states)
-        self._states.append(state)
+        place = len(self.states)
+        self.states.append(state)
         self.state = state
         for id_ in state.ids:
             self.ids.setdefault(id_, place)
 
     def rewind(self, keep: int) -> None:
         """Forget all but the first `keep` entries."""
-        while len(self._states) > keep:
-            state = self._states.pop()
+        while len(self.states) > keep:
+            state = self.states.pop()
             for id_ in state.ids:
-                if self.ids.get(id_) == len(self._states):
+                if self.ids.get(id_) == len(self.states):
                     del self.ids[id_]
-        self.state = self._states[-1] if self._states else self._empty
+        self.state = self.states[-1] if self.states else self._empty

@@ -41,9 +41,9 @@ class MessageReader(Generic[Said, State, AnyReading]):
     """Reads the requests of one session, in order.
 
     A provider brings the fold of its rules and its fields, and fills in what is its own: `_extend`
-    folds new messages, `_ending` is what the request breaks as a whole, `_own` are the fields of
-    its kind of reading, `_malformed` and `_unreadable` say what is wrong with a message and with a
-    body that is none.
+    folds new messages, `_ending` is what the request breaks as a whole, `_memories` are fields of
+    its `kind` of reading, `_malformed` and `_unreadable` say what is wrong with a message and with
+    a body that is none.
     """
 
     kind: type[AnyReading]
@@ -60,6 +60,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         self._fold, self._fields = fold, fields
         self._last = LastRequest()
         self._messages: tuple[Message, ...] = ()
+        self._memories: dict[str, Any] = {}
 
     def read(self, body: bytes) -> AnyReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
@@ -74,6 +75,8 @@ class MessageReader(Generic[Said, State, AnyReading]):
             broken = self._unreadable(body, error)
         self._fields.take({})
         return self._refused(broken)
+
+    _read = read
 
     def _take(self, found: NewMessages) -> AnyReading:
         keep = found.keep
@@ -118,7 +121,8 @@ class MessageReader(Generic[Said, State, AnyReading]):
             tokens=size,
             violations=broken,
             settings=said.settings,
-            **self._own(),
+            purpose=said.purpose,
+            **self._memories,
         )
 
     def _refused(self, *found: Violation) -> AnyReading:
@@ -131,9 +135,6 @@ class MessageReader(Generic[Said, State, AnyReading]):
 
     def _follow(self, keep: int) -> None:
         """Called when the messages have changed behind the first `keep`."""
-
-    def _own(self) -> dict[str, Any]:
-        return {}
 
     def _extend(self, found: NewMessages) -> tuple[Message, ...]:
         raise NotImplementedError
