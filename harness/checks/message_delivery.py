@@ -25,6 +25,7 @@ from harness.checks.evidence.excuses import (
     LIMIT,
     REDELIVERY,
     Case,
+    Marks,
     holds_for,
 )
 from harness.checks.evidence.message_lists import squeeze
@@ -253,8 +254,9 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         for s in reversed(trace.sendings)
         if s.ends_turn and s.request.in_reply_to
     }
+    marks = Marks(trace)
     for turn in trace.turns.values():
-        if turn.delivery is None or holds_for(turn, trace, _NO_STRETCH):
+        if turn.delivery is None or holds_for(turn, marks, _NO_STRETCH):
             continue
         text, opened = squeeze(turn.text), turn.delivery.n
         requests = asked.get(turn.session, [])
