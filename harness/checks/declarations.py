@@ -88,7 +88,8 @@ def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]
 def counted_anew(*events: str) -> Callable[[_F], _F]:
     """Declare after which events a check begins its count anew.
 
-    Counts cannot be filtered afterwards, so the check applies these itself (`evidence.restarts`).
+    Counts cannot be filtered afterwards, so the check applies these itself
+    (`evidence.interruptions`).
     """
 
     def declare(check: _F) -> _F:
