@@ -20,13 +20,11 @@ from harness.core.values.plans import Head, Plan, Send
 from harness.faults.replies import reply_of, with_reply
 
 STAGE = {"missing_usage": "bytes", "model_echo_differs": "bytes", "count_tokens_disagrees": "bytes"}
-
 SEAMS = {
     "missing_usage": ("model", "provider"),
     "model_echo_differs": ("model", "provider"),
     "count_tokens_disagrees": ("model", "provider"),
 }
-
 CODES = {
     "null_content": ("H15",),
     "unknown_stop": ("H15",),
@@ -36,7 +34,6 @@ CODES = {
     "model_echo_differs": ("H16",),
     "count_tokens_disagrees": ("H20", "C15"),
 }
-
 WIRES = {"unknown_block": ("anthropic", "openai-responses"), "fallback_block": ("anthropic",)}
 
 _JSON = Head(200, {"content-type": "application/json"})
