@@ -101,9 +101,9 @@ def targets(_: Path | None = None) -> Iterator[Row]:
 
 def formats(_: Path | None = None) -> Iterator[Row]:
     """The formats of recordings that `judge` reads."""
-    from harness.recordings.read import FORMATS
+    from harness.recordings.recognition import formats as known
 
-    for name, kind in FORMATS.items():
+    for name, kind in known().items():
         yield {"name": name, "title": kind.title}
 
 

@@ -74,11 +74,11 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
     """How long the recorded answers take, where their times are played."""
-    from harness.cassettes.read import lasting
+    from harness.cassettes.cassette_file import answer_durations
 
     script = scenario.script
     if isinstance(script, CassetteScript) and script.timing == "recorded":
-        for number, wait_ms in lasting(beside(scenario, script.cassette)):
+        for number, wait_ms in answer_durations(beside(scenario, script.cassette)):
             wait_s = wait_ms / 1000
             yield f"exchange #{number} of the cassette takes {_duration(wait_s)}", wait_s
 

@@ -1,10 +1,9 @@
-"""Questions for facts: how many tokens a request has, and what a model is.
+"""The Anthropic Messages API as a provider: messages, and questions for facts.
 
-A count is the one that refusals and usage go by; refusals are those of the same request sent for a
-reply, but for the window (that is what an agent counts for) and `max_tokens` (which is not asked
-here). Any model is known, and its window is the scenario's.
-
-MERGED: The face of the Anthropic wire: what implements the port `Provider`.
+A fact is how many tokens a request has, or what a model is. A count is the one that refusals and
+usage go by; its refusals are those of the same request sent for a reply, but for the window (that
+is what an agent counts for) and `max_tokens` (which is not asked here). Any model is known, and its
+window is the scenario's.
 """
 
 from __future__ import annotations
