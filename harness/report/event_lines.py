@@ -89,7 +89,7 @@ def _block(block: object) -> str:
             return f"use {getattr(block, 'name', '?')} {short(getattr(block, 'input', None))}"
 
 
-def lines(history: History, only: Iterable[int] | None = None) -> dict[int, str]:
+def event_lines(history: History, only: Iterable[int] | None = None) -> dict[int, str]:
     """The line of each event that has one, by `n`; of the events `only` where given."""
     wanted = None if only is None else set(only)
     called = {event.key: event for event in history.events if isinstance(event, Called)}

@@ -12,7 +12,7 @@ from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.jsonl_conversation import Chain, messages_of, transcript_of
 from harness.agent.sessions.jsonl_entries import problem, read_entries, without_program_entries
 from harness.core.values.messages import Message, Text, ToolResult, assistant, user
-from harness.recordings import claude_code
+from harness.recordings.readers import claude_code
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
     MESSAGES,

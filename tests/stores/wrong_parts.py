@@ -25,7 +25,7 @@ class CommitsLate(SqliteStore):
     _open = 0
 
     @contextmanager
-    def _writing(self) -> Iterator[Any]:
+    def _writing(self, session: str = "") -> Iterator[Any]:
         if not self._open:
             self._db.execute("BEGIN IMMEDIATE")
         yield self._db
