@@ -15,6 +15,7 @@ from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick, some
 from harness.fuzz.sample_texts import BLANKS, UNEVEN, WORDS, word
+from harness.providers import record
 
 TOOLS: dict[str, dict[str, Json]] = {
     "ping": {"type": "object", "properties": {}},
@@ -124,7 +125,7 @@ def script_of(
     """
     often = TIMES if spirals else TIMES[:1]
     known = TURNS if odd else TURNS[:PLAIN]
-    turns = known if wire == "anthropic" else tuple(t for t in known if _is_common(t(0)))
+    turns = known if record(wire).server_tools else tuple(t for t in known if _is_common(t(0)))
     said = [
         _repeated(turns[n % len(turns)], n // len(turns))
         for n in some(choose, len(turns) * len(WORDS) * len(often), max_turns, mean=3)
@@ -133,7 +134,7 @@ def script_of(
 
 
 def _is_common(turn: Turn) -> bool:
-    """Whether every wire can say it: no tool of the provider's own, no pause for one."""
+    """Whether every provider can say it: it has no tool of the provider's own."""
     return _SEARCH not in turn.blocks
 
 
