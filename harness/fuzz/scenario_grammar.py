@@ -55,7 +55,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     `damaged`: stored sessions may be. `bursts`: messages come while a turn is open. `cancels`:
     users take turns back. `spirals`: models repeat themselves without end. `odd`: they say nothing,
     break off, or call what there is not. `windows`: some have a small context window. Some
-    scenarios have nothing of the kind, and at most a fault that passes: see `calm`.
+    scenarios have nothing of the kind, and at most a fault that passes: see `completion_oracle`.
     """
 
     wire: WireName = "anthropic"
@@ -78,16 +78,16 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 STANDARD = Options()
 
 BENIGN_ONE_IN = 6
-"""One in so many scenarios is a calm one."""
+"""One in so many scenarios is benign."""
 
 BENIGN_MEAN_FAULTS = 0.8
 """Faults that are drawn for it on average; one of them stays, and strikes once."""
 
 
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """A whole scenario; of a calm one an answer to each message is expected."""
-    is_calm = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
-    return benign_scenario(choose, options) if is_calm else _scenario(choose, options)
+    """A whole scenario; a benign one expects an answer to each message."""
+    is_benign = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
+    return benign_scenario(choose, options) if is_benign else _scenario(choose, options)
 
 
 def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:

@@ -144,12 +144,12 @@ def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
 
 
 def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
-    """The tools with their scripts; the last answer of a script is given for ever."""
+    """The tools with their scripts; the last answer of a script repeats forever."""
     return {name: _tool(dict(schema), outcomes_of(choose)) for name, schema in tools.items()}
 
 
 def outcomes_of(choose: Choose) -> tuple[ToolTurn, ...]:
-    """What a tool answers: a few outcomes, of which the last is given for ever."""
+    """What a tool answers: a few outcomes, of which the last repeats forever."""
     given = [OUTCOMES[n] for n in some(choose, len(OUTCOMES), 3, mean=1)] or [OUTCOMES[0]]
     return (*given[:-1], msgspec.structs.replace(given[-1], times="forever"))
 
