@@ -20,7 +20,7 @@ MOST_REFUSALS = 6
 """More than an agent tries one write, and less than it takes to lose a whole turn's rows."""
 
 REFUSED = "append"
-"""The rows of a turn that goes on. If a message or its reply cannot be stored, the user is told, and
+"""The rows of a turn that goes on. If a message or its reply cannot be stored, the user is told and
 the message may come again or be resumed by a later instance; scenarios judge that."""
 
 KIND = "persistence.locked"
