@@ -94,9 +94,13 @@ class ParkedBrief(InProcessBrief):
     """A brief whose agent stands still in its inbox until there is a message for it."""
 
     def __init__(
-        self, world: MachineWorld, place: Callable[[], AgentThread], door: Dispatcher, **parts: Any
+        self,
+        world: MachineWorld,
+        place: Callable[[], AgentThread],
+        dispatcher: Dispatcher,
+        **parts: Any,
     ) -> None:
-        super().__init__(door, world.folder, **parts)
+        super().__init__(dispatcher, world.folder, **parts)
         self._world, self._place = world, place
 
     def inbox(self) -> Iterator[Inbound]:
@@ -167,16 +171,16 @@ class MachineWorld:
         prepare.start(self.transition, self.target, "simulate", next(self.attempts), bool(self.own))
         if self.own:
             self.transition.look = StoreWatch(open_reader(self.own, self.folder), self.history).look
-        door = Dispatcher(self.transition, self.clock)
+        dispatcher = Dispatcher(self.transition, self.clock)
         own = OwnStore(
             self.transition, self.folder, (), self.target.options, self._watched, self.opener
         )
         brief = ParkedBrief(
             self,
             lambda: instance,
-            door,
+            dispatcher,
             options=self.target.options,
-            open_store=lambda: own.open(door),
+            open_store=lambda: own.open(dispatcher),
         )
         agent = self.target.agent
         assert agent is not None
