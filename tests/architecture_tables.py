@@ -28,7 +28,7 @@ SUB_FLOORS: dict[str, dict[str, int]] = {
     "core": {"values": 0, "history": 1, "scenario": 2, "transition": 3},
     "providers": {"shared": 0, "*": 1},
     "checks": {"evidence": 0, "*": 1},
-    "recordings": {"*": 0, "readers": 1, "importing": 2},
+    "recordings": {"*": 0, "readers": 1, "recognition": 2, "importing": 2},
 }
 """The floors of folders and files within a room; `*` is the floor of those that have no row."""
 
