@@ -34,9 +34,9 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "core",
         0,
-        "The transition (one call in, one plan out), the history, the scenario, and the values that "
-        "all rooms share. `values` imports nothing of ours, `history` values, `scenario` both, "
-        "`transition` all three. It names no provider.",
+        "The transition (one call in, one plan out), the history, the scenario, and the values "
+        "that all rooms share. `values` imports nothing of ours, `history` values, `scenario` "
+        "both, `transition` all three. It names no provider.",
         "",
         pure=True,
     ),
@@ -73,8 +73,8 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "faults",
         2,
-        "One file a layer or a group of faults. A fault is a function from a moment and a plan to a "
-        "plan; faults that differ in constants only are rows of presets.",
+        "One file a layer or a group of faults. A fault is a function from a moment and a plan to "
+        "a plan; faults that differ in constants only are rows of presets.",
         "core catalogue",
         pure=True,
     ),
@@ -114,8 +114,8 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "transports",
         6,
-        "How an agent reaches us: in process, over loopback, mounted into its HTTP library, by MCP. "
-        "The recording proxy stands here too.",
+        "How an agent reaches us: in process, over loopback, mounted into its HTTP library, by "
+        "MCP. The recording proxy stands here too.",
     ),
     Room(
         "runner",

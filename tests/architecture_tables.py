@@ -29,6 +29,7 @@ SUB_FLOORS: dict[str, dict[str, int]] = {
     "providers": {"shared": 0, "*": 1},
     "checks": {"evidence": 0, "*": 1},
     "recordings": {"*": 0, "readers": 1, "recognition": 2, "importing": 2},
+    "agent": {"conversation": 0, "guards": 0, "models": 1, "sessions": 2, "*": 3},
 }
 """The floors of folders and files within a room; `*` is the floor of those that have no row."""
 
@@ -46,7 +47,7 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
-    "faults": Siblings(),
+    "faults": Siblings(common=_words("error_answers replies stream_events")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
 
@@ -97,14 +98,12 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("providers.shared.rules", "pkgutil"),
         ("recordings", "importlib"),
         ("recordings.yaml_documents", "yaml"),
-        ("checks", "importlib"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
 )
 """The one home of randomness (`random.Random`, keyed by seed, fault and call), the parser that
-recordings need, which is handed text, the late imports of the checks' public names, and the walk
-that finds the faults in their folder."""
+recordings need, which is handed text, and the walk that finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"

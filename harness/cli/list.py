@@ -67,13 +67,13 @@ def faults(_: Path | None = None) -> Iterator[Row]:
         yield {
             "name": fault.kind,
             "code": list(fault.codes),
-            "layer": fault.kind.partition(".")[0],
+            "layer": fault.layer,
             "stage": fault.stage,
             "on": list(fault.seams),
             "wires": list(fault.wires),
             "knobs": {name: repr(default) for name, default in fault.defaults.items()},
             "source": sources(fault.codes),
-            "title": first_line(fault.function),
+            "title": fault.text.partition("\n")[0],
         }
 
 

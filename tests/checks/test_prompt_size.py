@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.context_window import compaction_preserves, request_fits
+from harness.checks.prompt_size import compaction_preserves, request_fits
 from harness.core.history.history import History
 from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use

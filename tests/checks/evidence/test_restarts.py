@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.checks.context_window import compaction_progress, request_fits
+from harness.checks.prompt_size import compaction_progress, request_fits
 from harness.checks.retries import no_blind_resend
 from harness.core.values.messages import assistant, user
 from tests.checks.chronicle import ALL_SEAMS

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import counted_anew, excused_by, needs
-from harness.checks.evidence.answers import (
+from harness.checks.evidence.excuses import KILL_BETWEEN, Case
+from harness.checks.evidence.message_lists import settled_list, squeeze, stands
+from harness.checks.evidence.model_answers import (
     FINAL_STOPS,
     TRUNCATED_STOPS,
     fails_for_good,
     failure_words,
     is_uncounted,
 )
-from harness.checks.evidence.excuses import KILL_BETWEEN, Case
-from harness.checks.evidence.kills import is_killed_between, may_begin_again
-from harness.checks.evidence.message_lists import settled_list, squeeze, stands
+from harness.checks.evidence.restarts import is_killed_between, may_begin_again
 from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.history import History
@@ -55,6 +55,7 @@ def _in_a_turn(trace: Trace, turn: Turn) -> Iterator[Finding]:
     refused: Exchange | None = None
     is_told = False
     for exchange in turn.main:
+        # The excuse changes what the next request is compared with, so no filter can apply it.
         if refused is not None and may_begin_again(trace, turn, refused, exchange):
             refused, is_told = None, False
         if refused is not None and not exchange.called.sdk_retry:
@@ -249,6 +250,7 @@ def compaction_progress(
     for compactions in in_turns.values():
         for first, second in pairwise(compactions):
             yield Case("again", _again(first, second, ratio), second.turn, second.n, first.n)
+        # A count: what a kill cut off must not be in it, so it is taken out before.
         whole = [c for c in compactions if not _is_killed(trace, c)]
         yield from _too_many(compactions[0].turn, whole, most)
 

@@ -82,7 +82,6 @@ def is_empty(value: Json) -> bool:
 
 TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
 
-
 FINAL_STOPS = frozenset({"refusal", "content_filter", "model_context_window_exceeded"})
 
 
