@@ -8,7 +8,7 @@ through with the answer, stream and errors of its own library, as in process.
 
 What a patch cannot see, a client with a transport of its own, would silently go to the network. So
 a canary is sent through each kind of client before the agent starts; one that is not intercepted
-means that nothing may run. It goes to a port of this machine where nobody listens.
+means that nothing may run. It goes to a port of this machine where nothing listens.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HOSTS = {
     "openai-chat": "https://api.openai.com",
     "openai-responses": "https://api.openai.com",
 }
-"""Where the clients of a wire go when nobody tells them otherwise."""
+"""Where the clients of a wire go by default."""
 
 _OURS, _ASYNC = "loop-harness", "loop-harness-async"
 

@@ -46,7 +46,7 @@ def warm(wire: str) -> None:
 
 
 def without_certificates() -> ssl.SSLContext:
-    """For a client that speaks plain HTTP: to load the certificates, which nobody would look at,
+    """For a client that speaks plain HTTP: to load the certificates, which it never needs,
     takes 35 ms a client. A server that did speak TLS would be refused."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 

@@ -1,9 +1,9 @@
 """The way out: a provider's real API, for a recording.
 
-The one place from which a request leaves this machine. It asks for answers without compression,
-so that what is heard are the pieces in which the provider sent them; one that compresses all the
-same is decoded. The client is httpx2's, with the transport as it was before anything patched it:
-what is recorded here is not to be heard a second time by a recorder of this process.
+The one place from which a request leaves this machine. It asks for answers without compression, so
+that the pieces are those in which the provider sent them; an answer that is compressed all the same
+is decoded. The client is httpx2's, with the transport as it was before anything patched it: a
+recorder of this process must not record the same exchange a second time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONNECT_S, READ_S = 30.0, 600.0
 
 _A_CONNECTION_EACH = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
 """A provider may close a connection that it has answered on at the moment of the next request,
-which is then lost, and which nobody but the agent may send again (RFC 9110, 9.2.2)."""
+which is then lost, and which only the agent may send again (RFC 9110, 9.2.2)."""
 
 _HOP = frozenset(
     {
