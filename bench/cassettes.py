@@ -24,8 +24,8 @@ import msgspec
 import vcr  # type: ignore[import-untyped]
 import yaml
 
-from harness.cassettes.convert import convert
-from harness.cassettes.replay import cassette_script
+from harness.cassettes.cassette_player import cassette_script
+from harness.cassettes.conversion import convert
 from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.history.past import Past
@@ -34,7 +34,7 @@ from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import Call
 from harness.core.values.plans import Recorded
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 
@@ -118,7 +118,7 @@ def by_us(path: Path, bodies: list[bytes]) -> list[float]:
 def by_script(script: Script, bodies: list[bytes]) -> list[float]:
     """The calls through a door, answered by a script."""
     scenario = Scenario(name="bench", limits=Limits(model_calls=1 << 40))
-    transition = Transition(scenario, AnthropicWire(), script, History())
+    transition = Transition(scenario, AnthropicProvider(), script, History())
     transport: Any = HttpxTransport(Dispatcher(transition, RealClock()))
     with httpx2.Client(transport=transport) as client:
         took = ask(client, bodies)

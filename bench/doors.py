@@ -31,7 +31,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Head, Send
 from harness.faults import arm
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.runner.disk_log import DiskLog
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
@@ -54,7 +54,7 @@ def transition(*faults: FaultSpec) -> Transition:
     scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
     script = TurnScript((TURN,), Draws(0))
     armed = tuple(map(arm, faults))
-    return Transition(scenario, AnthropicWire(), script, History(log=DiskLog()), faults=armed)
+    return Transition(scenario, AnthropicProvider(), script, History(log=DiskLog()), faults=armed)
 
 
 def door(*faults: FaultSpec) -> Dispatcher:

@@ -22,7 +22,7 @@ from harness.core.scenario.script import TurnScript
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import OutboxRequest, Received
 from harness.core.values.draws import Draws
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 
 SIZES = (100, 1_000, 10_000)
 WINDOW = 200
@@ -37,7 +37,7 @@ def session(turns: int) -> History:
     inbox = tuple(InboxItem(text=f"message {n}") for n in range(turns))
     scenario = Scenario(name="long", inbox=inbox, script=script, limits=limits)
     history = History()
-    run = Transition(scenario, AnthropicWire(), TurnScript(script, Draws(0)), history)
+    run = Transition(scenario, AnthropicProvider(), TurnScript(script, Draws(0)), history)
     history.started(
         run="long", scenario="long", world="simulate", seams=("model", "inbox", "outbox")
     )

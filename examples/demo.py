@@ -17,11 +17,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from harness import Finding, Run, event_lines, find_scenarios, load_scenarios, run
 from harness.agent import agent as reference
-from harness.core.values.verdict import Finding
-from harness.files import find_scenarios, load_scenarios
-from harness.report.event_lines import lines
-from harness.runner import Run, run
 from tests import mutants
 from tests.mutants.__main__ import is_killed, scenarios
 
@@ -74,7 +71,7 @@ def mutant_rows(table: Table) -> int:
 
 def _proof(result: Run, finding: Finding) -> str:
     """The last of the events that prove a finding, in a line."""
-    told = lines(result.history, finding.events)
+    told = event_lines(result.history, finding.events)
     return f"event {max(told)}, {' '.join(told[max(told)].split())}" if told else finding.message
 
 

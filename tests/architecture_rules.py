@@ -9,6 +9,7 @@ that of events is in `event_rules`.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -168,6 +169,80 @@ def _may_import(room: str, other: str) -> bool:
     if room in table.ONLY:
         return other in table.ONLY[room]
     return table.FLOORS[other] <= table.FLOORS[room]
+
+
+def sub_floors(tree: Iterable[Module]) -> Iterator[str]:
+    """Within a room, imports point to a lower floor or along one, as `SUB_FLOORS` says."""
+    for module in tree:
+        for place, floors_of in table.SUB_FLOORS.items():
+            mine = _part(place, module.name)
+            if mine is None:
+                continue
+            for found, other in _imports_within(place, module):
+                if other and mine and _floor(floors_of, other) > _floor(floors_of, mine):
+                    yield module.at(found.line, f"{place}.{mine} may not import {found.target}")
+
+
+def siblings(tree: Iterable[Module]) -> Iterator[str]:
+    """Siblings do not import each other, as `SIBLINGS` says."""
+    for module in tree:
+        for place, rule in table.SIBLINGS.items():
+            mine = _part(place, module.name)
+            if not mine or mine in rule.above:
+                continue
+            for found, other in _imports_within(place, module):
+                if other not in {mine, *rule.common}:
+                    what = f"{place}.{mine} may not import its sibling {found.target}"
+                    yield module.at(found.line, what)
+
+
+def _floor(floors_of: dict[str, int], part: str) -> int:
+    return floors_of.get(part, floors_of.get("*", 0))
+
+
+def _part(place: str, name: str) -> str | None:
+    """The part of a place that a module belongs to: "" for its face, None when it is elsewhere."""
+    if name == place:
+        return ""
+    return name[len(place) + 1 :].partition(".")[0] if name.startswith(f"{place}.") else None
+
+
+def _imports_within(place: str, module: Module) -> Iterator[tuple[Import, str]]:
+    """The imports of a module that lead into a place, with the part that they lead to."""
+    for found in module.imports:
+        inner = _inner(module, found.target)
+        part = None if inner is None else _part(place, inner)
+        if part:
+            yield found, part
+
+
+def names(tree: Iterable[Module]) -> Iterator[str]:
+    """A file name stands once in the package, but in the places of `NAMES_AGAIN`."""
+    first: dict[str, Module] = {}
+    for module in tree:
+        name = module.path.name
+        if name == "__init__.py" or module.within(*table.NAMES_AGAIN):
+            continue
+        if name in first:
+            yield module.at(1, f"a second file of this name: {first[name].path}")
+        first.setdefault(name, module)
+
+
+def providers_in_core(tree: Iterable[Module]) -> Iterator[str]:
+    """`core` names no provider: neither in its code nor in its texts."""
+    for module in tree:
+        if not module.within("core"):
+            continue
+        for node in module.nodes:
+            text = node.value if isinstance(node, ast.Constant) else ""
+            said = set(_WORD.findall(text.lower())) if isinstance(text, str) else set()
+            if (module.name, text) in table.PROVIDER_DEFAULTS:
+                continue
+            for word in sorted(said & table.PROVIDER_WORDS):
+                yield module.at(getattr(node, "lineno", 1), f"core names the provider {word}")
+
+
+_WORD = re.compile(r"[a-z]+")
 
 
 def cycles(tree: Iterable[Module]) -> Iterator[str]:

@@ -7,64 +7,61 @@ A row covers the module of that name and, for a package, all that is in it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from tests.architecture_rooms import ROOMS
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-FLOORS: dict[str, int] = {
-    "core": 0,
-    "catalogue": 1,
-    "clock": 1,
-    "providers": 1,
-    "checks": 1,
-    "faults": 2,
-    "recordings": 2,
-    "files": 3,
-    "cassettes": 4,
-    "stores": 3,
-    "agent": 5,
-    "targets": 6,
-    "transports": 6,
-    "runner": 7,
-    "sweep": 8,
-    "report": 8,
-    "configuration": 9,
-    "plugins": 9,
-    "engines": 9,
-    "shrink": 10,
-    "fuzz": 11,
-    "strategies": 12,
-    "contracts": 13,
-    "cli": 13,
-    "pytest_plugin": 13,
-    "__main__": 13,
-    "": 14,
-}
+FLOORS: dict[str, int] = {room.name: room.floor for room in ROOMS}
 """Imports point to a lower floor, or along one floor in one direction. "" is the package's face."""
 
 ONLY: dict[str, frozenset[str]] = {
-    "core": frozenset(),
-    "catalogue": frozenset({"core"}),
-    "clock": frozenset({"core"}),
-    "files": frozenset({"core", "catalogue", "faults", "recordings", "providers", "stores"}),
-    "providers": frozenset({"core"}),
-    "checks": frozenset({"core"}),
-    "faults": frozenset({"core", "catalogue"}),
-    "recordings": frozenset({"core", "providers"}),
-    "cassettes": frozenset({"core", "providers", "recordings", "files"}),
-    "agent": frozenset({"core", "stores"}),
-    "configuration": frozenset({"core"}),
-    "engines": frozenset({"core", "plugins"}),
+    room.name: _words(room.only) for room in ROOMS if room.only is not None
 }
 """Rooms that may import fewer rooms than their floor allows."""
 
+SUB_FLOORS: dict[str, dict[str, int]] = {
+    "core": {"values": 0, "history": 1, "scenario": 2, "transition": 3},
+    "providers": {"shared": 0, "*": 1},
+    "checks": {"evidence": 0, "*": 1},
+    "recordings": {"*": 0, "readers": 1, "importing": 2},
+    "agent": {"conversation": 0, "guards": 0, "models": 1, "sessions": 2, "*": 3},
+}
+"""The floors of folders and files within a room; `*` is the floor of those that have no row."""
+
+
+class Siblings(NamedTuple):
+    """Parts of a place that do not import each other.
+
+    All may import what is `common`; what stands `above` may import all, as the place's face may.
+    """
+
+    common: frozenset[str] = frozenset()
+    above: frozenset[str] = frozenset()
+
+
+SIBLINGS: dict[str, Siblings] = {
+    "providers": Siblings(common=_words("shared")),
+    "recordings.readers": Siblings(),
+    "faults": Siblings(common=_words("error_answers replies stream_events")),
+}
+"""Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
+
+NAMES_AGAIN: tuple[str, ...] = ("cli", "providers", "faults", "recordings.readers")
+"""Places in which a file may have the name of a file elsewhere."""
+
+PROVIDER_WORDS = _words("anthropic openai gemini bedrock vertex claude gpt")
+"""The words by which a provider is known; `core` says none of them."""
+
+PROVIDER_DEFAULTS: frozenset[tuple[str, str]] = frozenset({("core.scenario.scenario", "anthropic")})
+"""The one place in `core` that names a provider: the default of the scenario's key `wire`."""
+
 PURE: tuple[str, ...] = (
-    "core",
-    "providers",
-    "checks",
-    "faults",
-    "recordings",
+    *(room.name for room in ROOMS if room.pure),
     "agent.context_overflow",
     "agent.conversation",
     "agent.guards",
@@ -98,15 +95,15 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
-        ("recordings.yaml_tags", "yaml"),
-        ("checks", "importlib"),
+        ("providers.shared.rules", "pkgutil"),
+        ("recordings", "importlib"),
+        ("recordings.yaml_documents", "yaml"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
 )
 """The one home of randomness (`random.Random`, keyed by seed, fault and call), the parser that
-recordings need, which is handed text, the late imports of the checks' public names, and the walk
-that finds the faults in their folder."""
+recordings need, which is handed text, and the walk that finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"
@@ -118,7 +115,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "yaml": ("files", "cassettes", "recordings.yaml_tags"),
+    "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients",),
     "openai": ("transports.sdk_clients",),
     "httpx": ("transports",),
@@ -139,9 +136,14 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 }
 """A third-party package and its home; "" is everywhere. `agent`, a user's code, is exempt."""
 
-EVENT_MAKERS: tuple[str, ...] = ("core.transition", "runner", "recordings")
+EVENT_MAKERS: tuple[str, ...] = (
+    "core.transition",
+    "runner",
+    "recordings",
+    "fuzz.machines",
+)
 """Who may call the constructors of `core.history`: the transition with its parts, the runner, the
-readers."""
+readers, and the machines that play a session step by step."""
 
 ENVIRONMENT_READERS: tuple[str, ...] = (
     "runner.supervise",

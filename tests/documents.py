@@ -23,7 +23,8 @@ import msgspec
 from harness.checks.check_registry import checks, docstring_of
 from harness.checks.declarations import declared
 from harness.core.transition.ports import CheckFunction
-from harness.providers.anthropic import rules
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.rules import RULES
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
 
@@ -111,11 +112,12 @@ def codes_of(name: str) -> list[str]:
 
 def _rules() -> Iterator[str]:
     yield "## The rules of the dialects\n"
-    default = f"The default dialect is `{rules.DEFAULT_DIALECT}`."
+    default = f"The default dialect is `{RECORD.dialects.default}`."
     yield f"Of `valid_request`. {default} Backticks of an answer are shown as '.\n"
     yield "| rule | status | answer | dialects |\n|---|---|---|---|"
-    for rule in rules.RULES.values():
-        where = "all" if rule.dialects == rules.ALL else ", ".join(sorted(rule.dialects))
+    everywhere = set(RECORD.dialects.names)
+    for rule in RULES.values():
+        where = "all" if rule.dialects == everywhere else ", ".join(sorted(rule.dialects))
         answer = rule.text.replace("|", "\\|").replace("`", "'")
         yield f"| {rule.id} | {rule.status} | `{answer}` | {where} |"
     yield ""

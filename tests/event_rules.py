@@ -1,6 +1,6 @@
 """The rule of events: made in `core.history`, by the transition, the runner and the readers.
 
-The names are read from `core/history.py` itself: the event classes are those that descend from
+The names are read from `core/history/` itself: the event classes are those that descend from
 `Event`, the constructors are the functions that build one. Same manner as `architecture_rules`.
 """
 
@@ -16,19 +16,19 @@ from tests.architecture_rules import FUNCTIONS, Module
 def events(tree: Iterable[Module]) -> Iterator[str]:
     """Events are built in `core.history`; `EVENT_MAKERS` alone call its constructors."""
     tree = list(tree)
-    history = next((m for m in tree if m.name == "core.history"), None)
-    if history is None:
-        return
-    kinds = _event_classes(history)
-    makers = _constructors(history, kinds)
+    home = [m for m in tree if m.within("core.history")]
+    kinds = _event_classes(home)
+    makers = _constructors(home, kinds)
     for module in tree:
-        if module is not history:
+        if module not in home:
             yield from _made_here(module, kinds, makers)
 
 
 def _made_here(module: Module, kinds: set[str], makers: set[str]) -> Iterator[str]:
     prefix = f"{module.package}.core.history."
-    imported = {f.bound: f.target.removeprefix(prefix) for f in module.imports}
+    imported = {
+        f.bound: f.target.rpartition(".")[2] for f in module.imports if f.target.startswith(prefix)
+    }
     for call in (n for n in module.nodes if isinstance(n, ast.Call)):
         name = _last_name(call.func)
         on_history = _is_on_history(call)
@@ -39,18 +39,20 @@ def _made_here(module: Module, kinds: set[str], makers: set[str]) -> Iterator[st
             yield module.at(call.lineno, f"only EVENT_MAKERS call history.{name}()")
 
 
-def _event_classes(history: Module) -> set[str]:
+def _event_classes(home: Iterable[Module]) -> set[str]:
     kinds = {"Event"}
-    for node in history.tree.body:
-        if isinstance(node, ast.ClassDef) and kinds & {_last_name(b) for b in node.bases}:
-            kinds.add(node.name)
+    for module in home:
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and kinds & {_last_name(b) for b in node.bases}:
+                kinds.add(node.name)
     return kinds
 
 
-def _constructors(history: Module, kinds: set[str]) -> set[str]:
+def _constructors(home: Iterable[Module], kinds: set[str]) -> set[str]:
     return {
         function.name
-        for function in history.nodes
+        for module in home
+        for function in module.nodes
         if isinstance(function, FUNCTIONS)
         for call in ast.walk(function)
         if isinstance(call, ast.Call) and _last_name(call.func) in kinds

@@ -16,6 +16,7 @@ from tests import architecture_rules as rules
 from tests import architecture_tables as table
 from tests import event_rules
 from tests import shape_rules as shape
+from tests.architecture_rooms import PAGE, page_rows, updated
 
 ROOT = Path(__file__).parents[1]
 BASE_INSTALL_PACKAGES = 40
@@ -23,6 +24,10 @@ BASE_INSTALL_PACKAGES = 40
 RULES: list[Callable[[Iterable[rules.Module]], Iterator[str]]] = [
     rules.pure_rooms,
     rules.floors,
+    rules.sub_floors,
+    rules.siblings,
+    rules.names,
+    rules.providers_in_core,
     rules.cycles,
     rules.packages,
     event_rules.events,
@@ -64,10 +69,17 @@ def test_faces_load_nothing_heavy(name: str) -> None:
     assert not violations, "\n".join(violations)
 
 
+def test_the_page_of_the_architecture_is_printed_from_the_table() -> None:
+    page = PAGE.read_text("utf-8")
+    assert updated(page) == page, "python -m tests.architecture_rooms"
+    assert page_rows() in page
+
+
 def test_rows_of_the_tables_name_rooms() -> None:
     """A typo in a table would switch its rule off."""
     named = [*table.ONLY, *table.PURE, *table.EVENT_MAKERS, *table.ENVIRONMENT_READERS]
     named += table.PROCESS_STATE
+    named += [*table.SUB_FLOORS, *table.SIBLINGS, *table.NAMES_AGAIN]
     named += [room for rooms in table.ONLY.values() for room in rooms]
     named += [home for homes in table.PACKAGES.values() for home in homes]
     assert {name.partition(".")[0] for name in named} <= set(table.FLOORS)

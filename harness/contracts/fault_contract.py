@@ -52,11 +52,19 @@ def _check_declarations(fault: Fault) -> None:
     seams = get_args(Seam)
     for seam in fault.seams:
         law(seam in seams, f"{fault.kind}: SEAMS names {seam!r}; there are {', '.join(seams)}")
-    for name, kind in fault.settings.items():
+    for name, kind in _settings(fault).items():
         try:
             msgspec.convert(fault.defaults[name], kind, strict=False)
         except msgspec.ValidationError as error:
             law(False, f"{fault.kind}: the default of {name} does not fit its type: {error}")
+
+
+def _settings(fault: Fault) -> dict[str, object]:
+    try:
+        return fault.settings
+    except KeyError as error:
+        law(False, f"{fault.kind}: the setting {error.args[0]} has no type")
+        raise
 
 
 def _check_moment(fault: Fault, case: Case, settings: Settings) -> Plan:

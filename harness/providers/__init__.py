@@ -1,54 +1,61 @@
-"""The wires: one package for each provider's API, all behind the port `Provider`.
+"""The providers: one folder for each API that a model is reached by, and the registry of them.
 
-A wire turns a request's bytes into a `Reading` and a value into the bytes of an answer, parses
-recorded answers, and knows what its dialects refuse. It does no IO: doors carry the bytes.
+A provider turns a request's bytes into a `Reading` and a value into the bytes of an answer, parses
+recorded answers, and knows what its dialects refuse (`harness.core.transition.ports.Provider`).
+What else the harness must know of it is its record: `record(name)`. A provider does no IO:
+transports carry the bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError, nearest
+from harness.providers.anthropic.record import RECORD as ANTHROPIC
+from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
+from harness.providers.openai_responses.record import RECORD as OPENAI_RESPONSES
+from harness.providers.shared.record import ProviderRecord
 
+_RECORDS = {record.name: record for record in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES)}
 
-def _anthropic() -> Provider:
-    from harness.providers.anthropic.wire import AnthropicWire
-
-    return AnthropicWire()
-
-
-def _openai_chat() -> Provider:
-    from harness.providers.openai_chat.wire import OpenAIChatWire
-
-    return OpenAIChatWire()
-
-
-def _openai_responses() -> Provider:
-    from harness.providers.openai_responses.wire import OpenAIResponsesWire
-
-    return OpenAIResponsesWire()
-
-
-_WIRES: dict[str, Callable[[], Provider]] = {
-    "anthropic": _anthropic,
-    "openai-chat": _openai_chat,
-    "openai-responses": _openai_responses,
-}
-"""The wires by name, imported when they are asked for: a run speaks one of them."""
+DEFAULT = ANTHROPIC.name
+"""The provider of a scenario that names none."""
 
 
 def names() -> tuple[str, ...]:
-    """The names of the wires that there are."""
-    return tuple(_WIRES)
+    """The names of the providers."""
+    return tuple(_RECORDS)
+
+
+def records() -> tuple[ProviderRecord, ...]:
+    """The records of all providers."""
+    return tuple(_RECORDS.values())
+
+
+def record(name: str) -> ProviderRecord:
+    """The record of a provider; InputError, with the nearest name, for an unknown name."""
+    try:
+        return _RECORDS[name]
+    except KeyError:
+        raise InputError(f"no wire is named {name!r}; {nearest(name, _RECORDS)}", "wire") from None
 
 
 @cache
 def by_name(name: str) -> Provider:
-    """The wire of that name; InputError, with the nearest name, when there is none."""
-    try:
-        make = _WIRES[name]
-    except KeyError:
-        raise InputError(f"no wire is named {name!r}; {nearest(name, _WIRES)}", "wire") from None
-    return make()
+    """The provider of that name, imported when it is asked for: a run speaks one of them.
+
+    Raises InputError, with the nearest name, for an unknown name.
+    """
+    found = record(name)
+    if found is ANTHROPIC:
+        from harness.providers.anthropic.provider import AnthropicProvider
+
+        return AnthropicProvider()
+    if found is OPENAI_CHAT:
+        from harness.providers.openai_chat.provider import OpenAIChatProvider
+
+        return OpenAIChatProvider()
+    from harness.providers.openai_responses.provider import OpenAIResponsesProvider
+
+    return OpenAIResponsesProvider()

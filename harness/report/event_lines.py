@@ -2,7 +2,7 @@
 
 A line says who did what: `model  <- 3 messages, last: user "..."` is a request that the agent made,
 `model  -> use memory {...}` what it was answered. Texts are cut to `CUT` characters: the whole
-value stands in the history. What only carries values (`message`, `value`) has no line.
+value stands in the history. Events that only carry values (`message`, `value`) have no line.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _block(block: object) -> str:
             return f"use {getattr(block, 'name', '?')} {short(getattr(block, 'input', None))}"
 
 
-def lines(history: History, only: Iterable[int] | None = None) -> dict[int, str]:
+def event_lines(history: History, only: Iterable[int] | None = None) -> dict[int, str]:
     """The line of each event that has one, by `n`; of the events `only` where given."""
     wanted = None if only is None else set(only)
     called = {event.key: event for event in history.events if isinstance(event, Called)}

@@ -16,7 +16,7 @@ import msgspec
 from harness.catalogue import incident
 from harness.core.history.history import History
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
-from harness.report.event_lines import at, lines
+from harness.report.event_lines import at, event_lines
 
 if TYPE_CHECKING:
     from harness.runner import Run
@@ -108,7 +108,7 @@ def evidence(history: History, findings: tuple[Finding, ...]) -> dict[int, str]:
     wanted = {n for finding in findings for n in finding.events}
     if not wanted:
         return {}
-    found = lines(history, wanted)
+    found = event_lines(history, wanted)
     times = {event.n: event.at_ms for event in history.events}
     if not any(times.values()):
         return found

@@ -1,6 +1,6 @@
 """The timeline of one run: what happened, turn by turn, with each finding at its first event.
 
-Values are cut as in `events`; whoever wants them whole reads the history, or `show --json`.
+Values are cut as in `event_lines`. The history, or `show --json`, has them whole.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.event_lines import at, lines
+from harness.report.event_lines import at, event_lines
 from harness.report.run_report import MARKS, Paint, asides, cut, plain, wrapped
 
 
@@ -37,7 +37,7 @@ def _head(history: History, paint: Paint) -> Iterator[str]:
 
 
 def _body(history: History, verdict: Verdict, width: int, paint: Paint) -> Iterator[str]:
-    said = lines(history)
+    said = event_lines(history)
     marks = _marks(verdict)
     place: tuple[str, int] | None = None
     for event in history.events:

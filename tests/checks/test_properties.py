@@ -47,6 +47,10 @@ def _play(turns: Any, stores: bool) -> History:
     return story.end()
 
 
+HISTORIES = st.builds(_play, TURNS, st.booleans())
+"""Stories of right and wrong agents, with findings of most checks."""
+
+
 def _step(story: Story, name: str, *rest: Any) -> None:
     match name:
         case "tools":

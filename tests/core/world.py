@@ -16,7 +16,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.calls import Call, Received
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Plan, Send
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 
 HELLO = Turn(say="hello", times="forever")
 USER: list[dict[str, Any]] = [{"role": "user", "content": "hi"}]
@@ -27,7 +27,7 @@ def run(*turns: Turn, fault: dict[str, Any] | None = None, **fields: Any) -> Tra
     scenario = Scenario(name="core", script=turns or (HELLO,), **fields)
     armed = [faults.arm(spec_of(**fault))] if fault else []
     script = TurnScript(turns or (HELLO,), Draws(scenario.seed))
-    return Transition(scenario, AnthropicWire(), script, History(), faults=armed)
+    return Transition(scenario, AnthropicProvider(), script, History(), faults=armed)
 
 
 def spec_of(**fault: Any) -> FaultSpec:
@@ -88,7 +88,7 @@ def run_with(specs: Sequence[dict[str, Any]], **fields: Any) -> Transition:
     scenario = Scenario(name="core", script=(HELLO,), **fields)
     armed = [faults.arm(spec_of(**spec)) for spec in specs]
     script = TurnScript((HELLO,), Draws(scenario.seed))
-    return Transition(scenario, AnthropicWire(), script, History(), faults=armed)
+    return Transition(scenario, AnthropicProvider(), script, History(), faults=armed)
 
 
 def call_of(transition: Transition) -> Call:

@@ -11,7 +11,7 @@ from harness.core.values.calls import Call, ModelRequest, OutboxRequest, Request
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Text, ToolUse
 from harness.core.values.plans import Plan, Reply
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 
 REQUESTS: dict[Seam, Request] = {
     "model": ModelRequest("m", ()),
@@ -38,4 +38,4 @@ def written(*, stream: bool) -> Plan:
     """A reply of text and a tool call, as the wire writes it."""
     reply = Reply((Text("hi"), ToolUse("toolu_1", "t", {"a": "b"})), "tool_use")
     reading = Reading("m", (), 0, (), stream=stream)
-    return AnthropicWire().write(reply, reading, "main/model#1", Draws(1))
+    return AnthropicProvider().write(reply, reading, "main/model#1", Draws(1))

@@ -8,9 +8,9 @@ from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
 from harness.core.values.messages import ToolUse
 from harness.core.values.plans import Reply
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.providers.anthropic.stream import PIECES_MAX, events
-from harness.providers.anthropic.wire import AnthropicWire
-from harness.providers.codec import input_from, input_text
+from harness.providers.shared.codec import arguments_from, arguments_to
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=9),
@@ -32,24 +32,24 @@ CUT = [
 
 @given(JSON)
 def test_any_input_comes_back_as_it_was(value: object) -> None:
-    assert input_from(input_text(value)) == value
+    assert arguments_from(arguments_to(value)) == value
 
 
 @pytest.mark.parametrize("text", CUT)
 def test_a_text_that_is_no_json_is_sent_as_it_is(text: str) -> None:
-    assert input_text(text) == text
-    assert input_from(text) == text
+    assert arguments_to(text) == text
+    assert arguments_from(text) == text
 
 
-@pytest.mark.parametrize("text", ["", "1", '"a"', "{}", '{"a":1}', "null"])
+@pytest.mark.parametrize("text", ["1", '"a"', "{}", '{"a":1}', "null"])
 def test_a_text_that_is_json_is_sent_as_a_json_string(text: str) -> None:
-    assert input_text(text) != text
-    assert input_from(input_text(text)) == text
+    assert arguments_to(text) != text
+    assert arguments_from(arguments_to(text)) == text
 
 
 @pytest.mark.parametrize("text", CUT)
 def test_a_call_that_was_cut_off_is_read_back_as_it_was_written(text: str) -> None:
-    wire, said = AnthropicWire(), Reply((ToolUse("toolu_1", "t", text),), "max_tokens")
+    wire, said = AnthropicProvider(), Reply((ToolUse("toolu_1", "t", text),), "max_tokens")
     sends = wire.write(said, Reading("m", (), 0, (), stream=True), "main/model#1", Draws(1))
     parsed = wire.parse(b"".join(send.data for send in sends), "text/event-stream")
     assert parsed.message is not None

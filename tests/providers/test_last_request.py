@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.providers.last_request import Found, LastRequest
-from harness.providers.layout import NotAnObject
+from harness.providers.shared.request_memory import LastRequest, NotAnObject
 
 messages = st.lists(st.sampled_from(["a", "bb", {"c": [1]}, [2], None, 33]), max_size=6)
 fields = st.dictionaries(st.sampled_from(["m", "n", "\u00e9"]), st.integers(0, 9), max_size=2)
@@ -38,7 +37,7 @@ def test_what_is_kept_and_what_is_new_are_the_whole(requests: list[bytes]) -> No
         assert {name: json.loads(raw) for name, raw in said.items()} == value
 
 
-def told(found: Found) -> tuple[Any, ...]:
+def told(found: NewMessages) -> tuple[Any, ...]:
     """What was found; each value is what its bytes say."""
     assert list(found.values) == [json.loads(raw) for raw in found.raws or ()]
     return found.keep, found.raws, found.fields

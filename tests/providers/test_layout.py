@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.providers.layout import between, ends, shared, split
+from harness.providers.shared.request_memory import between, ends, shared, split
 from tests.providers.anthropic.strategies import json_values, words
 
 HEAD, TAIL = b'{"model":"m","messages":[', b'],"max_tokens":5}'

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.core.transition.ports import Reading
 from harness.core.values.messages import Message, user
-from harness.providers.layout import Layout, split
+from harness.providers.shared.request_memory import Layout, split
 from tests.providers.requests import COMPACT, FORMATS, WIRES, WireRequests, bodies
 
 WINDOW = 60
@@ -123,8 +123,7 @@ def test_only_what_is_new_is_decoded(
         sizes.append(len(body))
         return split(body, listed)
 
-    for place in ("last_request", "layout"):
-        monkeypatch.setattr(f"harness.providers.{place}.split", counted)
+    monkeypatch.setattr("harness.providers.shared.request_memory.split", counted)
     reader, messages = requests.reader(), [user("x" * 1000)] * 50
     reader.read(requests.body(messages))
     assert reader.read(requests.body([*messages, user("y")])).keep == 50

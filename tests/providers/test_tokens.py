@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 
 from harness.core.values.messages import Message, user
-from harness.providers.anthropic.fold import Fold
-from harness.providers.anthropic.rules import DEFAULT_DIALECT
-from harness.providers.tokens import BYTES_PER_TOKEN, size_bytes, tokens
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.validator import AnthropicFold
+from harness.providers.shared.codec import BYTES_PER_TOKEN, size_bytes, tokens
 from tests.providers.anthropic.strategies import histories
 
 
@@ -20,7 +20,7 @@ def test_four_bytes_are_a_token_and_nothing_is_free() -> None:
 def test_the_size_is_the_sum_of_the_messages_and_goes_back_with_them(
     messages: list[Message],
 ) -> None:
-    fold = Fold(DEFAULT_DIALECT)
+    fold = AnthropicFold(RECORD.dialects.default)
     fold.extend(messages)
     assert fold.size_bytes == sum(map(size_bytes, messages))
     fold.rewind(len(messages) - 1)

@@ -7,25 +7,25 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.history.events import Noted, Valued
-from harness.report.event_lines import lines, quoted, short
+from harness.report.event_lines import event_lines, quoted, short
 from tests.report.fabricated import history
 
 JSON = st.recursive(st.none() | st.booleans() | st.text(), lambda v: st.dictionaries(st.text(), v))
 
 
 def test_every_event_of_a_run(snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(f"{n:>3} {line}" for n, line in lines(history()).items()) == snapshot
+    assert "\n".join(f"{n:>3} {line}" for n, line in event_lines(history()).items()) == snapshot
 
 
 def test_only_values_have_no_line() -> None:
     made = history()
-    silent = {e.n for e in made.events} - set(lines(made))
+    silent = {e.n for e in made.events} - set(event_lines(made))
     assert silent == {e.n for e in made.events if isinstance(e, (Noted, Valued))}
 
 
 def test_lines_of_chosen_events() -> None:
     made = history()
-    assert lines(made, [1, 7]) == {n: t for n, t in lines(made).items() if n in (1, 7)}
+    assert event_lines(made, [1, 7]) == {n: t for n, t in event_lines(made).items() if n in (1, 7)}
 
 
 @given(text=st.text(), cut=st.integers(2, 80))

@@ -101,9 +101,9 @@ def asked(brief: Any, http: Any, messages: list[dict[str, Any]]) -> list[dict[st
 
 
 def parsed(text: str) -> list[dict[str, Any]]:
-    from harness.providers.anthropic.wire import AnthropicWire
+    from harness.providers.anthropic.provider import AnthropicProvider
 
-    found = AnthropicWire().parse(text.encode(), "text/event-stream")
+    found = AnthropicProvider().parse(text.encode(), "text/event-stream")
     if not found.complete or found.message is None:
         raise ValueError("a stream that just ends")
     blocks: list[dict[str, Any]] = []

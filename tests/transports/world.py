@@ -16,7 +16,7 @@ from harness.core.transition.arming import ArmedFault
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Plan
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.loopback import Loopback
@@ -38,7 +38,7 @@ def transition(
     faults = [ArmedFault(spec, lambda moment, plan: bend(plan), "bytes")] if bend else []
     scenario = Scenario(name="doors", script=turns or (HELLO,), **fields)
     script = TurnScript(turns or (HELLO,), Draws(scenario.seed))
-    return Transition(scenario, AnthropicWire(), script, History(), faults=faults)
+    return Transition(scenario, AnthropicProvider(), script, History(), faults=faults)
 
 
 def in_process(

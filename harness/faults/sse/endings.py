@@ -1,15 +1,25 @@
-"""The stream ends too early, in order: a client that does not look for the end sees a success."""
+"""The stream ends too early, with an error, or with what cannot be read; its status was 200.
+
+A stream that ends too early ends in order: a client that does not look for the end sees a success.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.core.transition.ports import Moment
-from harness.core.values.plans import Close, Plan, Step
-from harness.faults.sse.events import (
+from harness.core.values.plans import Close, Plan, Send, Step
+from harness.core.values.strict import Count
+from harness.faults.stream_events import (
     changed,
     choice_of,
     cut,
     delta,
+    ended,
+    error_instead,
     find,
+    frame,
+    headed,
     is_end,
     kind,
     opened,
@@ -27,11 +37,17 @@ CODES = {
     "no_finish_reason": ("S17",),
     "end_inside_tool_input": ("S3",),
     "end_before_tool": ("S4",),
+    "error_event": ("S5", "S20"),
+    "error_event_after_the_end": ("S5",),
+    "error_event_not_json": ("S6",),
+    "invalid_json": ("S7",),
+    "invalid_utf8": ("S7",),
 }
 
 WIRES = {
     "no_message_delta": ("anthropic",),
     "no_finish_reason": ("openai-chat",),
+    "error_event_not_json": ("anthropic",),
 }
 
 
@@ -120,3 +136,62 @@ def _halved(step: Step) -> Step:
     call = {**call, "function": {**call["function"], "arguments": half}}
     calls = {**choice["delta"], "tool_calls": [call, *others]}
     return changed(step, choices=[{**choice, "delta": calls}])
+
+
+def error_event(
+    moment: Moment,
+    plan: Plan,
+    *,
+    after: Count = 3,
+    type: str = "overloaded_error",
+    message: str = "Overloaded",
+) -> Plan:
+    """After `after` events comes an error event, and the stream ends; the status was 200."""
+    return error_instead(plan, after, Send(moment.traits.error_event(type, message)))
+
+
+def error_event_after_the_end(
+    moment: Moment, plan: Plan, *, type: str = "overloaded_error", message: str = "Overloaded"
+) -> Plan:
+    """The answer has come whole, and behind its terminal event comes an error event.
+
+    The Anthropic SDK raises it, so nobody has heard the answer; the OpenAI SDK has stopped reading.
+    """
+    events = opened(plan)
+    place = find(events, is_end)
+    if place is None:
+        return plan
+    steps = (
+        *events[: place + 1],
+        Send(moment.traits.error_event(type, message)),
+        *events[place + 1 :],
+    )
+    return ended(steps) if moment.traits.reads_past_the_end else steps
+
+
+def error_event_not_json(
+    moment: Moment, plan: Plan, *, after: Count = 3, text: str = "upstream connect error"
+) -> Plan:
+    """After `after` events comes an error event whose data is plain text, and the stream ends."""
+    return error_instead(plan, after, frame(text, "error"))
+
+
+def invalid_json(moment: Moment, plan: Plan, *, after: Count = 2) -> Plan:
+    """After `after` events one comes whose data breaks off inside its JSON; then the end."""
+    return _garbled(plan, after, lambda data: data[: data.rfind(b"}")] + b"\n\n")
+
+
+def invalid_utf8(moment: Moment, plan: Plan, *, after: Count = 2) -> Plan:
+    """After `after` events one comes with bytes that are no UTF-8; then the end."""
+    return _garbled(plan, after, lambda data: data.replace(b'"', b'"\xff\xfe', 1))
+
+
+def _garbled(plan: Plan, after: int, garble: Callable[[bytes], bytes]) -> Plan:
+    events = opened(plan)
+    sends = [place for place, step in enumerate(events) if value(step)]
+    if len(sends) <= after:
+        return plan
+    place = sends[after]
+    step = events[place]
+    data = garble(step.data) if isinstance(step, Send) else b""
+    return (*events[:place], headed(Send(data), step), Close())

@@ -1,7 +1,8 @@
-"""The same events in other bytes: line ends, spaces, cuts inside a line or a character.
+"""The same events in other bytes, and a body of the other sort than was asked for.
 
-Most are neutral: a client must read what it would have read without them. Names of events left out
-are not, for the Anthropic SDK drops what has no name; nor is a last event that nothing ends, nor a
+Lines end otherwise, spaces are missing, sends end inside a line or a character. Most of these
+faults are neutral: a client must read what it would have read without them. Names of events left
+out are not, for an SDK may drop what has no name; nor is a last event that nothing ends, nor a
 pair of surrogates cut in two, which JSON may escape one by one.
 """
 
@@ -11,23 +12,33 @@ import json
 import re
 from collections.abc import Callable
 
+import msgspec
+
 from harness.core.transition.ports import Moment
-from harness.core.values.plans import Plan, Send, Step, Wait
-from harness.faults.sse.events import changed, ended, headed, opened, spliced, value
+from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
+from harness.faults.stream_events import (
+    changed,
+    closed,
+    ended,
+    headed,
+    opened,
+    spliced,
+    value,
+)
 
 STAGE = "bytes"
 
 SEAMS = ("model",)
 
 CODES = {
-    "carriage_return_line_ends": ("S13",),
-    "crlf_line_ends": ("S13",),
     "crlf_split": ("S13",),
     "no_space_after_colon": ("S13",),
     "no_last_blank_line": ("S13",),
     "character_split": ("S14",),
     "surrogate_pair_split": ("S15",),
     "no_event_names": ("S16",),
+    "json_to_a_stream_request": ("S24",),
+    "stream_to_a_plain_request": ("S24",),
 }
 
 WIRES = {
@@ -36,17 +47,8 @@ WIRES = {
 }
 
 EMOJI = "\U0001f600"
+
 _NAME_LINE = re.compile(rb"^event:[^\r\n]*(?:\r\n|\n|\r)", re.MULTILINE)
-
-
-def carriage_return_line_ends(moment: Moment, plan: Plan) -> Plan:
-    """Lines end with CR alone."""
-    return _rewritten(plan, lambda data: data.replace(b"\n", b"\r"))
-
-
-def crlf_line_ends(moment: Moment, plan: Plan) -> Plan:
-    """Lines end with CR and LF."""
-    return _rewritten(plan, lambda data: data.replace(b"\n", b"\r\n"))
 
 
 def crlf_split(moment: Moment, plan: Plan) -> Plan:
@@ -67,7 +69,7 @@ def no_last_blank_line(moment: Moment, plan: Plan) -> Plan:
         return plan
     last = Send(events[-1].data.rstrip(b"\r\n") + b"\n", events[-1].head)
     steps = (*events[:-1], last)
-    return steps if moment.wire == "openai-chat" else ended(steps)
+    return (*steps, *closed(events[:-1]))
 
 
 def character_split(moment: Moment, plan: Plan) -> Plan:
@@ -89,7 +91,7 @@ def surrogate_pair_split(moment: Moment, plan: Plan) -> Plan:
 def no_event_names(moment: Moment, plan: Plan) -> Plan:
     """Events come without their `event:` line, as data only; the SDK drops them all."""
     bent = _rewritten(plan, lambda data: _NAME_LINE.sub(b"", data))
-    return bent if bent is plan or moment.wire != "anthropic" else ended(bent)
+    return bent if bent is plan or not moment.traits.names_events else ended(bent)
 
 
 def _rewritten(plan: Plan, rewrite: Callable[[bytes], bytes]) -> Plan:
@@ -132,3 +134,34 @@ def _text_of(step: Step) -> str | None:
 
 def _piece(step: Step, text: str) -> Send:
     return Send(changed(step, delta={"type": "text_delta", "text": text}).data)
+
+
+_JSON = {"content-type": "application/json"}
+
+_STREAM = {"content-type": "text/event-stream; charset=utf-8"}
+
+
+def json_to_a_stream_request(moment: Moment, plan: Plan) -> Plan:
+    """A stream was asked for, and a plain JSON answer comes: the message that would have begun."""
+    first = next((step for step in opened(plan) if isinstance(step, Send)), None)
+    if first is None or first.head is None:
+        return plan
+    said = value(first)
+    body = said.get("message") or said.get("response") or said
+    head = Head(first.head.status, {**first.head.headers, **_JSON})
+    return (Send(msgspec.json.encode(body), head), Close())
+
+
+def stream_to_a_plain_request(moment: Moment, plan: Plan) -> Plan:
+    """A plain answer was asked for, and it comes as the events of a stream."""
+    first = next((step for step in plan if isinstance(step, Send)), None)
+    if first is None or first.head is None or opened(plan) or first.head.status != 200:
+        return plan
+    body = value(Send(b"data: " + first.data))
+    head = Head(200, {**first.head.headers, **_STREAM})
+    return (Send(moment.traits.outline(body), head), Close())
+
+
+def _ends_lines(moment: Moment, plan: Plan, *, line_end: str) -> Plan:
+    """A template of presets: lines end with this."""
+    return _rewritten(plan, lambda data: data.replace(b"\n", line_end.encode()))

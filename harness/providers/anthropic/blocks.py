@@ -1,14 +1,20 @@
-"""Content blocks: the wire's JSON objects and the core's values, both ways.
+"""Content blocks: the API's JSON objects and the core's values, both ways.
 
 What the core has a name for becomes that value; every other block, and a known one with a field
 missing or of the wrong type, is kept whole as `Opaque`, so that it says the same when written
 again. `cache_control` is left out everywhere. Unknown fields of text and tool_use go to `extra`;
 those of a tool_result are dropped, because the core has no place for them.
+
+What a message says beside its blocks, cache marks and fields that the API has no place for, is read
+off its JSON as well (`notes`). The usual message says nothing of the kind and costs one comparison
+of names for each block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+import msgspec
 
 from harness.core.values.messages import (
     Block,
@@ -20,25 +26,18 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
-
-
-class Malformed(ValueError):
-    """A message that is none: `path` below the message, and whether the field is missing."""
-
-    def __init__(self, path: str, missing: bool, wanted: str = "") -> None:
-        super().__init__(path)
-        self.path, self.missing, self.wanted = path, missing, wanted
+from harness.providers.shared.reader import Malformed
 
 
 def message_from(value: Json) -> Message:
     """A message of the wire as a value; raises Malformed when role or content is not one."""
     if not isinstance(value, dict):
-        raise Malformed("", missing=False, wanted="a valid dictionary")
+        raise Malformed("", value, "a valid dictionary")
     for name in ("role", "content"):
         if name not in value:
             raise Malformed(f".{name}", missing=True)
     if not isinstance(value["role"], str):
-        raise Malformed(".role", missing=False, wanted="a valid string")
+        raise Malformed(".role", value["role"], "a valid string")
     return Message(value["role"], _content(value["content"]))
 
 
@@ -46,10 +45,10 @@ def _content(content: Json) -> tuple[Block, ...]:
     if isinstance(content, str):
         return (Text(content),) if content else ()
     if not isinstance(content, list):
-        raise Malformed(".content", missing=False, wanted="a valid list")
+        raise Malformed(".content", content, "a valid list")
     for m, block in enumerate(content):
         if not isinstance(block, dict):
-            raise Malformed(f".content.{m}", missing=False, wanted="a valid dictionary")
+            raise Malformed(f".content.{m}", block, "a valid dictionary")
     return tuple(map(block_from, content))
 
 
@@ -154,3 +153,72 @@ def _result_to(block: ToolResult) -> dict[str, Json]:
         content = [block_to(part) for part in content]
     value = {"type": "tool_result", "tool_use_id": block.id, "content": content}
     return {**value, "is_error": True} if block.is_error else value
+
+
+FIELDS: dict[str, frozenset[str]] = {
+    "text": frozenset({"type", "text", "citations", "cache_control"}),
+    "thinking": frozenset({"type", "thinking", "signature"}),
+    "redacted_thinking": frozenset({"type", "data"}),
+    "tool_use": frozenset(
+        {"type", "id", "name", "input", "caller", "toolset_name", "cache_control"}
+    ),
+    "tool_result": frozenset(
+        {"type", "tool_use_id", "content", "is_error", "toolset_name", "cache_control"}
+    ),
+    "image": frozenset({"type", "source", "transformations", "cache_control"}),
+}
+"""The fields of the kinds of block that we know, by the types of the official SDK."""
+
+
+class BlockNotes(msgspec.Struct, frozen=True):
+    """`marks` counts cache marks; `hollow` are marked blocks of empty text, by their index; `extra`
+    are the paths, below the message, of fields that are not permitted."""
+
+    marks: int = 0
+    hollow: tuple[int, ...] = ()
+    extra: tuple[str, ...] = ()
+
+
+def notes(value: dict[str, Json]) -> BlockNotes | None:
+    """What a message says beside its blocks, None for nothing."""
+    content = value.get("content")
+    if not isinstance(content, list):
+        return None
+    odd = [(m, block) for m, block in enumerate(content) if not _is_usual(block)]
+    if not odd:
+        return None
+    marks = sum(map(_marks, (block for _, block in odd)))
+    hollow = tuple(m for m, block in odd if _is_marked(block) and block.get("text") == "")
+    extra = tuple(f"content.{m}.{name}" for m, block in odd for name in _extra(block))
+    return BlockNotes(marks, hollow, extra) if marks or extra else None
+
+
+def _is_usual(block: dict[str, Json]) -> bool:
+    kind = block.get("type")
+    usual = _USUAL.get(kind) if type(kind) is str else None
+    if usual is None or not block.keys() <= usual:
+        return False
+    return kind != "tool_result" or type(block.get("content")) is str
+
+
+_USUAL = {kind: fields - {"cache_control"} for kind, fields in FIELDS.items()}
+
+
+def _marks(block: dict[str, Json]) -> int:
+    inner = block.get("content") if block.get("type") == "tool_result" else None
+    return _is_marked(block) + marks_in(inner)
+
+
+def _extra(block: dict[str, Json]) -> list[str]:
+    kind = block.get("type")
+    fields = FIELDS.get(kind) if isinstance(kind, str) else None
+    return [f"{kind}.{name}" for name in block if fields is not None and name not in fields]
+
+
+def _is_marked(part: Json) -> bool:
+    return isinstance(part, dict) and part.get("cache_control") is not None
+
+
+def marks_in(value: Json) -> int:
+    """How many parts of a list (system blocks, tools) carry a cache mark."""
+    return sum(map(_is_marked, value)) if isinstance(value, list) else 0

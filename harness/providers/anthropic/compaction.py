@@ -17,7 +17,7 @@ from harness.core.transition.ports import Violation
 from harness.core.values.messages import Block, Json, Message, Opaque
 from harness.core.values.plans import Reply
 from harness.providers.anthropic.rules import violation
-from harness.providers.anthropic.seals import is_ours, part, parts_of, seal
+from harness.providers.anthropic.signatures import is_ours, part, parts_of, seal
 
 KIND = "compaction"
 

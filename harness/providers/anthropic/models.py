@@ -14,6 +14,7 @@ from functools import cache
 import msgspec
 
 from harness.core.values.messages import Json
+from harness.providers.anthropic.record import RECORD
 
 _LINE = "haiku|sonnet|opus|fable|mythos"
 _NAME = re.compile(
@@ -86,20 +87,6 @@ def model(name: str) -> Model:
     return Model(name, new or old, version)
 
 
-OFFERED = (
-    "claude-fable-5-2",
-    "claude-opus-5-5",
-    "claude-sonnet-5-5",
-    "claude-haiku-5-5",
-    "claude-sonnet-5",
-    "claude-opus-5",
-    "claude-opus-4-8",
-    "claude-sonnet-4-6",
-    "claude-haiku-4-5",
-)
-"""The models that a list names; any other name is answered as well, for the fake plays them all."""
-
-
 def info(name: str, window_tokens: int | None) -> dict[str, Json]:
     """A model as the API describes it; its window is the scenario's."""
     it = model(name)
@@ -143,5 +130,10 @@ def _supported(yes: bool) -> dict[str, Json]:
 
 def listed(window_tokens: int | None) -> dict[str, Json]:
     """The list of models, as one page."""
-    data = [info(name, window_tokens) for name in OFFERED]
-    return {"data": data, "has_more": False, "first_id": OFFERED[0], "last_id": OFFERED[-1]}
+    data = [info(name, window_tokens) for name in RECORD.models]
+    return {
+        "data": data,
+        "has_more": False,
+        "first_id": RECORD.models[0],
+        "last_id": RECORD.models[-1],
+    }

@@ -9,7 +9,7 @@ call without arguments sends one empty piece. Pieces are cut between characters,
 from __future__ import annotations
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode, input_text
+from harness.providers.shared.codec import arguments_to, encode
 
 PIECE_CHARACTERS = 64
 PIECES_MAX = 2000
@@ -94,7 +94,7 @@ def _thinking(text: str, signature: str) -> list[_Delta]:
 
 
 def _input(value: Json) -> list[_Delta]:
-    text = input_text(value) if value != {} else ""
+    text = "" if value == {} else arguments_to(value) or '""'
     return _pieces(_INPUT, text) or [(_INPUT, "")]
 
 

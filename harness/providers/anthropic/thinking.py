@@ -1,20 +1,151 @@
-"""The rules of thinking blocks, V15 to V18, and the blocks that are dropped in place of a refusal.
+"""Thinking blocks, what they are bound to, and their rules V15 to V18.
 
-The API compares with what it answered; here the signature tells (`bindings`), so the rules hold
-from the request alone. A changed block is V15 in the latest assistant turn and V16 before it. A
-block whose conversation has changed is V17 for the models that bind thinking, unless the request
-asks to have it dropped.
+A block that this provider has answered is signed over its text with its place in the turn, and over
+the prefix: system, tools, and all blocks up to the turn it stands in. The prefix is a chain of
+digests, made only once a block asks for it and only as far as that block, so a run without thinking
+pays nothing. Signatures that are not ours (a recording's, a stored session's) are not judged.
+Neighbouring messages of one role are one turn here too: splitting or joining them changes nothing.
+
+The API compares with what it answered; here the signature tells, so the rules hold from the request
+alone. A changed block is V15 in the latest assistant turn and V16 before it. A block whose
+conversation has changed is V17 for the models that bind thinking, unless the request asks to have
+it dropped.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
 
 from harness.core.transition.ports import Violation
-from harness.core.values.messages import Json, Message, Thinking
-from harness.providers.anthropic.bindings import Bindings, Flaw
+from harness.core.values.messages import Json, Message, Thinking, canonical
+from harness.providers.anthropic.fields import AnthropicFields
 from harness.providers.anthropic.models import model
 from harness.providers.anthropic.rules import violation
+from harness.providers.anthropic.signatures import Part, is_ours, part, parts_of, seal
+
+Flawed = Literal["changed", "forged", "moved"]
+"""Another text or place than was signed; a signature that is broken; another prefix."""
+
+
+class Flaw(msgspec.Struct, frozen=True):
+    """What is wrong with the block `m` of the message `n`, whose turn begins at `turn`."""
+
+    n: int
+    m: int
+    turn: int
+    kind: Flawed
+
+
+class Bindings:
+    """The thinking of one session's last request; `flaws` is what is wrong with it."""
+
+    def __init__(self) -> None:
+        self._chain: list[bytes] = [b""]
+        self._signed: list[tuple[int, int]] = []
+        self.flaws: list[Flaw] = []
+        self._messages: Sequence[Message] = ()
+        self._said: AnthropicFields | None = None
+        self._head: Part = b""
+
+    def follow(self, messages: Sequence[Message], keep: int, said: AnthropicFields) -> None:
+        """The next request: the first `keep` messages are those of the last one."""
+        if messages is self._messages and said is self._said:
+            return
+        self._messages = messages
+        if self._signed or len(self._chain) > 1:
+            self._rewind(keep)
+        new: list[tuple[int, int]] = []
+        for n in range(keep, len(messages)):
+            if messages[n].role == "assistant" and Thinking in map(type, messages[n].blocks):
+                new += [(n, m) for m in _ours(messages[n])]
+        if said is not self._said and self._is_moved(said):
+            self.flaws, new = [], self._signed + new
+            self._signed = []
+        if new:
+            self._signed += new
+            self.flaws += filter(None, (self._flaw(n, m) for n, m in new))
+
+    def _rewind(self, keep: int) -> None:
+        del self._chain[keep + 1 :]
+        self._signed = [at for at in self._signed if at[0] < keep]
+        self.flaws = [flaw for flaw in self.flaws if flaw.n < keep]
+
+    def _is_moved(self, said: AnthropicFields) -> bool:
+        """Whether system or tools are others than in the last request."""
+        before, self._said = self._head, said
+        self._head = b""
+        return bool(self._signed) and self._fields() != before
+
+    def _fields(self) -> Part:
+        """The digest of system and tools, worked out when it is asked for."""
+        if not self._head and self._said is not None:
+            tools = [[t.name, t.description, t.input_schema] for t in self._said.tools]
+            self._head = part([self._said.system, tools])
+        return self._head
+
+    def latest_turn(self) -> int:
+        """Where the latest assistant turn begins."""
+        n = len(self._messages)
+        while n and self._messages[n - 1].role != "assistant":
+            n -= 1
+        return self._turn(n - 1) if n else 0
+
+    def sign(self, thinking: Thinking, place: int) -> Thinking:
+        """An answer's thinking, signed; `place` counts the thinking blocks of the answer."""
+        start = self._turn(len(self._messages))
+        place += sum(1 for block in self._thoughts(start, len(self._messages)))
+        words = part([thinking.text, place])
+        return Thinking(thinking.text, seal(words, self._prefix(start)), thinking.redacted)
+
+    def _flaw(self, n: int, m: int) -> Flaw | None:
+        block = self._messages[n].blocks[m]
+        assert isinstance(block, Thinking)
+        turn = self._turn(n)
+        kind = self._judged(block, n, m, turn)
+        return Flaw(n, m, turn, kind) if kind else None
+
+    def _judged(self, block: Thinking, n: int, m: int, turn: int) -> Flawed | None:
+        parts = parts_of(block.signature)
+        if parts is None or len(parts) != 2:
+            return "forged"
+        place = sum(1 for _ in self._thoughts(turn, n)) + sum(
+            1 for b in self._messages[n].blocks[:m] if isinstance(b, Thinking)
+        )
+        if parts[0] != part([block.text, place]):
+            return "changed"
+        return None if parts[1] == self._prefix(turn) else "moved"
+
+    def _thoughts(self, start: int, stop: int) -> Iterator[Thinking]:
+        for message in self._messages[start:stop]:
+            yield from (block for block in message.blocks if isinstance(block, Thinking))
+
+    def _turn(self, n: int) -> int:
+        """Where the turn of the assistant message `n`, or one that would come there, begins."""
+        while n and self._messages[n - 1].role == "assistant":
+            n -= 1
+        return n
+
+    def _prefix(self, n: int) -> Part:
+        """The digest of all that comes before the message `n`."""
+        while len(self._chain) <= n:
+            digest = self._chain[-1]
+            message = self._messages[len(self._chain) - 1]
+            for block in message.blocks:
+                said = f"{message.role}\0{canonical(block)}".encode()
+                digest = hashlib.blake2b(digest + said, digest_size=16).digest()
+            self._chain.append(digest)
+        return part([self._fields().hex(), self._chain[n].hex()])
+
+
+def _ours(message: Message) -> list[int]:
+    """Where the thinking stands that this wire has signed."""
+    thoughts = ((m, b) for m, b in enumerate(message.blocks) if isinstance(b, Thinking))
+    return [m for m, block in thoughts if is_ours(block.signature)]
+
 
 STRICT_ONLY = "V18"
 """A rule that only `strict` has."""

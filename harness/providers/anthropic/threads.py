@@ -14,8 +14,8 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
 from harness.providers.anthropic.rules import violation
-from harness.providers.codec import encode
-from harness.providers.layout import NotAnObject, split
+from harness.providers.shared.codec import encode
+from harness.providers.shared.request_memory import NotAnObject, split
 
 CREATE_ONLY = ("system", "tools")
 """Fields that a thread keeps from its first turn."""
@@ -24,7 +24,7 @@ UNSUPPORTED = ("context_management", "fallbacks")
 """Fields that do not go with threads."""
 
 
-class Kept:
+class StoredTurn:
     """What is stored under the id of an answer; nothing more, once that has been continued."""
 
     __slots__ = ("continued", "fields", "messages")
@@ -34,20 +34,20 @@ class Kept:
         self.continued = False
 
 
-class Turn(msgspec.Struct, frozen=True):
+class ThreadTurn(msgspec.Struct, frozen=True):
     """A turn of a thread: all its messages as bytes, and the answer that it continues, if any."""
 
     threads: Threads
     messages: tuple[bytes, ...]
     fields: dict[str, bytes]
-    previous: Kept | None = None
+    previous: StoredTurn | None = None
 
     def keep(self, id_: str, content: Json) -> None:
         """Store the answer; the one before it is continued now."""
         if self.previous is not None:
             self.previous.continued, self.previous.messages = True, ()
         answer = encode({"role": "assistant", "content": content})
-        self.threads.kept[id_] = Kept((*self.messages, answer), self.fields)
+        self.threads.kept[id_] = StoredTurn((*self.messages, answer), self.fields)
 
 
 class Continued(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class Continued(msgspec.Struct, frozen=True):
 
     body: bytes
     thread: Json
-    previous: Kept
+    previous: StoredTurn
     bare: bool
 
 
@@ -66,7 +66,7 @@ class Threads:
     """The threads of one session, by the ids of their answers."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, Kept] = {}
+        self.kept: dict[str, StoredTurn] = {}
 
     def continued(self, body: bytes) -> Continued | Violation | None:
         """The whole request for one that continues a thread; None for any other."""

@@ -1,35 +1,35 @@
 """What a list of messages breaks, as a fold: one small step for each message.
 
-The state after each message is an immutable value, so a request that extends the last one costs
-only its new messages, and one that shares a part goes back to the state at that part. Neighbours
-of one role count as one turn, as in the API. A turn's calls stay open until the user turn after
-it has ended, hence V4 comes when the next assistant message arrives, or at the end of the list
-(`ending`).
+Neighbours of one role count as one turn, as in the API. A turn's calls stay open until the user
+turn after it has ended, hence V4 comes when the next assistant message arrives, or at the end of
+the list. At that end `AnthropicFold.finish` looks at the last message, at the fields beside the
+list, and at what was counted; that costs the same for any length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from itertools import groupby
-
-import msgspec
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby, repeat
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
-from harness.providers.anthropic.notes import Notes
-from harness.providers.anthropic.rules import violation
-from harness.providers.anthropic.tally import NOTHING, Tally, tallied
-from harness.providers.tokens import size_bytes
+from harness.providers.anthropic import totals as sums
+from harness.providers.anthropic.blocks import BlockNotes
+from harness.providers.anthropic.compaction import unanswerable
+from harness.providers.anthropic.fields import AnthropicFields
+from harness.providers.anthropic.rules import rules_of, violation
+from harness.providers.anthropic.totals import NO_TOTALS, RequestTotals, tallied
+from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.fold import Fold, FoldState
 
 
-class State(msgspec.Struct, frozen=True, gc=False):
+class TurnState(FoldState, frozen=True, gc=False):
     """What the messages so far leave open.
 
     `role` is that of the current turn; `calls` are the (id, message index) of the last assistant
     turn, `answered` those with a result; `late`: the user turn holds something beside results;
     `hollow` is the index of an assistant message without content, -1 when the last one had some;
-    `ids` are the call ids of this message; `size_bytes` is cumulative, and so are `violations` and
-    the `tally`.
+    `ids` are the call ids of the last message; the `totals` are cumulative.
     """
 
     role: str = ""
@@ -37,31 +37,28 @@ class State(msgspec.Struct, frozen=True, gc=False):
     answered: frozenset[str] = frozenset()
     late: bool = False
     hollow: int = -1
-    ids: tuple[str, ...] = ()
-    size_bytes: int = 0
-    violations: tuple[Violation, ...] = ()
-    tally: Tally = NOTHING
+    totals: RequestTotals = NO_TOTALS
 
 
 def step(
-    state: State,
+    state: TurnState,
     index: int,
     message: Message,
     seen: Collection[str],
     active: frozenset[str],
-    noted: Notes | None = None,
-) -> State:
+    noted: BlockNotes | None = None,
+) -> TurnState:
     """The state after one more message; `seen` holds the call ids of all messages before it."""
     size = state.size_bytes + size_bytes(message)
     if noted is None and _is_ordinary(state, message):
         late = message.role == "user"
         calls = state.calls if late else ()
-        return State(
-            message.role, calls, late=late, size_bytes=size, violations=state.violations,
-            tally=state.tally,
+        return TurnState(
+            role=message.role, calls=calls, late=late, size_bytes=size,
+            violations=state.violations, totals=state.totals,
         )  # fmt: skip
     found = [*_role(state, index, message), *_content(state, index, message, noted)]
-    tally, more = tallied(state.tally, index, message, noted, first=not index)
+    totals, more = tallied(state.totals, index, message, noted, first=not index)
     found += more
     ids = tuple([b.id for b in message.blocks if isinstance(b, ToolUse)])
     turn = _enter(state, message.role)
@@ -73,20 +70,20 @@ def step(
         found += _calls(index, message, seen)
         calls += tuple([(id_, index) for id_ in ids])
     new = tuple([v for v in found if v.rule in active])
-    return State(
-        turn.role,
-        calls,
-        answered,
-        late,
+    return TurnState(
+        role=turn.role,
+        calls=calls,
+        answered=answered,
+        late=late,
         hollow=index if message.role == "assistant" and not message.blocks else -1,
         ids=ids,
         size_bytes=size,
         violations=state.violations + new if new else state.violations,
-        tally=tally,
+        totals=totals,
     )
 
 
-def _is_ordinary(state: State, message: Message) -> bool:
+def _is_ordinary(state: TurnState, message: Message) -> bool:
     """Whether the message is plain text in its turn, as most are: it can break no rule."""
     if message.role == "user":
         in_turn = state.role != "user"
@@ -100,7 +97,7 @@ def _is_ordinary(state: State, message: Message) -> bool:
     return True
 
 
-def _role(state: State, index: int, message: Message) -> Iterator[Violation]:
+def _role(state: TurnState, index: int, message: Message) -> Iterator[Violation]:
     role = message.role
     if role not in ("user", "assistant", "system"):
         yield violation("V2b", n=index)
@@ -123,7 +120,7 @@ def _is_compaction(message: Message) -> bool:
 
 
 def _content(
-    state: State, index: int, message: Message, noted: Notes | None
+    state: TurnState, index: int, message: Message, noted: BlockNotes | None
 ) -> Iterator[Violation]:
     if state.hollow >= 0:
         yield violation("V11", n=state.hollow)
@@ -170,17 +167,17 @@ def _calls(index: int, message: Message, seen: Collection[str]) -> Iterator[Viol
             yield violation("V31", n=index, m=m)
 
 
-def _enter(state: State, role: str) -> State:
+def _enter(state: TurnState, role: str) -> TurnState:
     """The state as a message of `role` finds it: in the same turn, or at the start of one."""
     if role == state.role or role not in ("user", "assistant"):
         return state
     if role == "assistant":
-        return State(role)
-    return State(role, calls=state.calls)
+        return TurnState(role=role)
+    return TurnState(role=role, calls=state.calls)
 
 
 def _answers(
-    state: State, index: int, message: Message
+    state: TurnState, index: int, message: Message
 ) -> tuple[frozenset[str], bool, list[Violation]]:
     """Results against the calls of the turn before (V5, V7), and before all else (V8)."""
     if ToolResult not in map(type, message.blocks):
@@ -203,7 +200,7 @@ def _answers(
     return frozenset(answered), late, found
 
 
-def unanswered(state: State) -> list[Violation]:
+def unanswered(state: TurnState) -> list[Violation]:
     """The calls that have no result (V4)."""
     if not state.calls:
         return []
@@ -215,3 +212,69 @@ def _grouped(rule: str, calls: list[tuple[str, int]]) -> list[Violation]:
     """One violation for each message that holds such calls, as the API words it."""
     groups = groupby(calls, key=lambda call: call[1])
     return [violation(rule, n=n, ids=", ".join(id_ for id_, _ in group)) for n, group in groups]
+
+
+def _ending(state: TurnState, last: Message | None, *, compacts: bool) -> list[Violation]:
+    open_calls = unanswered(state)
+    if compacts:
+        unfinished = bool(open_calls) and last is not None and last.role == "assistant"
+        wrong = [*unanswerable(last, unfinished=unfinished)]
+        return wrong or open_calls
+    if last is None:
+        return [violation("V36")]
+    return [*open_calls, *_prefill(last)]
+
+
+def _prefill(last: Message) -> Iterator[Violation]:
+    """A list that ends with the assistant; open calls are V4, a pause of the server is none."""
+    end = last.blocks[-1] if last.blocks else None
+    if last.role != "assistant" or last.tool_uses or isinstance(end, Opaque):
+        return
+    if isinstance(end, Text) and end.text != end.text.rstrip():
+        yield violation("V13")
+    yield violation("V14")
+
+
+_EMPTY = TurnState()
+_NOTHING = repeat(None)
+
+
+class AnthropicFold(Fold[TurnState]):
+    """The fold of a dialect's rules over a list of messages."""
+
+    def __init__(self, dialect: str) -> None:
+        super().__init__(_EMPTY, rules_of(dialect))
+
+    def extend(
+        self, messages: Iterable[Message], noted: Iterable[BlockNotes | None] = _NOTHING
+    ) -> None:
+        """Take in the messages that follow, with what is noted of each, if that is known."""
+        for message, note in zip(messages, noted, strict=False):
+            self.push(step(self.state, len(self), message, self.ids, self.active, note))
+
+    def finish(
+        self, last: Message | None, said: AnthropicFields | None = None
+    ) -> tuple[Violation, ...]:
+        """All violations of a list that ends here with the message `last`.
+
+        `said` are the fields beside it, None when only the list is known.
+        """
+        state, count = self.state, len(self)
+        plain = said is None or not (said.marks or said.compacts)
+        answerable = last is not None and last.role == "user" and not state.calls
+        few = state.totals is NO_TOTALS and count <= sums.MESSAGES_MAX
+        if answerable and plain and few:
+            return state.violations
+        found = _ending(state, last, compacts=said is not None and said.compacts)
+        found += sums.totals(state.totals, said.marks if said else 0, count)
+        return state.violations + tuple(v for v in found if v.rule in self.active)
+
+
+def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
+    """What the dialect refuses in a request of these messages, first one first.
+
+    The list is a request: one that ends with the assistant is a prefill.
+    """
+    fold = AnthropicFold(dialect)
+    fold.extend(messages)
+    return fold.finish(messages[-1] if messages else None)

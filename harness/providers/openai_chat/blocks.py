@@ -1,11 +1,16 @@
-"""Messages: the rows of the wire and the core's values, both ways.
+"""Messages and calls: the rows of the API and the core's values, both ways.
 
 A row of role `tool` is a message with one result, and so is one of the legacy role `function`,
 which names its call by the function. `reasoning_content`, a field of many gateways, is `Thinking`.
 Parts that are not text, and fields of a row that the core has no name for (`name`, `refusal`,
 `audio`), are `Opaque`; such a field's value holds nothing but itself, by which it is told from a
 part. A field that is null says nothing. `cache_control` is left out everywhere. A result's
-`is_error`, and the signature of a thought, have no place on this wire.
+`is_error`, and the signature of a thought, have no place in this API.
+
+A call's `extra` keeps what the core has no name for: other fields of the call, `function` with
+those beside its name and arguments, and `type` where it is not `function`. A custom call's input is
+free text and is never read. A legacy `function_call` has no id; its name stands for it, as the name
+of its result does. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`.
 """
 
 from __future__ import annotations
@@ -22,20 +27,94 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
-from harness.providers.openai_chat.calls import LEGACY, call_to, calls_from, function_to, is_call
+from harness.providers.shared import codec
+from harness.providers.shared.codec import encode
+from harness.providers.shared.reader import Malformed
+
+CALL = "tool_call"
+LEGACY = "function_call"
+
+
+def arguments_from(text: str) -> Json:
+    """The object that a call's arguments are, else the text itself, letter by letter."""
+    value = codec.arguments_from(text)
+    return value if isinstance(value, dict) else text
+
+
+def arguments_to(value: Json) -> str:
+    """The text of a call's arguments; a text stands for itself."""
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+def calls_from(value: dict[str, Json]) -> Iterator[Block]:
+    """The calls of a message; a list of them that is none is kept as a field."""
+    calls = value.get("tool_calls")
+    if isinstance(calls, list) and calls and all(isinstance(call, dict) for call in calls):
+        yield from map(call_from, calls)
+    elif calls is not None:
+        yield Opaque("tool_calls", {"tool_calls": calls})
+    match value.get(LEGACY):
+        case {"name": str(name), "arguments": str(text), **rest} if not rest:
+            yield ToolUse(name, name, arguments_from(text), {"type": LEGACY})
+        case None:
+            return
+        case other:
+            yield Opaque(LEGACY, {LEGACY: other})
+
+
+def call_from(call: dict[str, Json]) -> Block:
+    """A call of a message."""
+    match call:
+        case {
+            "id": str(id_),
+            "function": {"name": str(name), "arguments": str(text), **inner},
+            **rest,
+        } if call.get("type", "function") == "function":
+            extra = {k: v for k, v in rest.items() if k != "type"}
+            extra |= {} if "type" in call else {"type": None}
+            extra |= {"function": inner} if inner else {}
+            return ToolUse(id_, name, arguments_from(text), extra)
+        case {
+            "id": str(id_),
+            "type": "custom",
+            "custom": {"name": str(name), "input": str(text), **inner},
+            **rest,
+        } if not inner and not rest:
+            return ToolUse(id_, name, text, {"type": "custom"})
+    return Opaque(CALL, call)
+
+
+def is_call(block: Block) -> bool:
+    """Whether a block is one of a message's `tool_calls`."""
+    if isinstance(block, ToolUse):
+        return block.extra.get("type") != LEGACY
+    return isinstance(block, Opaque) and block.kind == CALL and block.value.get("type") != CALL
+
+
+def call_to(block: Block) -> dict[str, Json]:
+    """A call as the wire writes it."""
+    if not isinstance(block, ToolUse):
+        return block.value if isinstance(block, Opaque) else {}
+    kind = block.extra.get("type", "function")
+    said = {} if kind is None else {"type": kind}
+    if kind == "custom":
+        text = arguments_to(block.input)
+        return {"id": block.id, **said, "custom": {"name": block.name, "input": text}}
+    rest = {k: v for k, v in block.extra.items() if k not in ("type", "function")}
+    return {"id": block.id, **said, "function": function_to(block), **rest}
+
+
+def function_to(block: ToolUse) -> dict[str, Json]:
+    """The function that a call names: its name and arguments."""
+    inner = block.extra.get("function")
+    more = inner if isinstance(inner, dict) else {}
+    return {"name": block.name, "arguments": arguments_to(block.input), **more}
+
 
 RESULT_ROLES = {"tool": "tool_call_id", "function": "name"}
 """The roles of results, and the field that names the call."""
 
 _SAID = frozenset({"role", "content", "tool_calls", LEGACY})
-
-
-class Malformed(ValueError):
-    """A message that is none: `path` below the message, and what stands there."""
-
-    def __init__(self, path: str, value: Json, wanted: str, *, missing: bool = False) -> None:
-        super().__init__(path)
-        self.path, self.value, self.wanted, self.missing = path, value, wanted, missing
 
 
 def message_from(value: Json) -> Message:

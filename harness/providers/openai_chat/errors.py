@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
-
-
-class ChatError(ApiError, frozen=True, gc=False, omit_defaults=True):
-    """An error with the parameter that it is about, "" for none."""
-
-    param: str = ""
-
+from harness.providers.shared.openai import ParameterError
 
 INVALID = "invalid_request_error"
 
@@ -51,7 +45,7 @@ _WINDOW = "maximum context length"
 def envelope(error: ApiError) -> dict[str, Json]:
     """The body of an error."""
     kind, code = _OWN_WORDS.get(error.type, (error.type, ""))
-    param = error.param if isinstance(error, ChatError) else ""
+    param = error.param if isinstance(error, ParameterError) else ""
     code = error.code or code
     if not code and _WINDOW in error.message:
         code, param = "context_length_exceeded", "messages"
@@ -59,7 +53,7 @@ def envelope(error: ApiError) -> dict[str, Json]:
     return {"error": said}
 
 
-def error_of(value: dict[str, Json], status: int | None) -> ChatError | None:
+def error_of(value: dict[str, Json], status: int | None) -> ParameterError | None:
     """The error of a body, None when it holds none; `status` None takes the usual one.
 
     Some servers leave out the envelope, and say `"object": "error"`.
@@ -71,7 +65,7 @@ def error_of(value: dict[str, Json], status: int | None) -> ChatError | None:
     kind, code, param = (_text(error.get(name)) for name in ("type", "code", "param"))
     if status is None:
         status = _STATUS.get(code) or _STATUS.get(kind, 0)
-    return ChatError(status, kind, _text(error.get("message")), code=code, param=param)
+    return ParameterError(status, kind, _text(error.get("message")), code=code, param=param)
 
 
 def _text(value: Json) -> str:

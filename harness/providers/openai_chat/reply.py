@@ -4,6 +4,10 @@ A stream is one send for each chunk, so that a fault can cut, delay or bend exac
 goes with the first. An error is an HTTP status and an envelope even where a stream was asked for:
 an error inside a stream is a fault's work. The ids of a request and of its completion come from one
 draw. The time of creation is a fixed one, for an answer follows from its request and its seed.
+
+Every answer names itself in `x-request-id`, errors too: the official SDK reads exactly this name.
+The rate limits are those of an account that has never used anything but this request; what is left
+follows from the prompt alone. A reset is a duration in words, `6ms`.
 """
 
 from __future__ import annotations
@@ -12,15 +16,40 @@ from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Block, Json, Message, Opaque, Text
 from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
-from harness.providers.codec import encode
-from harness.providers.openai_chat.blocks import is_field, message_to
-from harness.providers.openai_chat.calls import is_call
+from harness.providers.openai_chat.blocks import is_call, is_field, message_to
 from harness.providers.openai_chat.errors import envelope
-from harness.providers.openai_chat.headers import json_head, stream_head
-from harness.providers.openai_chat.stops import finish_reason
+from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.stream import chunks
-from harness.providers.openai_chat.usage import usage_to
-from harness.providers.tokens import tokens
+from harness.providers.shared.codec import encode, tokens
+
+JSON = "application/json"
+EVENT_STREAM = "text/event-stream; charset=utf-8"
+REQUESTS_LIMIT, TOKENS_LIMIT = 10_000, 2_000_000
+
+
+def json_head(status: int, id_: str, tokens: int, more: dict[str, str] | None = None) -> Head:
+    """The head of a JSON answer; `more` wins over what is usual."""
+    usual = {"content-type": JSON, **_usual(id_, tokens)}
+    return Head(status, usual | {k.lower(): v for k, v in more.items()} if more else usual)
+
+
+def stream_head(id_: str, tokens: int) -> Head:
+    """The head of a stream of events."""
+    return Head(200, {"content-type": EVENT_STREAM, **_usual(id_, tokens)})
+
+
+def _usual(id_: str, tokens: int) -> dict[str, str]:
+    return {
+        "x-request-id": id_,
+        "openai-version": "2020-10-01",
+        "x-ratelimit-limit-requests": f"{REQUESTS_LIMIT}",
+        "x-ratelimit-limit-tokens": f"{TOKENS_LIMIT}",
+        "x-ratelimit-remaining-requests": f"{REQUESTS_LIMIT - 1}",
+        "x-ratelimit-remaining-tokens": f"{max(0, TOKENS_LIMIT - tokens)}",
+        "x-ratelimit-reset-requests": "6ms",
+        "x-ratelimit-reset-tokens": "0s",
+    }
+
 
 CREATED_S = 1_767_225_600
 
@@ -56,10 +85,10 @@ def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
                 "index": 0,
                 "message": message,
                 "logprobs": None,
-                "finish_reason": finish_reason(reply.stop),
+                "finish_reason": reply.stop and RECORD.written_stop(reply.stop),
             }
         ],
-        "usage": usage_to(reading.tokens, tokens(len(encode(message))), reply.usage),
+        "usage": _usage(reading.tokens, tokens(len(encode(message))), reply.usage),
         "service_tier": "default",
         "system_fingerprint": None,
     }
@@ -81,3 +110,12 @@ def _has_place(block: Block) -> bool:
 def _with_usage(reading: Reading) -> bool:
     options = reading.settings.get("stream_options")
     return isinstance(options, dict) and options.get("include_usage") is True
+
+
+def _usage(prompt: int, completion: int, said: dict[str, Json]) -> dict[str, Json]:
+    """The usage of an answer; what a script said of it wins over what was counted."""
+    usage: dict[str, Json] = {"prompt_tokens": prompt, "completion_tokens": completion}
+    usage |= {RECORD.usage_names.get(name, name): count for name, count in said.items()}
+    counts = (usage["prompt_tokens"], usage["completion_tokens"])
+    total = sum(count for count in counts if isinstance(count, int))
+    return {"total_tokens": total, "prompt_tokens_details": {"cached_tokens": 0}, **usage}

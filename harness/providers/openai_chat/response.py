@@ -3,20 +3,95 @@
 A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
 missing, and `complete` says so. A stream is complete once it said why the model stopped, or that it
 is done; many servers say only one of the two.
+
+Only the first choice is read. The fragments of a call carry its index, and the first of them its
+id; some gateways send every call at index 0, so another id begins another call. What does not come
+in pieces (a field that is no text) is taken as it came last.
 """
 
 from __future__ import annotations
 
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message, Text
-from harness.providers import sse
-from harness.providers.codec import decode
-from harness.providers.openai_chat.arguments import arguments_to
-from harness.providers.openai_chat.assembly import Assembly
-from harness.providers.openai_chat.blocks import said
+from harness.providers.openai_chat.blocks import arguments_to, said
 from harness.providers.openai_chat.errors import error_of
-from harness.providers.openai_chat.stops import stop_from
-from harness.providers.openai_chat.usage import usage_from
+from harness.providers.openai_chat.record import RECORD
+from harness.providers.shared import sse
+from harness.providers.shared.codec import decode
+
+_ARGUMENTS = {"function": "arguments", "custom": "input"}
+_PIECES = frozenset({"reasoning_content", "content", "refusal"})
+
+
+class CompletionAssembly:
+    """The message of a stream as its chunks come in; `ended` once it said why it stopped."""
+
+    def __init__(self) -> None:
+        self.stop: str | None = None
+        self.usage: dict[str, Json] = {}
+        self.ended = False
+        self._message: dict[str, Json] | None = None
+        self._calls: list[dict[str, Json]] = []
+        self._open: dict[Json, dict[str, Json]] = {}
+
+    def take(self, chunk: dict[str, Json]) -> None:
+        """Take in a chunk; one without choices only counts."""
+        self.usage = usage_from(chunk.get("usage")) or self.usage
+        choices = chunk.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+                self._take(choice)
+
+    def _take(self, choice: dict[str, Json]) -> None:
+        if choice.get("finish_reason") is not None:
+            self.stop, self.ended = stop_from(choice["finish_reason"]), True
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            return
+        message = self._message = self._message or {}
+        for name, value in delta.items():
+            if name == "tool_calls" and isinstance(value, list):
+                for fragment in value:
+                    self._take_call(fragment)
+            elif name == "function_call" and isinstance(value, dict):
+                message[name] = _extended(message.get(name) or {}, value, "arguments")
+            elif name in _PIECES and isinstance(value, str):
+                before = message.get(name)
+                message[name] = (before if isinstance(before, str) else "") + value
+            elif value is not None:
+                message[name] = value
+
+    def _take_call(self, fragment: Json) -> None:
+        if not isinstance(fragment, dict):
+            return
+        index, id_ = str(fragment.get("index", 0)), fragment.get("id")
+        call = self._open.get(index)
+        if call is None or (id_ and call.get("id") and id_ != call["id"]):
+            call = self._open[index] = {}
+            self._calls.append(call)
+        for name, value in fragment.items():
+            if name in _ARGUMENTS and isinstance(value, dict):
+                call[name] = _extended(call.get(name) or {}, value, _ARGUMENTS[name])
+            elif name != "index" and not call.get(name):
+                call[name] = value
+
+    def message(self) -> dict[str, Json] | None:
+        """The message as an unstreamed answer would have it; None before the first delta."""
+        if self._message is None:
+            return None
+        return {**self._message, "tool_calls": self._calls or None}
+
+
+def _extended(said: dict[str, Json], piece: dict[str, Json], grows: str) -> dict[str, Json]:
+    """What a function is called with so far: its name comes whole, the arguments in pieces."""
+    merged = {**said, **{k: v for k, v in piece.items() if k != grows and not said.get(k)}}
+    given, before = piece.get(grows), said.get(grows)
+    if isinstance(given, str) and isinstance(before, (str, type(None))):
+        merged[grows] = (before or "") + given
+    elif given is not None:
+        merged[grows] = given
+    return merged
+
 
 _FIELDS = ("data:", "event:", "id:", ":")
 """How a stream of events begins, whatever its content type says."""
@@ -45,7 +120,7 @@ def parse(body: bytes, content_type: str) -> Parsed:
 
 
 def _parse_stream(text: str) -> Parsed:
-    assembly, error, done = Assembly(), None, False
+    assembly, error, done = CompletionAssembly(), None, False
     for event in sse.events(text):
         done = event.data.startswith("[DONE]")
         value = None if done or not event.data else _value(event.data)
@@ -89,3 +164,16 @@ def _value(text: str) -> Json:
         return decode(text)
     except (ValueError, RecursionError):
         return None
+
+
+def stop_from(reason: Json) -> str | None:
+    """The core's word for a finish reason; None for what is no text."""
+    return RECORD.read_stop(reason) if isinstance(reason, str) else None
+
+
+def usage_from(value: Json) -> dict[str, Json]:
+    """The usage of an answer under the core's names too, empty for what is no object."""
+    if not isinstance(value, dict):
+        return {}
+    names = RECORD.usage_names.items()
+    return value | {ours: value[theirs] for ours, theirs in names if theirs in value}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 PIECE_CHARACTERS = 64
 PIECES_MAX = 2000

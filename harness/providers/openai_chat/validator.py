@@ -1,35 +1,158 @@
-"""What a list of messages breaks, as a fold: one small step for each row.
+"""What a list of rows breaks: each row by itself, and the list as a fold, one small step for each.
 
-The state after each row is an immutable value, so a request that extends the last one costs only
-its new rows. Calls stay open as long as rows of results follow their message; the first other row,
-or the end of the list, closes them, and those without a result are C1.
+Calls stay open as long as rows of results follow their message; the first other row, or the end of
+the list, closes them, and those without a result are C1. A message of the reader is one row. One of
+a recording may hold several results at once, as other providers have it; it counts as the rows that
+this API would make of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import msgspec
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.core.transition.ports import Violation
-from harness.core.values.messages import Message, ToolUse
-from harness.providers.openai_chat.blocks import RESULT_ROLES
-from harness.providers.openai_chat.calls import is_call
-from harness.providers.openai_chat.contents import content_violations
-from harness.providers.openai_chat.rules import violation
-from harness.providers.tokens import size_bytes
+from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult, ToolUse
+from harness.providers.openai_chat.blocks import LEGACY, RESULT_ROLES, is_call, is_field, rows
+from harness.providers.openai_chat.rules import rules_of, violation
+from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.fold import Fold, FoldState
+from harness.providers.shared.openai import type_name
+
+CALL_ID_MAX, NAME_MAX = 40, 64
+_NAME = re.compile(r"[a-zA-Z0-9_-]+")
+_KINDS = frozenset({"text", "image_url", "input_audio", "refusal", "audio", "file"})
+_INSTEAD = frozenset({"refusal", "audio", LEGACY, "tool_calls"})
+"""Fields of an assistant row that say something in place of a content."""
+
+
+def content_violations(n: int, row: Message) -> Iterator[Violation]:
+    """The violations of the row at place `n`."""
+    if len(row.blocks) == 1 and isinstance(row.blocks[0], Text) and row.blocks[0].text:
+        return
+    yield from _content(n, row)
+    yield from _parts(n, row)
+    calls = [block for block in row.blocks if is_call(block)]
+    for m, call in enumerate(calls):
+        path = f"messages[{n}].tool_calls[{m}]"
+        if isinstance(call, ToolUse):
+            yield from _call(n, m, path, call)
+        elif isinstance(call, Opaque):
+            yield from _unreadable(path, call.value)
+
+
+def _content(n: int, row: Message) -> Iterator[Violation]:
+    fields = {b.kind: b.value[b.kind] for b in row.blocks if isinstance(b, Opaque) and is_field(b)}
+    if "content" in fields:
+        yield from _bad_content(n, fields["content"])
+    elif row.role == "assistant":
+        yield from _assistant(n, row, fields)
+    elif not any(_is_content(block) for block in row.blocks):
+        yield violation("C6", n=n)
+    elif row.role not in RESULT_ROLES and not _says(row):
+        yield violation("C31", n=n, role=row.role)
+    if fields.get("tool_calls") == []:
+        yield violation("C13a", path=f"messages[{n}].tool_calls")
+    elif "tool_calls" in fields:
+        yield _wrong(f"messages[{n}].tool_calls", "an array of objects", fields["tool_calls"])
+
+
+def _bad_content(n: int, content: Json) -> Iterator[Violation]:
+    path = f"messages[{n}].content"
+    if content is None:
+        yield violation("C6", n=n)
+    elif content == []:
+        yield violation("C13a", path=path)
+    else:
+        yield _wrong(path, "one of a string or array of objects", content)
+
+
+def _assistant(n: int, row: Message, fields: dict[str, Json]) -> Iterator[Violation]:
+    asks = any(isinstance(b, ToolUse) or is_call(b) for b in row.blocks)
+    if asks or _INSTEAD & fields.keys():
+        return
+    if not any(_is_content(block) for block in row.blocks):
+        yield violation("C7", n=n)
+        yield violation("C30")
+    elif not _says(row):
+        yield violation("C31", n=n, role=row.role)
+
+
+def _is_content(block: object) -> bool:
+    if isinstance(block, Opaque):
+        return not is_field(block) and not is_call(block)
+    return isinstance(block, (Text, ToolResult))
+
+
+def _says(row: Message) -> bool:
+    others = (b for b in row.blocks if isinstance(b, Opaque) and _is_content(b))
+    return bool(row.text) or any(others)
+
+
+def _parts(n: int, row: Message) -> Iterator[Violation]:
+    contents = [block for block in row.blocks if _is_content(block)]
+    for m, block in enumerate(contents):
+        if not isinstance(block, Opaque) or block.kind in _KINDS - {"text"}:
+            continue
+        path = f"messages[{n}].content[{m}]"
+        if block.kind == "text":
+            yield violation("C12a", path=f"{path}.text")
+        elif isinstance(block.value.get("type"), str):
+            yield violation("C16", n=n, m=m, kind=block.value["type"])
+        else:
+            yield violation("C12a", path=f"{path}.type")
+
+
+def _call(n: int, m: int, path: str, call: ToolUse) -> Iterator[Violation]:
+    if call.extra.get("type", "function") is None:
+        yield violation("C12a", path=f"{path}.type")
+    if len(call.id) > CALL_ID_MAX:
+        yield violation("C17", path=f"{path}.id", limit=CALL_ID_MAX, length=len(call.id))
+    yield from name_violations(f"{path}.function.name", call.name)
+    if not isinstance(call.input, dict) and call.extra.get("type") != "custom":
+        yield violation("C34", n=n, m=m)
+
+
+def _unreadable(path: str, call: dict[str, Json]) -> Iterator[Violation]:
+    """Why a call could not be read: the first thing that is missing or of the wrong type."""
+    kind = call.get("type", "function")
+    kind = kind if kind in ("function", "custom") else "function"
+    for name, wanted in (("id", "a string"), ("type", "a string"), (kind, "an object")):
+        if name not in call:
+            yield violation("C12a", path=f"{path}.{name}")
+            return
+        if type_name(call[name]) != wanted:
+            yield _wrong(f"{path}.{name}", wanted, call[name])
+            return
+    for name in ("name", "arguments" if kind == "function" else "input"):
+        if name not in call[kind]:
+            yield violation("C12a", path=f"{path}.{kind}.{name}")
+        elif not isinstance(call[kind][name], str):
+            yield _wrong(f"{path}.{kind}.{name}", "a string", call[kind][name])
+
+
+def name_violations(path: str, name: str) -> Iterator[Violation]:
+    """What a tool's name breaks."""
+    if not _NAME.fullmatch(name):
+        yield violation("C18", path=path)
+    if len(name) > NAME_MAX:
+        yield violation("C19", path=path, limit=NAME_MAX, length=len(name))
+
+
+def _wrong(path: str, wanted: str, value: Json) -> Violation:
+    return violation("C11a", path=path, wanted=wanted, got=type_name(value))
+
 
 _SYSTEM_ROLES = frozenset({"system", "developer"})
 _ROLES = frozenset({"user", "assistant", *_SYSTEM_ROLES, *RESULT_ROLES})
 
 
-class State(msgspec.Struct, frozen=True, gc=False):
+class RowState(FoldState, frozen=True, gc=False):
     """What the rows so far leave open.
 
     `count` rows there were; `role` is the last one's, system rows aside; `calls` are the ids that
     the assistant row before asks for, `answered` those with a result and the row of it. `system` is
     the text of the system rows at the beginning, while `leading` nothing else has come.
-    `size_bytes` is cumulative, and so are `violations`.
     """
 
     count: int = 0
@@ -37,12 +160,9 @@ class State(msgspec.Struct, frozen=True, gc=False):
     calls: tuple[str, ...] = ()
     answered: tuple[tuple[str, int], ...] = ()
     leading: bool = True
-    system: str = ""
-    size_bytes: int = 0
-    violations: tuple[Violation, ...] = ()
 
 
-def step(state: State, row: Message, active: frozenset[str]) -> State:
+def step(state: RowState, row: Message, active: frozenset[str]) -> RowState:
     """The state after one more row."""
     is_system = row.role in _SYSTEM_ROLES
     found = [*_role(state, row), *content_violations(state.count, row)]
@@ -56,7 +176,7 @@ def step(state: State, row: Message, active: frozenset[str]) -> State:
         answered = ()
     new = tuple([v for v in found if v.rule in active])
     leading = state.leading and is_system
-    return State(
+    return RowState(
         count=state.count + 1,
         role=state.role if is_system else row.role,
         calls=calls,
@@ -68,30 +188,7 @@ def step(state: State, row: Message, active: frozenset[str]) -> State:
     )
 
 
-def finish(state: State, active: frozenset[str]) -> tuple[Violation, ...]:
-    """All violations of a list that ends here."""
-    found = [*_unanswered(state, "messages")]
-    if not state.count:
-        found.append(violation("C13", path="messages"))
-    return state.violations + tuple(v for v in found if v.rule in active)
-
-
-def window(
-    tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
-) -> tuple[Violation, ...]:
-    """What breaks the window: the prompt alone (V23), or the prompt and the reply (V24)."""
-    if tokens > window_tokens:
-        return (violation("V23", tokens=tokens, window=window_tokens),)
-    total = tokens + (max_tokens or 0)
-    if "V24" not in active or total <= window_tokens:
-        return ()
-    found = violation(
-        "V24", tokens=tokens, max_tokens=max_tokens, total=total, window=window_tokens
-    )
-    return (found,)
-
-
-def _role(state: State, row: Message) -> Iterator[Violation]:
+def _role(state: RowState, row: Message) -> Iterator[Violation]:
     role, n = row.role, state.count
     if role not in _ROLES:
         yield violation("C15", n=n, role=role)
@@ -103,7 +200,7 @@ def _role(state: State, row: Message) -> Iterator[Violation]:
         yield violation("C32")
 
 
-def _answers(state: State, row: Message) -> tuple[tuple[tuple[str, int], ...], list[Violation]]:
+def _answers(state: RowState, row: Message) -> tuple[tuple[tuple[str, int], ...], list[Violation]]:
     """A row of a result against the calls that are open: C2 to C5."""
     n, known = state.count, dict(state.answered)
     if not row.tool_results:
@@ -118,8 +215,40 @@ def _answers(state: State, row: Message) -> tuple[tuple[tuple[str, int], ...], l
     return (*state.answered, (id_, n)), []
 
 
-def _unanswered(state: State, where: str) -> Iterator[Violation]:
+def _unanswered(state: RowState, where: str) -> Iterator[Violation]:
     known = dict(state.answered)
     missing = [id_ for id_ in state.calls if id_ not in known]
     if missing:
         yield violation("C1", ids=", ".join(missing), where=where)
+
+
+_EMPTY = RowState()
+
+
+class ChatFold(Fold[RowState]):
+    """The fold of a dialect's rules over a list of messages."""
+
+    def __init__(self, dialect: str) -> None:
+        super().__init__(_EMPTY, rules_of(dialect))
+
+    def extend(self, messages: Iterable[Message]) -> None:
+        """Take in the messages that follow."""
+        for message in messages:
+            state = self.state
+            for row in rows(message):
+                state = step(state, row, self.active)
+            self.push(state)
+
+    def finish(self) -> tuple[Violation, ...]:
+        """All violations of a list that ends here."""
+        found = [*_unanswered(self.state, "messages")]
+        if not self.state.count:
+            found.append(violation("C13", path="messages"))
+        return self.state.violations + tuple(v for v in found if v.rule in self.active)
+
+
+def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
+    """What the dialect refuses in a request of these messages, first one first."""
+    fold = ChatFold(dialect)
+    fold.extend(messages)
+    return fold.finish()

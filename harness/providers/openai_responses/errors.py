@@ -1,7 +1,7 @@
 """Errors: the envelope of this API, written and read without trust.
 
 `{"error": {"message", "type", "param", "code"}}`. The core's error has no param; that of our
-own refusals is in `ResponsesError`. An error that a script or a fault asks for takes the code that
+own refusals is in `ParameterError`. An error that a script or a fault asks for takes the code that
 goes with its type. In a stream there are two shapes: flat, with the fields in the event
 itself, and nested, with the envelope in it.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
+from harness.providers.shared.openai import ParameterError
 
 _STATUS = {
     "invalid_request_error": 400,
@@ -38,16 +39,10 @@ _CODES = {
 """The code that goes with an error's type, where one does."""
 
 
-class ResponsesError(ApiError, frozen=True, gc=False, omit_defaults=True):
-    """An error that also says which parameter is wrong."""
-
-    param: str | None = None
-
-
 def envelope(error: ApiError) -> dict[str, Json]:
     """The body of an error."""
-    param = error.param if isinstance(error, ResponsesError) else None
-    code = error.code or (None if isinstance(error, ResponsesError) else _CODES.get(error.type))
+    param = error.param or None if isinstance(error, ParameterError) else None
+    code = error.code or (None if isinstance(error, ParameterError) else _CODES.get(error.type))
     return {"error": {"message": error.message, "type": error.type, "param": param, "code": code}}
 
 

@@ -1,8 +1,8 @@
-"""Requests: bytes to a `Reading`, at the cost of what is new in them.
+"""Requests of this API as readings, at the cost of what is new in them.
 
 A reader serves one session. It remembers the last request, the path of items that it stands for,
-and what the server keeps. What it answers depends on what is kept, never on the last
-request, except for `keep`.
+and what the server stores. What it answers depends on what is stored, never on the last request,
+except for `keep`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.transition.ports import Violation
-from harness.providers.last_request import Found, LastRequest
-from harness.providers.layout import NotAnObject
-from harness.providers.openai_responses.fields import Fields
-from harness.providers.openai_responses.kept import Kept, Place, PlacedReading
-from harness.providers.openai_responses.path import Node, Path
+from harness.providers.openai_responses.conversations import (
+    Conversations,
+    ItemNode,
+    ItemPath,
+    Place,
+    PlacedReading,
+)
+from harness.providers.openai_responses.fields import field_memory
 from harness.providers.openai_responses.rules import rules_of, violation
-from harness.providers.openai_responses.shape import wrong_type
-from harness.providers.openai_responses.validator import finish, step
-from harness.providers.tokens import tokens
-from harness.providers.unreadable import reason
+from harness.providers.openai_responses.validator import wrong_type
+from harness.providers.shared.codec import reason, tokens
+from harness.providers.shared.request_memory import LastRequest, NewMessages, NotAnObject
 
 _decode = msgspec.json.Decoder().decode
 
@@ -30,9 +32,13 @@ class ResponsesReader:
     def __init__(self, dialect: str, window_tokens: int | None) -> None:
         self._window_tokens = window_tokens
         self._active = rules_of(dialect)
-        self._kept, self._path, self._fields = Kept(), Path(), Fields()
+        self._stored, self._path, self._fields = (
+            Conversations(),
+            ItemPath(self._active),
+            field_memory(),
+        )
         self._last = LastRequest("input", text=_message)
-        self._base: Node | None = None
+        self._base: ItemNode | None = None
 
     def read(self, body: bytes) -> PlacedReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
@@ -57,7 +63,7 @@ class ResponsesReader:
         self._fields.take({})
         self._path.go(None)
 
-    def _missing(self, found: Found) -> list[Violation]:
+    def _missing(self, found: NewMessages) -> list[Violation]:
         """What is wrong with the input as a whole, if there is none."""
         said = self._fields.said
         if found.bad not in (b"", b"null"):
@@ -66,7 +72,7 @@ class ResponsesReader:
         elsewhere = said.previous or said.conversation or said.has_prompt
         return [] if elsewhere or found.raws is not None else [violation("R22")]
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: NewMessages) -> None:
         """Go to where the new items begin, and take them in; raises ValueError for bad JSON."""
         base, keep, items = self._said_before(), found.keep, list(found.values)
         if found.raws is None:
@@ -77,26 +83,24 @@ class ResponsesReader:
             keep, items = 0, [*map(_decode, self._last.raws[:keep]), *items]
             self._path.go(base)
         self._base = base
-        known = self._kept.known(stores=self._fields.said.stores)
-        path = self._path
+        known = self._stored.known(stores=self._fields.said.stores)
         for n, item in enumerate(items, start=keep):
-            state = step(path.state, n, item, path.ids, known, self._active)
-            path.push(Node(path.tip, item, state))
+            self._path.take(item, known, n)
 
-    def _said_before(self) -> Node | None:
+    def _said_before(self) -> ItemNode | None:
         """The end of what the request goes on from."""
         said = self._fields.said
-        if said.previous and not self._kept.has(said.previous):
+        if said.previous and not self._stored.has(said.previous):
             return None
-        return self._kept.end_of(said.previous, said.conversation)
+        return self._stored.end_of(said.previous, said.conversation)
 
     def _reading(self, *found: Violation) -> PlacedReading:
         said, state = self._fields.said, self._path.state
         keep, messages = self._path.kept()
         size = tokens(state.size_bytes + said.size_bytes)
-        if said.previous and not self._kept.has(said.previous):
+        if said.previous and not self._stored.has(said.previous):
             found += (violation("R15", id=said.previous),)
-        found += finish(state, self._active)
+        found += self._path.finish()
         if self._window_tokens is not None and size > self._window_tokens and not said.truncates:
             found += (violation("V23"),)
         return PlacedReading(
@@ -112,7 +116,7 @@ class ResponsesReader:
             tokens=size,
             violations=tuple(v for v in found if v.rule in self._active),
             settings=said.settings,
-            place=Place(self._kept, self._path.tip, said.conversation, said.stores),
+            place=Place(self._stored, self._path.tip, said.conversation, said.stores),
         )
 
 

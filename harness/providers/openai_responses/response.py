@@ -1,27 +1,27 @@
-"""The response object: what the server answers, and how it ended.
+"""Answers read back: a body (JSON, or a whole stream) to what it says.
 
-The core has one word for why the model stopped, this API a status, a reason and the output itself.
-A finished response is `completed`: it says `tool_use` when the output holds calls, `refusal` when
-it holds a refusal, else `end_turn`. `max_tokens` is `incomplete` for `max_output_tokens`, and a
-`refusal` without words of its own is `incomplete` for `content_filter`. Any other stop that does
-not follow from the output is sent as the reason of an incomplete response, word for word: a client
-has to live through reasons that it does not know. `failed`, or `failed:CODE`, is a response that
-failed. No stop at all is no status at all.
+A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
+missing, and `complete` says so. A response that failed is complete, for it ends with its own event;
+an error event is no end of a response, and the stream that it stands in is not complete.
+
+In a stream, deltas go to the item at their index; the item that is done stands for all that was
+said of it, and the terminal event's output for all items. A call that was cut keeps the text of its
+arguments as it came, so that nobody takes it for a whole one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from harness.core.transition.ports import Reading
-from harness.core.values.messages import Block, Json, ToolSpec, ToolUse
-from harness.core.values.plans import Reply
-from harness.providers.codec import encode
-from harness.providers.openai_responses.text import is_refusal
-from harness.providers.tokens import tokens
+from harness.core.transition.ports import Parsed
+from harness.core.values.messages import Block, Json, Message, ToolUse
+from harness.core.values.plans import ApiError
+from harness.providers.openai_responses.blocks import ItemSaid, is_refusal, read
+from harness.providers.openai_responses.errors import error_of, flat_error
+from harness.providers.openai_responses.record import RECORD
+from harness.providers.shared import sse
+from harness.providers.shared.codec import decode
 
-_REASONS = {"max_tokens": "max_output_tokens", "refusal": "content_filter"}
-_STOPS = {reason: stop for stop, reason in _REASONS.items()}
 FAILED = "failed"
 
 
@@ -39,69 +39,191 @@ def stop_of(response: dict[str, Json], blocks: Sequence[Block]) -> str | None:
         return finished(blocks)
     if status == "incomplete":
         reason = details.get("reason") if isinstance(details, dict) else None
-        return _STOPS.get(reason, reason) if isinstance(reason, str) else "incomplete"
+        return RECORD.read_stop(reason) if isinstance(reason, str) else "incomplete"
     return status if status in (FAILED, "cancelled") else None
 
 
-def ending(reply: Reply) -> dict[str, Json]:
-    """The fields of a response that say how it ended."""
-    stop = reply.stop
-    ended: dict[str, Json] = {"status": None, "error": None, "incomplete_details": None}
-    if stop is None:
-        return ended
-    if stop.partition(":")[0] == FAILED:
-        code = stop.partition(":")[2] or "server_error"
-        error = {"code": code, "message": "The model failed to generate a response."}
-        return {**ended, "status": FAILED, "error": error}
-    if stop == finished(reply.blocks):
-        return {**ended, "status": "completed"}
-    details = {"reason": _REASONS.get(stop, stop)}
-    return {**ended, "status": "incomplete", "incomplete_details": details}
+_TERMINAL = ("response.completed", "response.incomplete", "response.failed")
+_Event = dict[str, Json]
 
 
-def response_object(
-    reply: Reply, output: list[dict[str, Json]], reading: Reading, id_: str
-) -> dict[str, Json]:
-    """The response with this output. It is made at the epoch, for no clock is read here."""
-    settings = reading.settings
-    return {
-        "id": id_,
-        "object": "response",
-        "created_at": 0,
-        **ending(reply),
-        "instructions": reading.system or None,
-        "max_output_tokens": reading.max_tokens,
-        "model": reading.model,
-        "output": output,
-        "parallel_tool_calls": settings.get("parallel_tool_calls", True),
-        "previous_response_id": settings.get("previous_response_id"),
-        "conversation": settings.get("conversation"),
-        "store": settings.get("store", True),
-        "tool_choice": settings.get("tool_choice", "auto"),
-        "tools": [_tool(tool) for tool in reading.tools],
-        "truncation": settings.get("truncation", "disabled"),
-        "metadata": settings.get("metadata", {}),
-        "usage": _usage(reply, output, reading.tokens),
-    }
+class ResponseAssembly:
+    """A response as its events come in. `ended`: its terminal event came."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self.error: ApiError | None = None
+        self._response: _Event | None = None
+        self._items: dict[int, _Event] = {}
+
+    @property
+    def response(self) -> _Event | None:
+        """What has come in so far as a response object; None when nothing has begun."""
+        if self._response is None:
+            return None
+        output = self._response.get("output")
+        whole = self.ended and isinstance(output, list) and (output or not self._items)
+        return {**self._response, "output": output if whole else self._said()}
+
+    def _said(self) -> list[_Event]:
+        return [item for _, item in sorted(self._items.items())]
+
+    def take(self, event: _Event, name: str) -> None:
+        """Take in an event; unknown ones, and those after the end, say nothing."""
+        kind = event.get("type") or name
+        if kind == "error" or (name == "error" and "error" in event):
+            nested = event.get("error")
+            self.error = self.error or (error_of(nested, 200) if nested else flat_error(event))
+        elif isinstance(event.get("response"), dict) and not self.ended:
+            self._response = event["response"]
+            self.ended = kind in _TERMINAL
+        elif isinstance(kind, str) and kind in _TAKE and not self.ended:
+            _TAKE[kind](self, {**event, "type": kind})
+
+    def item(self, event: _Event) -> None:
+        """An item begins, or is done."""
+        index, item = event.get("output_index"), event.get("item")
+        if isinstance(index, int) and isinstance(item, dict):
+            self._items[index] = item
+
+    def part(self, event: _Event) -> None:
+        """A part of a message, or of a summary, begins or is done."""
+        name = "summary" if "summary_index" in event else "content"
+        at, part = event.get("summary_index", event.get("content_index")), event.get("part")
+        item = self._item(event)
+        parts = item.get(name) if item is not None else None
+        if item is None or not isinstance(at, int) or not isinstance(part, dict):
+            return
+        parts = list(parts) if isinstance(parts, list) else []
+        parts[at : at + 1] = [part]
+        item[name] = parts
+
+    def grow(self, event: _Event) -> None:
+        """A piece of text, of a refusal, of a summary or of arguments."""
+        delta, item, kind = event.get("delta"), self._item(event), event["type"]
+        if item is None or not isinstance(delta, str):
+            return
+        if "arguments" in kind:
+            _append(item, "arguments", delta)
+            return
+        name = "summary" if "summary_index" in event else "content"
+        at, parts = event.get("summary_index", event.get("content_index")), item.get(name)
+        if isinstance(parts, list) and isinstance(at, int) and 0 <= at < len(parts):
+            part = parts[at] = dict(parts[at]) if isinstance(parts[at], dict) else {}
+            _append(part, "refusal" if "refusal" in kind else "text", delta)
+
+    def _item(self, event: _Event) -> _Event | None:
+        """A copy of our own of the item that an event is about."""
+        index = event.get("output_index")
+        if not isinstance(index, int) or index not in self._items:
+            return None
+        self._items[index] = dict(self._items[index])
+        return self._items[index]
 
 
-def _tool(tool: ToolSpec) -> dict[str, Json]:
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.input_schema,
-    }
+def _append(value: _Event, name: str, piece: str) -> None:
+    before = value.get(name)
+    value[name] = (before if isinstance(before, str) else "") + piece
 
 
-def _usage(reply: Reply, output: list[dict[str, Json]], asked: int) -> dict[str, Json]:
-    usage: dict[str, Json] = {
-        "input_tokens": asked,
-        "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": 0},
-        "output_tokens": tokens(len(encode(output))),
-        "output_tokens_details": {"reasoning_tokens": 0},
-        **reply.usage,
-    }
-    counts = usage["input_tokens"], usage["output_tokens"]
-    total = sum(count for count in counts if isinstance(count, int))
-    return {"total_tokens": total, **usage}
+_TAKE: dict[str, Callable[[ResponseAssembly, _Event], None]] = {
+    "response.output_item.added": ResponseAssembly.item,
+    "response.output_item.done": ResponseAssembly.item,
+    "response.content_part.added": ResponseAssembly.part,
+    "response.content_part.done": ResponseAssembly.part,
+    "response.reasoning_summary_part.added": ResponseAssembly.part,
+    "response.reasoning_summary_part.done": ResponseAssembly.part,
+    "response.output_text.delta": ResponseAssembly.grow,
+    "response.refusal.delta": ResponseAssembly.grow,
+    "response.reasoning_summary_text.delta": ResponseAssembly.grow,
+    "response.function_call_arguments.delta": ResponseAssembly.grow,
+}
+
+
+_ENDED = ("completed", "incomplete", FAILED, "cancelled", None)
+
+
+def parse(body: bytes, content_type: str) -> Parsed:
+    """An answer's body as values.
+
+    The status of an error is the usual one of its type (0 for an unknown one); that of a response
+    that failed, and of an error event, is 200, for so it came.
+    """
+    if _is_stream(body, content_type):
+        assembly = _assembled(body)
+        response = assembly.response
+        parsed = _parsed(response) if response is not None else Parsed(None, complete=False)
+        return _ended(parsed, assembly.ended, assembly.error)
+    value = _value(body)
+    if value is _NOT_JSON:
+        return Parsed(None, complete=False)
+    if not isinstance(value, dict):
+        return Parsed(None)
+    if value.get("error") is not None and "output" not in value:
+        return Parsed(None, error=error_of(value["error"]))
+    return _parsed(value) if isinstance(value.get("output"), list) else Parsed(None)
+
+
+def response_in(body: bytes, content_type: str) -> dict[str, Json]:
+    """The response object that a body holds; empty when it holds none."""
+    value = _assembled(body).response if _is_stream(body, content_type) else _value(body)
+    return value if isinstance(value, dict) else {}
+
+
+_NOT_JSON = object()
+
+
+def _value(body: bytes) -> Json:
+    try:
+        return decode(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return _NOT_JSON
+
+
+def _is_stream(body: bytes, content_type: str) -> bool:
+    return "event-stream" in content_type or body.startswith((b"event:", b"data:"))
+
+
+def _assembled(body: bytes) -> ResponseAssembly:
+    assembly = ResponseAssembly()
+    for event in sse.events(body.decode("utf-8", "replace")):
+        if not event.data or event.data.startswith("[DONE]"):
+            continue
+        try:
+            value = decode(event.data)
+        except (ValueError, RecursionError):
+            break
+        if isinstance(value, dict):
+            assembly.take(value, event.name)
+    return assembly
+
+
+def _parsed(response: dict[str, Json]) -> Parsed:
+    """What a response object says."""
+    blocks: list[Block] = []
+    before: ItemSaid | None = None
+    for item in response["output"]:
+        said = read(item)
+        if before is not None and before.is_message and said.is_message:
+            said = read(item, after_message=True)
+        blocks += said.blocks
+        before = said
+    usage, failure = response.get("usage"), response.get("error")
+    return Parsed(
+        Message("assistant", tuple(blocks)),
+        stop_of(response, blocks),
+        dict(usage) if isinstance(usage, dict) else {},
+        response.get("status") in _ENDED,
+        error_of(failure, 200) if failure is not None else None,
+    )
+
+
+def _ended(parsed: Parsed, ended: bool, error: ApiError | None) -> Parsed:
+    """A streamed response, by whether its terminal event or an error came."""
+    return Parsed(
+        parsed.message,
+        parsed.stop if ended else None,
+        parsed.usage,
+        ended and error is None,
+        error or (parsed.error if ended else None),
+    )

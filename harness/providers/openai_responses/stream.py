@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from harness.core.values.messages import Json
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 
 PIECE_CHARACTERS = 64
 _Event = tuple[str, dict[str, Json]]

@@ -1,8 +1,8 @@
-"""What a conversation breaks, as a fold: one small step for each item.
+"""What a conversation breaks: each item by its form, and all of them as a fold.
 
-The state after an item is an immutable value, so a request that extends the last one costs only its
-new items. Calls stay open until their output comes, wherever it stands; reasoning waits for the
-item that it led to. What this server itself answered is taken as it is.
+An item must have its fields, of the right types, and in them words that the API knows. Calls stay
+open until their output comes, wherever it stands; reasoning waits for the item that it led to. What
+this server itself answered is taken as it is.
 """
 
 from __future__ import annotations
@@ -10,14 +10,133 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
-from harness.providers.openai_responses.items import ANSWERS, RESULT, kind_of, read
+from harness.providers.openai_responses.blocks import ANSWERS, RESULT, kind_of, read
 from harness.providers.openai_responses.rules import NOT_STORED, violation
-from harness.providers.openai_responses.shape import wrong
-from harness.providers.tokens import size_bytes
+from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.fold import FoldState
+from harness.providers.shared.openai import type_name
+
+KINDS = ANSWERS | {
+    "additional_tools",
+    "apply_patch_call",
+    "code_interpreter_call",
+    "compaction",
+    "compaction_trigger",
+    "computer_call",
+    "configuration_update",
+    "custom_tool_call",
+    "file_search_call",
+    "function_call",
+    "image_generation_call",
+    "item_reference",
+    "local_shell_call",
+    "mcp_approval_request",
+    "mcp_call",
+    "mcp_list_tools",
+    "message",
+    "program",
+    "program_output",
+    "reasoning",
+    "shell_call",
+    "tool_search_call",
+    "tool_search_output",
+    "web_search_call",
+}
+"""The kinds of items that a request may hold (SDK types, 3.52)."""
+
+_ROLES = ("assistant", "system", "developer", "user")
+_TEXT, _LIST = ("a string", str), ("an array", list)
+_EITHER = ("one of a string or an array of objects", (str, list))
+
+_Wanted = tuple[str, type | tuple[type, ...]]
+_FIELDS: dict[str, dict[str, _Wanted]] = {
+    "message": {"role": _TEXT, "content": _EITHER},
+    "function_call": {"call_id": _TEXT, "name": _TEXT, "arguments": _TEXT},
+    "function_call_output": {"call_id": _TEXT, "output": _EITHER},
+    "reasoning": {"summary": _LIST},
+    "item_reference": {"id": _TEXT},
+    "input_text": {"text": _TEXT},
+    "output_text": {"text": _TEXT},
+    "refusal": {"refusal": _TEXT},
+}
+"""The fields that must be there, of items and of parts."""
+
+_PARTS = {
+    "assistant": ("output_text", "refusal"),
+    "": ("input_text", "input_image", "input_file", "input_audio"),
+}
+
+
+def wrong_type(path: str, wanted: str, value: Json) -> Violation:
+    """A value of the wrong type (R8)."""
+    return violation("R8", path=path, wanted=wanted, got=type_name(value))
+
+
+def wrong(item: Json, path: str) -> Iterator[Violation]:
+    """What is wrong with the form of an item that stands at `path`."""
+    if not isinstance(item, dict):
+        yield wrong_type(path, "an object", item)
+        return
+    kind = kind_of(item)
+    if kind not in KINDS:
+        yield from _unknown_kind(item, path)
+        return
+    missing = [*_fields(item, kind, path)]
+    yield from missing
+    if kind == "message" and not missing:
+        yield from _message(item, path)
+
+
+def _unknown_kind(item: dict[str, Json], path: str) -> Iterator[Violation]:
+    kind = item.get("type")
+    if isinstance(kind, str):
+        yield violation("R7", value=kind, wanted=_listed(sorted(KINDS)), path=path)
+    elif kind is None:
+        yield violation("R9", path=f"{path}.type")
+    else:
+        yield wrong_type(f"{path}.type", "a string", kind)
+
+
+def _fields(value: dict[str, Json], kind: str, path: str) -> Iterator[Violation]:
+    for name, (wanted, types) in _FIELDS.get(kind, {}).items():
+        if name not in value:
+            yield violation("R9", path=f"{path}.{name}")
+        elif not isinstance(value[name], types):
+            yield wrong_type(f"{path}.{name}", wanted, value[name])
+
+
+def _message(item: dict[str, Json], path: str) -> Iterator[Violation]:
+    role, content = item["role"], item["content"]
+    if role not in _ROLES:
+        yield violation("R7", value=role, wanted=_listed(_ROLES), path=f"{path}.role")
+    if not content:
+        yield violation("R19", path=f"{path}.content")
+    kinds = _PARTS.get(role, _PARTS[""])
+    for m, part in enumerate(content if isinstance(content, list) else ()):
+        yield from _part(part, f"{path}.content[{m}]", kinds)
+
+
+def _part(part: Json, path: str, kinds: tuple[str, ...]) -> Iterator[Violation]:
+    if not isinstance(part, dict):
+        yield wrong_type(path, "an object", part)
+        return
+    kind = part.get("type")
+    if kind is None:
+        yield violation("R9", path=f"{path}.type")
+    elif kind not in kinds:
+        yield violation("R7", value=kind, wanted=_listed(kinds), path=path)
+    else:
+        yield from _fields(part, kind, path)
+        if part.get("text") == "":
+            yield violation("R19", path=f"{path}.text")
+
+
+def _listed(words: tuple[str, ...] | list[str]) -> str:
+    *most, last = (f"'{word}'" for word in words)
+    return f"{', '.join(most)} and {last}" if len(most) < 2 else f"{', '.join(most)}, and {last}"
+
 
 _CALLS = {"function_call": RESULT, "custom_tool_call": "custom_tool_call_output"}
 """Calls to the client, and what answers each."""
@@ -25,7 +144,7 @@ _CALLS = {"function_call": RESULT, "custom_tool_call": "custom_tool_call_output"
 _OUTPUTS = frozenset(_CALLS.values())
 
 
-class Known(NamedTuple):
+class KnownItems(NamedTuple):
     """What the server knows of items that it gave out: the items by id, and for the id of an item
     that followed reasoning the id of that."""
 
@@ -34,31 +153,32 @@ class Known(NamedTuple):
     stores: bool = True
 
 
-class State(msgspec.Struct, frozen=True, gc=False):
+class ItemState(FoldState, frozen=True, gc=False):
     """What the items so far leave open.
 
     `calls` are the ids of calls without an output, `reasoning` the id of reasoning that nothing
-    follows yet; `ids` are the names that this item uses, with a mark for what it is; `size_bytes`
-    is cumulative, and so are `violations`.
+    follows yet; `ids` are the names that the last item uses, with a mark for what it is.
     """
 
     calls: tuple[str, ...] = ()
     reasoning: str = ""
-    ids: tuple[str, ...] = ()
-    size_bytes: int = 0
-    violations: tuple[Violation, ...] = ()
 
-    def answered(self, item: Json) -> State:
+    def answered(self, item: Json) -> ItemState:
         """The state after an item of our own answer."""
         return _after(self, item, "", self.violations)
 
 
-EMPTY = State()
+EMPTY = ItemState()
 
 
 def step(
-    state: State, n: int, item: Json, ids: Mapping[str, int], known: Known, active: frozenset[str]
-) -> State:
+    state: ItemState,
+    n: int,
+    item: Json,
+    ids: Mapping[str, int],
+    known: KnownItems,
+    active: frozenset[str],
+) -> ItemState:
     """The state after input item `n`; `ids` holds the names that all items before it use."""
     found = [*wrong(item, f"input[{n}]")]
     if kind_of(item) == "item_reference" and not found:
@@ -76,7 +196,7 @@ def step(
     return _after(state, item, pending, state.violations + new)
 
 
-def finish(state: State, active: frozenset[str]) -> tuple[Violation, ...]:
+def finish(state: ItemState, active: frozenset[str]) -> tuple[Violation, ...]:
     """All violations of a request that ends here."""
     found = [violation("R2", id=id_) for id_ in state.calls]
     if state.reasoning:
@@ -84,7 +204,9 @@ def finish(state: State, active: frozenset[str]) -> tuple[Violation, ...]:
     return state.violations + tuple(v for v in found if v.rule in active)
 
 
-def _after(state: State, item: Json, pending: str, violations: tuple[Violation, ...]) -> State:
+def _after(
+    state: ItemState, item: Json, pending: str, violations: tuple[Violation, ...]
+) -> ItemState:
     kind, call = kind_of(item), _text(item, "call_id")
     calls = state.calls
     if kind in _CALLS and call and call not in calls:
@@ -95,7 +217,9 @@ def _after(state: State, item: Json, pending: str, violations: tuple[Violation, 
     if call:
         names.append(f"{'output' if kind in ANSWERS else 'call'} {call}")
     size = state.size_bytes + size_bytes(item)
-    return State(calls, pending, tuple(names), size, violations)
+    return ItemState(
+        ids=tuple(names), size_bytes=size, violations=violations, calls=calls, reasoning=pending
+    )
 
 
 def _text(item: Json, name: str) -> str:
@@ -104,7 +228,7 @@ def _text(item: Json, name: str) -> str:
 
 
 def _reasoned(
-    state: State, item: Json, ids: Mapping[str, int], known: Known
+    state: ItemState, item: Json, ids: Mapping[str, int], known: KnownItems
 ) -> Iterator[Violation]:
     """Reasoning without what followed it, and what followed without its reasoning."""
     if state.reasoning and read(item).role != "assistant":
@@ -121,7 +245,7 @@ def _named(item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]
         yield violation("R5", id=id_)
 
 
-def _paired(state: State, item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]:
+def _paired(state: ItemState, item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]:
     """A call whose id was used; an output without its call, late, or the second one."""
     kind, call = kind_of(item), _text(item, "call_id")
     if kind == "message":

@@ -5,7 +5,8 @@ from __future__ import annotations
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message, Opaque
 from harness.providers.anthropic import response
-from harness.providers.anthropic.blocks import Malformed, message_from
+from harness.providers.anthropic.blocks import message_from
+from harness.providers.shared.reader import Malformed
 from harness.recordings.event_stream import as_sse
 from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Asked

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from harness.core.values.messages import Block, Json, Opaque, Text, ToolSpec
-from harness.providers.codec import decode
+from harness.providers.shared.codec import decode
 
 
 def text(value: Json) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.core.values.messages import Json
-from harness.providers.sse import events
+from harness.providers.shared.sse import events
 from harness.recordings.shapes import fields as f
 
 

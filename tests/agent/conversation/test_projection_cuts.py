@@ -14,7 +14,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 
 SUMMARY = user("Summary of the conversation so far: two look-ups, then two at once.")
 
@@ -42,7 +42,7 @@ def test_every_cut_of_every_beginning_leaves_pairs_whole(ends: int) -> None:
     told = CONVERSATION[:ends]
     for kept in range(1, len(told) + 1):
         wire = project([SUMMARY, *told[-kept:]])
-        assert AnthropicWire().refuse(wire, "strict") == (), (ends, kept)
+        assert AnthropicProvider().refuse(wire, "strict") == (), (ends, kept)
 
 
 def test_two_cuts_in_sequence_are_as_good_as_one() -> None:
@@ -50,4 +50,4 @@ def test_two_cuts_in_sequence_are_as_good_as_one() -> None:
         once = [SUMMARY, *CONVERSATION[first:]]
         for second in range(1, len(once)):
             wire = project([SUMMARY, *once[second:]])
-            assert AnthropicWire().refuse(wire, "strict") == (), (first, second)
+            assert AnthropicProvider().refuse(wire, "strict") == (), (first, second)

@@ -8,8 +8,8 @@ import msgspec
 
 from harness.core.values.messages import Block, Json, Message, Text, Thinking, assistant, user
 from harness.core.values.plans import Reply
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import DEFAULT_DIALECT
 from tests.providers.anthropic.bodies import CALL, DONE, Said, U, body
 
 BOUND = "claude-opus-5-5"
@@ -18,7 +18,7 @@ THOUGHT = Reply((Thinking("Hm."), Text("Look."), CALL), "tool_use")
 
 def thought(*before: Message, **fields: Json) -> tuple[Block, ...]:
     """What the model answers to these messages: signed thinking and a call."""
-    reading = AnthropicReader(DEFAULT_DIALECT, None).read(body(list(before), **fields))
+    reading = AnthropicReader(RECORD.dialects.default, None).read(body(list(before), **fields))
     return reading.complete(THOUGHT).blocks
 
 

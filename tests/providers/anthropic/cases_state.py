@@ -5,16 +5,16 @@ from __future__ import annotations
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Opaque, Text, assistant, user
 from harness.core.values.plans import Reply
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.reply import write
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import DEFAULT_DIALECT
 from tests.providers.anthropic.bodies import CALL, A, Said, U, blocks, body, wire
 
 
 def summary(**changes: Json) -> dict[str, Json]:
     """A signed summary, changed."""
     asked = body([user("a")], compaction={"type": "summarize"})
-    reading = AnthropicReader(DEFAULT_DIALECT, None).read(asked)
+    reading = AnthropicReader(RECORD.dialects.default, None).read(asked)
     block = reading.complete(Reply((Text("so far"),))).blocks[0]
     assert isinstance(block, Opaque)
     return blocks({**block.value, **changes}, role=A)

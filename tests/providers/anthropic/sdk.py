@@ -11,7 +11,7 @@ from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Recorded, Reply, Send
 from harness.providers import by_name
-from harness.providers.anthropic.rules import DEFAULT_DIALECT
+from harness.providers.anthropic.record import RECORD
 from tests.http_library import http
 
 WIRE = by_name("anthropic")
@@ -25,7 +25,9 @@ ASK: dict[str, Any] = {
 def reading(stream: bool = False) -> Reading:
     """The reading of a plain request."""
     body = b'{"model":"claude-x","max_tokens":100,"messages":[{"role":"user","content":"hi"}]%b}'
-    return WIRE.reader(DEFAULT_DIALECT, None).read(body % (b',"stream":true' if stream else b""))
+    return WIRE.reader(RECORD.dialects.default, None).read(
+        body % (b',"stream":true' if stream else b"")
+    )
 
 
 def written(value: Reply | ApiError | Recorded, stream: bool = False) -> tuple[Send, ...]:
@@ -50,7 +52,7 @@ class Mouth:
 
     def __init__(self) -> None:
         self.value: Reply | ApiError | Recorded = Reply()
-        self.dialect = DEFAULT_DIALECT
+        self.dialect = RECORD.dialects.default
         transport = http.MockTransport(self._answer)
         self.client = anthropic.Anthropic(
             api_key="key",

@@ -16,7 +16,8 @@ from harness.core.values.messages import (
     ToolUse,
     digest,
 )
-from harness.providers.anthropic.blocks import Malformed, block_from, block_to, message_from
+from harness.providers.anthropic.blocks import block_from, block_to, message_from
+from harness.providers.shared.reader import Malformed
 from tests.providers.anthropic.strategies import any_block
 
 

@@ -15,8 +15,8 @@ from harness.core.values.messages import Json, Opaque, Text, ToolUse
 from harness.core.values.plans import Reply
 from harness.providers.anthropic import compaction
 from harness.providers.anthropic.blocks import message_from
-from harness.providers.anthropic.fold import refuse
-from harness.providers.anthropic.rules import DEFAULT_DIALECT
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.validator import refuse
 from tests.http_library import since_2
 from tests.providers.anthropic.strategies import texts
 from tests.providers.anthropic.test_threads import look
@@ -98,7 +98,7 @@ def test_a_block_of_the_older_edit_may_stand_anywhere() -> None:
         {"role": "assistant", "content": [block, {"type": "text", "text": "b"}]},
         {"role": "user", "content": "c"},
     ]
-    assert refuse([message_from(m) for m in messages], DEFAULT_DIALECT) == ()
+    assert refuse([message_from(m) for m in messages], RECORD.dialects.default) == ()
 
 
 @given(texts, texts, st.sampled_from(["content", "tool_changes", "signature"]))
@@ -115,6 +115,6 @@ def test_each_part_of_a_summary_is_signed(content: str, other: str, part: str) -
     for blocks in rows:
         messages = [{"role": "assistant", "content": blocks}, *GO]
         read = [message_from(msgspec.json.decode(msgspec.json.encode(m))) for m in messages]
-        found.append([v.rule for v in refuse(read, DEFAULT_DIALECT)])
+        found.append([v.rule for v in refuse(read, RECORD.dialects.default)])
     names = {"signature": "signature_invalid"}
     assert found == [[], [f"compaction_{names.get(part, part + '_mismatch')}"]]

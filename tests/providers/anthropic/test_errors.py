@@ -8,11 +8,10 @@ import pytest
 from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Recorded, Reply
 from harness.providers.anthropic.errors import ERRORS, STATUS, ErrorRow
-from harness.providers.anthropic.headers import EVENT_STREAM, LIMITS, USED_UP
-from harness.providers.anthropic.reply import error_envelope
+from harness.providers.anthropic.reply import EVENT_STREAM, LIMITS, USED_UP, error_envelope
 from harness.providers.anthropic.response import parse
 from harness.providers.anthropic.rules import RULES, violation
-from harness.providers.codec import encode
+from harness.providers.shared.codec import encode
 from tests.http_library import http, since_2
 from tests.providers.anthropic.sdk import Mouth, joined, written
 

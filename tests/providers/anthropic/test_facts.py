@@ -20,7 +20,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.brief import Brief
 from harness.core.values.calls import ProviderRequest, Received
 from harness.core.values.plans import Answer, Facts, Plan, Send
-from harness.providers.anthropic.models import OFFERED
+from harness.providers.anthropic.record import RECORD
 from harness.runner import run as play
 from tests.providers.anthropic.world import called, in_process, loopback, run
 
@@ -69,7 +69,7 @@ def test_models_have_the_window_of_the_scenario(door: Opened) -> None:
         listed = list(client.models.list())
         one = client.models.retrieve("claude-haiku-4-5")
         unknown = client.beta.models.retrieve("mine")
-    assert [model.id for model in listed] == list(OFFERED)
+    assert [model.id for model in listed] == list(RECORD.models)
     assert {model.max_input_tokens for model in (*listed, one, unknown)} == {WINDOW}
     assert (one.max_tokens, one.line, one.lifecycle) == (64_000, "haiku", "active")
     assert one.capabilities.thinking.types.enabled.supported

@@ -7,7 +7,8 @@ import typing
 import pytest
 from anthropic.types import ModelInfo, ModelParam
 
-from harness.providers.anthropic.models import OFFERED, info, listed, model
+from harness.providers.anthropic.models import info, listed, model
+from harness.providers.anthropic.record import RECORD
 from tests.http_library import since_2
 
 NAMES = typing.get_args(typing.get_args(ModelParam)[0])
@@ -36,7 +37,7 @@ def test_a_name_tells_line_and_version(name: str, line: str, version: tuple[int,
 def test_every_numbered_name_of_the_sdk_is_known() -> None:
     unknown = [name for name in NAMES if not model(name).known]
     assert unknown == ["claude-mythos-preview"]
-    assert set(OFFERED) <= set(NAMES)
+    assert set(RECORD.models) <= set(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -78,5 +79,9 @@ def test_a_reply_is_capped_by_the_version(name: str, most: int) -> None:
 
 def test_a_list_is_one_page() -> None:
     page = listed(None)
-    assert [row["id"] for row in page["data"]] == list(OFFERED)
-    assert (page["has_more"], page["first_id"], page["last_id"]) == (False, OFFERED[0], OFFERED[-1])
+    assert [row["id"] for row in page["data"]] == list(RECORD.models)
+    assert (page["has_more"], page["first_id"], page["last_id"]) == (
+        False,
+        RECORD.models[0],
+        RECORD.models[-1],
+    )

@@ -8,7 +8,7 @@ import pytest
 from anthropic.types import beta
 
 from harness.core.values.messages import Json
-from harness.providers.anthropic.notes import FIELDS, Notes, marks_in, notes
+from harness.providers.anthropic.blocks import FIELDS, BlockNotes, marks_in, notes
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 TYPES: dict[str, Any] = {
@@ -34,20 +34,20 @@ def test_the_fields_are_those_of_the_sdk(kind: str) -> None:
         ([{"type": "text", "text": "a", "citations": None}], None),
         ([{"type": "made_up", "colour": "red"}, {"type": [], "text": 1}, {}], None),
         ([{"type": "text", "text": "a", "cache_control": None}], None),
-        ([{"type": "text", "text": "", **MARK}], Notes(1, (0,), ())),
-        ([{"type": "made_up", **MARK}], Notes(1, (), ())),
+        ([{"type": "text", "text": "", **MARK}], BlockNotes(1, (0,), ())),
+        ([{"type": "made_up", **MARK}], BlockNotes(1, (), ())),
         (
             [{"type": "thinking", "thinking": "", "signature": "", **MARK}],
-            Notes(1, (), ("content.0.thinking.cache_control",)),
+            BlockNotes(1, (), ("content.0.thinking.cache_control",)),
         ),
         (
             [{"type": "tool_result", "content": [{"type": "text", **MARK}, {}], "x": 1, **MARK}],
-            Notes(2, (), ("content.0.tool_result.x",)),
+            BlockNotes(2, (), ("content.0.tool_result.x",)),
         ),
         ([{"type": "tool_result", "content": [{"type": "text", "text": "a"}]}], None),
     ],
 )
-def test_only_what_is_odd_is_noted(content: Json, said: Notes | None) -> None:
+def test_only_what_is_odd_is_noted(content: Json, said: BlockNotes | None) -> None:
     assert notes({"role": "user", "content": content}) == said
 
 

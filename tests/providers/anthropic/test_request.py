@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from harness.core.values.messages import ToolSpec, user
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import DEFAULT_DIALECT
 
 TOOLS = [{"name": "read", "description": "d", "input_schema": {"type": "object"}}, {"name": "x"}]
 
@@ -16,7 +16,7 @@ def test_the_fields_of_a_request() -> None:
     system = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     fields = {"model": "m", "max_tokens": 7, "stream": True, "system": system, "tools": TOOLS}
     body = {**fields, "messages": [{"role": "user", "content": "hi"}]}
-    reading = AnthropicReader(DEFAULT_DIALECT, None).read(msgspec.json.encode(body))
+    reading = AnthropicReader(RECORD.dialects.default, None).read(msgspec.json.encode(body))
     assert (reading.model, reading.max_tokens, reading.stream) == ("m", 7, True)
     assert (reading.system, reading.messages) == ("a\nb", (user("hi"),))
     assert reading.tools == (ToolSpec("read", "d", {"type": "object"}), ToolSpec("x"))
@@ -27,7 +27,7 @@ def test_the_fields_of_a_request() -> None:
 def test_tools_that_must_not_be_called_are_not_offered() -> None:
     fields = {"model": "m", "max_tokens": 7, "tools": TOOLS, "tool_choice": {"type": "none"}}
     body = msgspec.json.encode({**fields, "messages": [{"role": "user", "content": "hi"}]})
-    reading = AnthropicReader(DEFAULT_DIALECT, None).read(body)
+    reading = AnthropicReader(RECORD.dialects.default, None).read(body)
     assert reading.tools
     assert not reading.tools_offered
 
@@ -48,7 +48,7 @@ def test_tools_that_must_not_be_called_are_not_offered() -> None:
     ],
 )
 def test_what_is_no_json_is_refused_with_the_place(body: bytes, text: str) -> None:
-    reading = AnthropicReader(DEFAULT_DIALECT, None).read(body)
+    reading = AnthropicReader(RECORD.dialects.default, None).read(body)
     assert [v.rule for v in reading.violations] == ["V28"]
     expected = f"The request body is not valid JSON: {text}"
     assert reading.violations[0].error.message == expected
@@ -56,11 +56,11 @@ def test_what_is_no_json_is_refused_with_the_place(body: bytes, text: str) -> No
 
 @pytest.mark.parametrize("body", [b"[]", b"3", b"null", b'"x"'])
 def test_json_that_is_no_object_is_refused(body: bytes) -> None:
-    reading = AnthropicReader(DEFAULT_DIALECT, None).read(body)
+    reading = AnthropicReader(RECORD.dialects.default, None).read(body)
     assert [v.rule for v in reading.violations] == ["V35"]
 
 
 def test_every_missing_field_is_named() -> None:
-    found = AnthropicReader(DEFAULT_DIALECT, None).read(b"{}").violations
+    found = AnthropicReader(RECORD.dialects.default, None).read(b"{}").violations
     names = ("model", "max_tokens", "messages")
     assert [v.error.message for v in found] == [f"{name}: Field required" for name in names]

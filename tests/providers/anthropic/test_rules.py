@@ -7,9 +7,10 @@ import pytest
 from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, assistant, user
-from harness.providers.anthropic import tally
+from harness.providers.anthropic import totals
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import ALL, DEFAULT_DIALECT, DIALECTS, RULES, rules_of
+from harness.providers.anthropic.rules import RULES, rules_of
 from tests.providers.anthropic.bodies import Said, case
 from tests.providers.anthropic.cases import BROKEN, LEGAL, WINDOW
 
@@ -25,7 +26,7 @@ def read(said: Said, rule: str, dialect: str) -> tuple[tuple[Violation, ...], in
 def few(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
     """A hundred thousand messages are too many to be made for every dialect."""
     if rule == "V3":
-        monkeypatch.setattr(tally, "MESSAGES_MAX", 2)
+        monkeypatch.setattr(totals, "MESSAGES_MAX", 2)
 
 
 def test_every_rule_has_both_cases_a_source_and_a_home() -> None:
@@ -34,16 +35,16 @@ def test_every_rule_has_both_cases_a_source_and_a_home() -> None:
         assert rule.source
         assert rule.known in set("SDIK")
         assert rule.dialects
-        assert rule.dialects <= ALL
+        assert rule.dialects <= set(RECORD.dialects.names)
 
 
 def test_the_provider_s_own_numbers_are_all_there() -> None:
     assert {f"V{n}" for n in range(1, 36)} <= RULES.keys()
-    assert tally.MESSAGES_MAX == 100_000
+    assert totals.MESSAGES_MAX == 100_000
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", RECORD.dialects.names)
 @pytest.mark.parametrize("rule", BROKEN)
 def test_a_case_triggers_its_rule_where_it_is_on_and_only_there(rule: str, dialect: str) -> None:
     said, text = BROKEN[rule]
@@ -61,12 +62,12 @@ def test_a_case_triggers_its_rule_where_it_is_on_and_only_there(rule: str, diale
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("rule", BROKEN)
 def test_some_dialect_refuses_the_case_for_this_rule_alone(rule: str) -> None:
-    found = [[v.rule for v in read(BROKEN[rule][0], rule, d)[0]] for d in DIALECTS]
+    found = [[v.rule for v in read(BROKEN[rule][0], rule, d)[0]] for d in RECORD.dialects.names]
     assert [rule] in found
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", RECORD.dialects.names)
 @pytest.mark.parametrize("rule", LEGAL)
 def test_the_nearest_legal_request_passes(rule: str, dialect: str) -> None:
     window = {"V23": 1000, "V24": 1000}
@@ -78,7 +79,7 @@ def test_the_nearest_legal_request_passes(rule: str, dialect: str) -> None:
 
 @pytest.mark.parametrize("rule", sorted(set(LEGAL) - {"V3", "V13", "V18", "V21b", "V25"}))
 def test_the_default_dialect_takes_the_legal_request_whole(rule: str) -> None:
-    reader = AnthropicReader(DEFAULT_DIALECT, None)
+    reader = AnthropicReader(RECORD.dialects.default, None)
     said = LEGAL[rule]
     assert reader.read(said if isinstance(said, bytes) else said(reader)).violations == ()
 
@@ -90,14 +91,16 @@ def test_lenient_refuses_only_what_cannot_be_read_or_cannot_fit() -> None:
 
 
 def test_prefill_is_refused_since_2026_only() -> None:
-    assert "V14" in rules_of(DEFAULT_DIALECT)
+    assert "V14" in rules_of(RECORD.dialects.default)
     assert "V14" not in rules_of("anthropic-2023")
-    assert rules_of("") == rules_of(DEFAULT_DIALECT)
+    assert rules_of("") == rules_of(RECORD.dialects.default)
 
 
 def test_a_pause_of_the_server_is_no_prefill() -> None:
     pause = Opaque("server_tool_use", {"type": "server_tool_use", "id": "s", "input": {}})
-    reading = AnthropicReader(DEFAULT_DIALECT, None).read(case(user("a"), assistant("b", pause)))
+    reading = AnthropicReader(RECORD.dialects.default, None).read(
+        case(user("a"), assistant("b", pause))
+    )
     assert reading.violations == ()
 
 

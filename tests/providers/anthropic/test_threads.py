@@ -16,9 +16,9 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, Text, ToolResult, assistant, user
 from harness.core.values.plans import Reply
 from harness.providers.anthropic.blocks import message_to
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.reply import write
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import DEFAULT_DIALECT
 from tests.http_library import since_2
 from tests.providers.anthropic.strategies import histories
 from tests.providers.anthropic.world import called, in_process, loopback, run
@@ -122,7 +122,7 @@ CREATE = {"type": "create"}
 
 
 def test_an_answer_can_be_continued_once_and_again_when_nothing_came_of_it() -> None:
-    reader = AnthropicReader(DEFAULT_DIALECT, None)
+    reader = AnthropicReader(RECORD.dialects.default, None)
     id_ = answered(turn(reader, CREATE, user("a")), "b")
     assert turn(reader, follow(id_), user("c")).violations == ()
     again = turn(reader, follow(id_), user("c"))
@@ -133,7 +133,7 @@ def test_an_answer_can_be_continued_once_and_again_when_nothing_came_of_it() -> 
 
 
 def test_pairing_is_judged_against_what_is_stored() -> None:
-    reader = AnthropicReader(DEFAULT_DIALECT, None)
+    reader = AnthropicReader(RECORD.dialects.default, None)
     id_ = answered(turn(reader, CREATE, user("a")), "b")
     orphan = Message("user", (ToolResult("toolu_x", "ok"),))
     found = turn(reader, follow(id_), orphan).violations
@@ -142,7 +142,7 @@ def test_pairing_is_judged_against_what_is_stored() -> None:
 
 
 def test_a_pause_is_resumed_by_a_turn_without_messages() -> None:
-    reader = AnthropicReader(DEFAULT_DIALECT, None)
+    reader = AnthropicReader(RECORD.dialects.default, None)
     id_ = answered(turn(reader, CREATE, user("a")), "b")
     reading = turn(reader, follow(id_))
     assert reading.violations == ()
@@ -150,7 +150,7 @@ def test_a_pause_is_resumed_by_a_turn_without_messages() -> None:
 
 
 def test_an_error_stores_nothing() -> None:
-    reader = AnthropicReader(DEFAULT_DIALECT, None)
+    reader = AnthropicReader(RECORD.dialects.default, None)
     reading = turn(reader, CREATE, user("a"))
     assert reading.turn is not None
     assert reading.turn.threads.kept == {}
@@ -158,13 +158,13 @@ def test_an_error_stores_nothing() -> None:
 
 @pytest.mark.parametrize("field", ["context_management", "fallbacks"])
 def test_some_fields_do_not_go_with_threads(field: str) -> None:
-    reading = turn(AnthropicReader(DEFAULT_DIALECT, None), CREATE, user("a"), **{field: {}})
+    reading = turn(AnthropicReader(RECORD.dialects.default, None), CREATE, user("a"), **{field: {}})
     assert [v.error.code for v in reading.violations] == ["thread_unsupported_request"]
 
 
 @given(histories(min_rounds=1))
 def test_a_thread_reads_as_the_whole_conversation(messages: list[Message]) -> None:
-    reader, thread, fresh = AnthropicReader(DEFAULT_DIALECT, None), CREATE, list[Message]()
+    reader, thread, fresh = AnthropicReader(RECORD.dialects.default, None), CREATE, list[Message]()
     seen = list[Message]()
     for message in messages:
         if message.role != "assistant":
@@ -177,7 +177,7 @@ def test_a_thread_reads_as_the_whole_conversation(messages: list[Message]) -> No
         body = write(Reply(message.blocks), reading, str(len(seen)), Draws(0))[0].data
         thread = follow(str(msgspec.json.decode(body)["id"]))
     last = turn(reader, thread, *fresh)
-    plain = turn(AnthropicReader(DEFAULT_DIALECT, None), None, *messages)
+    plain = turn(AnthropicReader(RECORD.dialects.default, None), None, *messages)
     assert list(last.messages) == messages
     assert (last.tokens, last.violations) == (plain.tokens, plain.violations) == (last.tokens, ())
     assert last.keep == len(seen) - 1 or not fresh

@@ -19,14 +19,14 @@ from harness.core.values.messages import (
     assistant,
     user,
 )
-from harness.providers.anthropic.fold import Fold, refuse
-from harness.providers.anthropic.rules import DEFAULT_DIALECT, DIALECTS
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.validator import AnthropicFold, refuse
 from tests.providers.anthropic.strategies import histories, round_of, texts
 
 ORPHAN = ToolResult("toolu_nobody", "x")
 
 
-@given(histories(), st.sampled_from(DIALECTS))
+@given(histories(), st.sampled_from(RECORD.dialects.names))
 def test_a_valid_history_is_accepted(messages: list[Message], dialect: str) -> None:
     assert refuse(messages, dialect) == ()
 
@@ -36,19 +36,19 @@ def test_neighbours_of_one_role_are_one_turn(
     messages: list[Message], more: list[Message], text: str
 ) -> None:
     glued = [*messages, user(text), *_renamed(more)]
-    assert refuse(glued, DEFAULT_DIALECT) == ()
+    assert refuse(glued, RECORD.dialects.default) == ()
     assert "V1" in {v.rule for v in refuse(glued, "strict")}
 
 
 def test_results_may_stand_in_several_user_messages() -> None:
     start, calls, answers = round_of("a", "b")
     apart = [Message("user", (block,)) for block in answers.blocks]
-    assert refuse([start, calls, *apart], DEFAULT_DIALECT) == ()
-    assert [v.rule for v in refuse([start, calls, apart[0]], DEFAULT_DIALECT)] == ["V4"]
+    assert refuse([start, calls, *apart], RECORD.dialects.default) == ()
+    assert [v.rule for v in refuse([start, calls, apart[0]], RECORD.dialects.default)] == ["V4"]
 
 
 def test_an_unanswered_call_at_the_end_names_only_the_missing_ids_message() -> None:
-    found = refuse(round_of("a", "b")[:2], DEFAULT_DIALECT)
+    found = refuse(round_of("a", "b")[:2], RECORD.dialects.default)
     assert [v.rule for v in found] == ["V4"]
     assert "messages.1:" in found[0].error.message
     assert "a, b." in found[0].error.message
@@ -56,13 +56,13 @@ def test_an_unanswered_call_at_the_end_names_only_the_missing_ids_message() -> N
 
 def test_a_signed_summary_may_come_first() -> None:
     summary = Opaque("compaction", {"type": "compaction", "content": "so far"})
-    assert refuse([Message("assistant", (summary,)), user("go on")], DEFAULT_DIALECT) == ()
+    assert refuse([Message("assistant", (summary,)), user("go on")], RECORD.dialects.default) == ()
 
 
 def test_a_system_message_after_a_user_turn_keeps_the_pairing() -> None:
     start, calls, answers = round_of("a")
     note = Message("system", (Text("be brief"),))
-    assert refuse([start, calls, answers, note], DEFAULT_DIALECT) == ()
+    assert refuse([start, calls, answers, note], RECORD.dialects.default) == ()
 
 
 Mutation = Callable[[list[Message]], list[Message]]
@@ -148,7 +148,7 @@ def test_a_mutation_is_refused_by_its_own_rule(
 ) -> None:
     made = [*before, *round_of("sure_1", "sure_2")[1:], assistant("so"), *_renamed(after)]
     for mutate in MUTATIONS[rule]:
-        found = refuse(mutate(made), DEFAULT_DIALECT)
+        found = refuse(mutate(made), RECORD.dialects.default)
         assert [v.rule for v in found][:1] == [rule]
         assert {v.rule for v in found} == {rule}
 
@@ -161,11 +161,11 @@ def test_going_back_leaves_no_trace(data: st.DataObject) -> None:
         (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),
     )
-    fold = Fold(DEFAULT_DIALECT)
+    fold = AnthropicFold(RECORD.dialects.default)
     fold.extend(first)
     fold.rewind(keep)
     fold.extend(second[keep:])
-    assert fold.finish(second[-1] if second else None) == refuse(second, DEFAULT_DIALECT)
+    assert fold.finish(second[-1] if second else None) == refuse(second, RECORD.dialects.default)
 
 
 _POOL = (

@@ -14,7 +14,7 @@ from harness.core.scenario.script import TurnScript
 from harness.core.transition.arming import ArmedFault
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
-from harness.providers.anthropic.wire import AnthropicWire
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.loopback import Loopback
@@ -27,7 +27,7 @@ def run(
     """A run whose script says these turns."""
     scenario = Scenario(name="wire", script=turns, limits=limits or Limits(), **fields)
     script = TurnScript(turns, Draws(0))
-    return Transition(scenario, AnthropicWire(), script, History(), faults=faults)
+    return Transition(scenario, AnthropicProvider(), script, History(), faults=faults)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Recorded, Reply, Send
 from harness.providers import by_name
-from harness.providers.openai_chat.rules import DEFAULT_DIALECT
+from harness.providers.openai_chat.record import RECORD
 from tests.http_library import http
 
 WIRE = by_name("openai-chat")
@@ -22,7 +22,9 @@ _STREAM = b',"stream":true,"stream_options":{"include_usage":true}'
 
 def reading(stream: bool = False, body: bytes = b"") -> Reading:
     """The reading of a plain request; a streamed one asks for the usage."""
-    return WIRE.reader(DEFAULT_DIALECT, None).read(body or _BODY % (_STREAM if stream else b""))
+    return WIRE.reader(RECORD.dialects.default, None).read(
+        body or _BODY % (_STREAM if stream else b"")
+    )
 
 
 def written(value: Reply | ApiError | Recorded, stream: bool = False) -> tuple[Send, ...]:
@@ -47,7 +49,7 @@ class Mouth:
 
     def __init__(self) -> None:
         self.value: Reply | ApiError | Recorded = Reply()
-        self.dialect = DEFAULT_DIALECT
+        self.dialect = RECORD.dialects.default
         self.client = openai.OpenAI(
             api_key="key",
             base_url="http://fake.invalid/v1",

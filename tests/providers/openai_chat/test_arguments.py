@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.messages import Json
-from harness.providers.openai_chat.arguments import arguments_from, arguments_to
+from harness.providers.openai_chat.blocks import arguments_from, arguments_to
 from tests.providers.openai_chat.strategies import BROKEN, objects
 
 

@@ -19,7 +19,8 @@ from harness.core.values.messages import (
     results,
     side,
 )
-from harness.providers.openai_chat.blocks import Malformed, message_from, message_to, rows
+from harness.providers.openai_chat.blocks import message_from, message_to, rows
+from harness.providers.shared.reader import Malformed
 from tests.providers.openai_chat import strategies as some
 
 

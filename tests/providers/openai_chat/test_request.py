@@ -17,13 +17,13 @@ from harness.core.values.messages import (
     assistant,
     user,
 )
+from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.request import OpenAIChatReader
-from harness.providers.openai_chat.rules import DEFAULT_DIALECT
 
 TOOLS = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]
 
 
-def read(*messages: Any, dialect: str = DEFAULT_DIALECT, **fields: Any) -> Reading:
+def read(*messages: Any, dialect: str = RECORD.dialects.default, **fields: Any) -> Reading:
     """The reading of a request."""
     body = {"model": "m", "messages": messages or [{"role": "user", "content": "hi"}], **fields}
     return OpenAIChatReader(dialect, None).read(msgspec.json.encode(body))
@@ -87,12 +87,12 @@ BROKEN = (b"", b'{"a":1', b'{"a":"\\ud83d"}', b'{"a":"\xff"}', b'{"a":NaN}', b"[
 
 @pytest.mark.parametrize("body", [*BROKEN, b'{"a":' + b"[" * 9999, b'{"messages":[],"a":1e999}'])
 def test_what_is_no_json_object_is_refused(body: bytes) -> None:
-    reading = OpenAIChatReader(DEFAULT_DIALECT, None).read(body)
+    reading = OpenAIChatReader(RECORD.dialects.default, None).read(body)
     assert [v.rule for v in reading.violations] == ["C10"]
 
 
 def test_every_missing_field_is_named() -> None:
-    found = OpenAIChatReader(DEFAULT_DIALECT, None).read(b"{}").violations
+    found = OpenAIChatReader(RECORD.dialects.default, None).read(b"{}").violations
     assert [v.error.message for v in found] == [
         "you must provide a model parameter",
         "Missing required parameter: 'messages'.",

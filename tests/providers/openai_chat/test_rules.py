@@ -9,10 +9,10 @@ from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError
 from harness.core.values.plans import ApiError
 from harness.providers import by_name
-from harness.providers.openai_chat.errors import ChatError
+from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.request import OpenAIChatReader
-from harness.providers.openai_chat.rule import ALL
-from harness.providers.openai_chat.rules import DEFAULT_DIALECT, DIALECTS, RULES, rules_of
+from harness.providers.openai_chat.rules import RULES, rules_of
+from harness.providers.shared.openai import ParameterError
 from tests.providers.openai_chat.bodies import asks, body, done, said, tool
 from tests.providers.openai_chat.cases import CASES, WINDOW
 
@@ -31,10 +31,10 @@ def test_every_rule_has_a_case_a_source_and_a_home() -> None:
         assert rule.source
         assert rule.known in set("SDIK")
         assert rule.dialects
-        assert rule.dialects <= ALL
+        assert rule.dialects <= set(RECORD.dialects.names)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", RECORD.dialects.names)
 @pytest.mark.parametrize("rule", CASES)
 def test_a_case_triggers_its_rule_where_it_is_on_and_only_there(rule: str, dialect: str) -> None:
     found, tokens = read(rule, dialect)
@@ -45,12 +45,12 @@ def test_a_case_triggers_its_rule_where_it_is_on_and_only_there(rule: str, diale
     text = text.replace("{tokens}", str(tokens)).replace("{total}", str(tokens + 100))
     error = next(violation.error for violation in found if violation.rule == rule)
     kind = "BadRequestError" if rule == "C32" else INVALID
-    assert error == ChatError(400, kind, text, code=code, param=param)
+    assert error == ParameterError(400, kind, text, code=code, param=param)
 
 
 @pytest.mark.parametrize("rule", CASES)
 def test_some_dialect_refuses_the_case_for_this_rule_alone(rule: str) -> None:
-    alone = [d for d in DIALECTS if [v.rule for v in read(rule, d)[0]] == [rule]]
+    alone = [d for d in RECORD.dialects.names if [v.rule for v in read(rule, d)[0]] == [rule]]
     assert alone
 
 
@@ -80,15 +80,15 @@ MORE: list[tuple[bytes, str, str]] = [
 
 @pytest.mark.parametrize(("request_body", "rule", "param"), MORE)
 def test_the_parameter_says_where(request_body: bytes, rule: str, param: str) -> None:
-    first = OpenAIChatReader(DEFAULT_DIALECT, None).read(request_body).violations[0]
-    assert isinstance(first.error, ChatError)
+    first = OpenAIChatReader(RECORD.dialects.default, None).read(request_body).violations[0]
+    assert isinstance(first.error, ParameterError)
     assert (first.rule, first.error.param) == (rule, param)
 
 
 def test_a_call_without_a_type_is_a_call_all_the_same() -> None:
     call = {"id": "call_1", "function": {"name": "read", "arguments": "{}"}}
     request_body = body(said("assistant", None, tool_calls=[call]), done())
-    refused = OpenAIChatReader(DEFAULT_DIALECT, None).read(request_body)
+    refused = OpenAIChatReader(RECORD.dialects.default, None).read(request_body)
     assert [v.rule for v in refused.violations] == ["C12a"]
     assert OpenAIChatReader("lenient", None).read(request_body).violations == ()
 
@@ -100,7 +100,7 @@ def test_the_answers_of_all_rules_are_at_hand() -> None:
     assert isinstance(over, ApiError)
     assert over.code == "context_length_exceeded"
     assert "{tokens}" in over.message
-    assert not [e for e in refusals.values() if isinstance(e, ChatError) and "{" in e.param]
+    assert not [e for e in refusals.values() if isinstance(e, ParameterError) and "{" in e.param]
 
 
 def test_the_default_dialect_is_the_api_itself() -> None:

@@ -18,18 +18,18 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.providers.openai_chat.fold import Fold, refuse
-from harness.providers.openai_chat.rules import DEFAULT_DIALECT, DIALECTS
+from harness.providers.openai_chat.record import RECORD
+from harness.providers.openai_chat.validator import ChatFold, refuse
 from tests.providers.openai_chat import strategies as some
 from tests.providers.openai_chat.strategies import round_of
 
 
-def rules(messages: list[Message], dialect: str = DEFAULT_DIALECT) -> list[str]:
+def rules(messages: list[Message], dialect: str = RECORD.dialects.default) -> list[str]:
     """The rules that a list breaks, first one first."""
     return [violation.rule for violation in refuse(messages, dialect)]
 
 
-@given(some.histories(), st.sampled_from(DIALECTS))
+@given(some.histories(), st.sampled_from(RECORD.dialects.names))
 def test_a_valid_history_is_accepted(messages: list[Message], dialect: str) -> None:
     assert rules(messages, dialect) == []
 
@@ -56,7 +56,7 @@ def test_results_may_come_in_any_order() -> None:
 
 def test_the_message_after_open_calls_is_the_one_that_is_named() -> None:
     start, calls, one, _ = round_of("a", "b")
-    found = refuse([start, calls, one, user("x")], DEFAULT_DIALECT)
+    found = refuse([start, calls, one, user("x")], RECORD.dialects.default)
     assert "did not have response messages: b" in found[0].error.message
 
 
@@ -129,7 +129,7 @@ def test_going_back_leaves_no_trace(data: st.DataObject) -> None:
         (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),
     )
-    fold = Fold("strict")
+    fold = ChatFold("strict")
     fold.extend(first)
     fold.rewind(keep)
     fold.extend(second[keep:])

@@ -18,7 +18,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import Reply
-from harness.providers.openai_responses.response import finished
+from harness.providers.openai_responses.reply import finished
 from tests.providers.anthropic.strategies import json_values, objects, texts, words
 
 encrypted = st.sampled_from(["", "gAAAAA1", "x"])

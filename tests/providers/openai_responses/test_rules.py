@@ -19,8 +19,9 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError, Reply
-from harness.providers.openai_responses.errors import ResponsesError
-from harness.providers.openai_responses.rules import ALL, DEFAULT_DIALECT, DIALECTS, RULES, rules_of
+from harness.providers.openai_responses.record import RECORD
+from harness.providers.openai_responses.rules import RULES, rules_of
+from harness.providers.shared.openai import ParameterError
 from tests.providers.openai_responses.cases import CALL, CASES, OUTPUT, USER, asked, tool
 from tests.providers.openai_responses.strategies import histories, round_of
 from tests.providers.openai_responses.world import WIRE, Server, body_of, reader
@@ -35,7 +36,7 @@ def found(requests: list[bytes], dialect: str, window: int | None = None) -> lis
 
 
 @pytest.mark.parametrize("rule", CASES)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", RECORD.dialects.names)
 def test_a_rule_says_its_text_where_it_is_on(rule: str, dialect: str) -> None:
     requests, text = CASES[rule]
     hits = [v for v in found(requests, dialect, 10 if rule == "V23" else None) if v.rule == rule]
@@ -43,7 +44,7 @@ def test_a_rule_says_its_text_where_it_is_on(rule: str, dialect: str) -> None:
         assert hits == []
         return
     error = hits[0].error
-    assert isinstance(error, ResponsesError)
+    assert isinstance(error, ParameterError)
     row = RULES[rule]
     assert (error.message, error.status, error.type) == (text, row.status, row.type)
     assert error.code == row.code
@@ -60,7 +61,7 @@ def response_items(server: Server) -> list[dict[str, Any]]:
     return items
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", RECORD.dialects.names)
 def test_a_call_needs_the_reasoning_that_it_was_given_out_with(dialect: str) -> None:
     server = Server(dialect)
     reasoning, call = response_items(server)
@@ -110,14 +111,14 @@ MALFORMED: dict[str, tuple[Any, str]] = {
 def test_a_malformed_item_is_refused_with_its_place(name: str) -> None:
     item, path = MALFORMED[name]
     error = found(asked(item), "")[0].error
-    assert isinstance(error, ResponsesError)
+    assert isinstance(error, ParameterError)
     assert error.param == path
 
 
 def test_fields_of_the_wrong_type_are_refused() -> None:
     fields = {"model": 3, "stream": "x", "max_output_tokens": True, "tools": [3, {}, tool(4)]}
     errors = [v.error for v in found(asked(USER, **fields), "")]
-    params = [error.param for error in errors if isinstance(error, ResponsesError)]
+    params = [error.param for error in errors if isinstance(error, ParameterError)]
     assert params[:3] == ["model", "stream", "max_output_tokens"]
     assert params[3:] == ["tools[0]", "tools[1].type", "tools[2].name"]
     assert found([b'{"input":{},"model":"m"}'], "")[0].rule == "R8"
@@ -131,7 +132,7 @@ def test_truncation_of_the_server_makes_room() -> None:
     assert found(asked(long, truncation="auto"), "", 10) == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", RECORD.dialects.names)
 @given(messages=histories())
 def test_a_valid_conversation_breaks_no_rule(dialect: str, messages: list[Message]) -> None:
     assert reader(dialect).read(body_of(messages)).violations == ()
@@ -158,17 +159,17 @@ def test_reasoning_of_recorded_messages_is_named_by_its_place() -> None:
 
 
 def test_every_dialect_is_a_subset_of_the_rules_and_has_some_of_its_own() -> None:
-    sets = {dialect: rules_of(dialect) for dialect in DIALECTS}
-    assert sets["lenient"] < sets[DEFAULT_DIALECT] < sets["strict"] == RULES.keys()
-    assert rules_of("") == sets[DEFAULT_DIALECT]
-    assert set(DIALECTS) == ALL
+    sets = {dialect: rules_of(dialect) for dialect in RECORD.dialects.names}
+    assert sets["lenient"] < sets[RECORD.dialects.default] < sets["strict"] == RULES.keys()
+    assert rules_of("") == sets[RECORD.dialects.default]
+    assert set(RECORD.dialects.names) == set(RECORD.dialects.names)
 
 
 def test_a_fault_can_force_any_rule() -> None:
     refusals = WIRE.refusals()
     assert refusals.keys() == RULES.keys()
     for rule, error in refusals.items():
-        assert isinstance(error, ResponsesError)
+        assert isinstance(error, ParameterError)
         assert "{" not in (error.param or "")
         assert (error.message, error.code) == (RULES[rule].text, RULES[rule].code)
 

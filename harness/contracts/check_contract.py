@@ -1,0 +1,150 @@
+"""The laws of a check.
+
+A check counts from a history and changes nothing: asked twice it finds the same, and its proof is
+there to be looked at. What it finds on the beginning of a run it finds on the whole run too, since
+an agent is judged while it runs by what it has done, and not by what it may still do. A check that
+needs the end of the run is the exception, and says so (`at_end`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from inspect import signature
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.contracts.laws import drawing, law, part_named
+from harness.contracts.played_histories import histories, prefix
+from harness.contracts.setting_values import settings_of
+from harness.core.history.history import History, decode, encode
+from harness.core.transition.ports import CheckFunction
+from harness.core.values.calls import Seam
+from harness.core.values.verdict import Finding
+
+Settings = dict[str, Any]
+
+
+def check_check(
+    check: CheckFunction,
+    *,
+    at_end: bool = False,
+    more: st.SearchStrategy[History] | None = None,
+    examples: int | None = None,
+) -> None:
+    """Raise AssertionError, with a plain sentence, for a law that a check breaks.
+
+    `at_end`: its findings need the end of the run, so a prefix may show others. `more` are your own
+    histories beside the generated ones, best such in which the check finds something. `examples` is
+    how many histories are drawn; without it, as many as the Hypothesis profile says.
+    """
+    name = check.__name__
+    part_named(check, "harness.checks")
+    types, defaults = _settings(check)
+    _check_declarations(check, types, defaults)
+
+    @drawing(examples)
+    @given(
+        histories() if more is None else more | histories(),
+        settings_of(types, defaults),
+        st.floats(0, 1, allow_nan=False),
+    )
+    def holds(history: History, settings: Settings, part: float) -> None:
+        found = _check_history(check, history, settings)
+        for finding in found:
+            _check_finding(name, finding, history, at_end)
+        if not at_end:
+            _check_prefix(check, history, settings, part, found)
+
+    holds()
+
+
+def _settings(check: CheckFunction) -> tuple[dict[str, object], Settings]:
+    """The keyword-only parameters of a check: their types and their defaults."""
+    own = [p for p in signature(check).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for parameter in own:
+        is_given = parameter.default is not parameter.empty
+        law(is_given, f"{check.__name__}: the setting {parameter.name} has no default")
+    hints = get_type_hints(check, include_extras=True)
+    for parameter in own:
+        law(parameter.name in hints, f"{check.__name__}: the setting {parameter.name} has no type")
+    return {p.name: hints[p.name] for p in own}, {p.name: p.default for p in own}
+
+
+def _check_declarations(check: CheckFunction, types: dict[str, object], defaults: Settings) -> None:
+    seams = get_args(Seam)
+    for seam in getattr(check, "needs", ()):
+        law(seam in seams, f"{check.__name__} needs {seam!r}; there are {', '.join(seams)}")
+    for name, kind in types.items():
+        try:
+            msgspec.convert(defaults[name], kind, strict=False)
+        except msgspec.ValidationError as error:
+            law(False, f"{check.__name__}: the default of {name} does not fit its type: {error}")
+
+
+def _check_history(check: CheckFunction, history: History, settings: Settings) -> list[Finding]:
+    """Asked twice, and of the same history from its file: the same findings, nothing changed."""
+    name, before = check.__name__, encode(history.events)
+    shown = list(_contents(history))
+    found = _found(check, history, settings)
+    law(encode(history.events) == before, f"{name} changes the events of the history")
+    law(list(_contents(history)) == shown, f"{name} changes the trace of the history")
+    law(_found(check, history, settings) == found, f"{name} finds something else the second time")
+    again = _found(check, decode(before), settings)
+    law(again == found, f"{name} finds something else in the same history from its file")
+    return found
+
+
+def _contents(history: History) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    """What the trace holds, list by list: a check may read them all, and change none."""
+    trace = history.trace
+    for field in trace.__struct_fields__:
+        value = getattr(trace, field)
+        if isinstance(value, (list, dict)):
+            yield field, len(value), tuple(map(id, value))
+    for turn in trace.turns.values():
+        for field in turn.__struct_fields__:
+            value = getattr(turn, field)
+            if isinstance(value, list):
+                yield field, len(value), tuple(map(id, value))
+
+
+def _found(check: Callable[..., Any], history: History, settings: Settings) -> list[Finding]:
+    try:
+        found = list(check(history, **settings))
+    except Exception as error:
+        what = f"{check.__name__} raises {type(error).__name__}: {error}"
+        law(False, f"{what}; settings {settings}, {len(history.events)} events")
+    for finding in found:
+        is_one = isinstance(finding, Finding)
+        law(is_one, f"{check.__name__} yields a {type(finding).__name__}: a check yields findings")
+    return found
+
+
+def _check_finding(name: str, finding: Finding, history: History, at_end: bool) -> None:
+    own, _, rule = finding.code.rpartition(".")
+    is_own = bool(rule) and own.rpartition(".")[2] == name
+    law(is_own, f"{name} yields the code {finding.code!r}: a code is `{name}.RULE`")
+    law(bool(finding.message.strip()), f"{name}: the finding {finding.code} says nothing")
+    named = bool(finding.events) or at_end
+    law(named, f"{name}: the finding {finding.code} names no event that proves it")
+    for n in finding.events:
+        there = isinstance(n, int) and 0 < n <= len(history.events)
+        law(there, f"{name}: {finding.code} is proved by event {n}; there is none of this number")
+
+
+def _check_prefix(
+    check: CheckFunction, history: History, settings: Settings, part: float, found: list[Finding]
+) -> None:
+    """What a prefix shows the whole shows too, proved by one of the same events."""
+    for early in _found(check, prefix(history, part), settings):
+        stays = any(
+            late.code == early.code and not set(early.events).isdisjoint(late.events)
+            for late in found
+        )
+        what = (
+            f"{check.__name__} finds {early.code} in the beginning of a run, and not in all of it"
+        )
+        law(stays, f"{what}: {early.message}; with at_end=True it need not")

@@ -1,0 +1,130 @@
+"""The laws of a recording format.
+
+A format reads what it recognises and refuses the rest with a reason. It is handed files that were
+cut off, that two programs wrote at once, or that are something else, so nothing but `InputError`
+may come out of it. What it reads can be judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.contracts.laws import drawing, law, part_named
+from harness.core.values.errors import InputError
+from harness.recordings import Format, Recording, counts, to_history
+
+STRANGERS = (b"", b"\n", b"{}", b"[]", b"null", b"hello\n", b"a: 1\n", b"\xff\xfe\x00", b'"text"\n')
+"""What is no recording at all."""
+
+
+def check_format(
+    format: Format | Callable[..., Recording | None],
+    *documents: bytes,
+    examples: int | None = None,
+) -> None:
+    """Raise AssertionError, with a plain sentence, for a law that a format breaks.
+
+    `format` is the function, or a format of `harness.recordings.formats()`; `documents` are whole
+    files that it reads, at least one.
+    """
+    known = format if isinstance(format, Format) else part_named(format, "harness.recordings")
+    law(bool(documents), f"{known.name}: give a document that it reads")
+    for document in documents:
+        _check_document(known, document)
+    for stranger in STRANGERS:
+        if stranger not in documents:
+            is_stranger = _attempted(known, stranger) in (None, "refused")
+            law(is_stranger, f"{known.name} reads {stranger!r}, which is no recording")
+
+    @drawing(examples)
+    @given(damaged(documents))
+    def holds(document: bytes) -> None:
+        _attempted(known, document)
+        _read(known, document)
+
+    holds()
+
+
+def damaged(documents: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
+    """Documents that are cut, joined, or changed in some of their bytes."""
+    whole, part = st.sampled_from(documents), st.floats(0, 1, allow_nan=False)
+    return st.one_of(
+        st.builds(_cut, whole, part),
+        st.builds(
+            lambda one, a, two, b: _cut(one, a) + two[len(_cut(two, b)) :], whole, part, whole, part
+        ),
+        st.builds(_spliced, whole, part, st.binary(max_size=6), st.integers(0, 40)),
+    )
+
+
+def _cut(document: bytes, part: float) -> bytes:
+    return document[: round(part * len(document))]
+
+
+def _spliced(document: bytes, part: float, put: bytes, taken: int) -> bytes:
+    """A document with other bytes in the place of some."""
+    at = round(part * len(document))
+    return document[:at] + put + document[at + taken :]
+
+
+def _check_document(known: Format, document: bytes) -> None:
+    recording = _attempted(known, document)
+    law(isinstance(recording, Recording), f"{known.name} does not read a document that it is given")
+    assert isinstance(recording, Recording)
+    has_some = recording.history is not None or any(t.messages for t in recording.transcripts)
+    law(has_some, f"{known.name} reads a document, and there is no message in it")
+    law(_attempted(known, document) == recording, f"{known.name} reads something else each time")
+    law(_read(known, document) == recording, f"{known.name} reads something else where it is named")
+    if known.by_lines:
+        lines = _lines(document)
+        same = known.read_lines(iter(lines)) == recording
+        law(same, f"{known.name} reads something else when the lines come one by one")
+
+
+def _lines(document: bytes) -> list[bytes]:
+    """The lines as a file gives them: each with its line feed, which the last one may lack."""
+    return [line for line in re.split(rb"(?<=\n)", document) if line]
+
+
+def _attempted(known: Format, document: bytes) -> Recording | str | None:
+    return _guarded(known, known.attempt, document)
+
+
+def _read(known: Format, document: bytes) -> Recording | str | None:
+    found = _guarded(known, known.read, document)
+    law(found is not None, f"{known.name} is named for a file, and gives no reason against it")
+    return found
+
+
+def _guarded(known: Format, work: Callable[[bytes], Any], document: bytes) -> Any:
+    """A recording, None, or "refused"; anything else breaks a law."""
+    try:
+        found = work(document)
+    except InputError as error:
+        failed = error.what.startswith(f"the format {known.name} failed")
+        law(not failed, error.what)
+        law(bool(error.what.strip()), f"{known.name} refuses a document without a reason")
+        law("\n" not in str(error), f"{known.name} refuses with more than a line: {str(error)!r}")
+        return "refused"
+    except Exception as error:
+        law(False, f"{known.name} raises {type(error).__name__}: {error}")
+    if isinstance(found, Recording):
+        _check_judged(known, found)
+    return found
+
+
+def _check_judged(known: Format, recording: Recording) -> None:
+    names = [transcript.name for transcript in recording.transcripts]
+    law(len(names) == len(set(names)), f"{known.name}: two transcripts have one name")
+    for transcript in recording.transcripts:
+        try:
+            to_history(transcript)
+            counts(transcript)
+        except Exception as error:
+            what = f"{known.name}: the transcript {transcript.name} cannot be judged"
+            law(False, f"{what}: {type(error).__name__}: {error}")

@@ -1,0 +1,152 @@
+"""Clock faults: time jumps, stands still, passes unseen, or is another one on the server.
+
+`jumps_forward`, `jumps_back`, `frozen`, `laptop_sleep` and `suspended` move the run's clocks, which
+only virtual time can do. The other faults are about times that are not ours, and about an overload
+that depends on the time and on the session.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from harness.core.scenario.scenario import SessionName
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, Close, Jump, Plan, Reply, Send, Step, ToolAnswer, Wait
+from harness.core.values.strict import Count, Seconds
+from harness.faults.error_answers import error
+
+STAGE = {"laptop_sleep": "bytes", "suspended": "bytes"}
+
+SEAMS = {
+    "jumps_forward": ("model", "tool", "inbox", "outbox", "store"),
+    "jumps_back": ("model", "tool", "inbox", "outbox", "store"),
+    "frozen": ("model", "tool", "inbox", "outbox", "store"),
+    "lease_expired": ("tool",),
+}
+
+CODES = {
+    "jumps_forward": ("K1",),
+    "jumps_back": ("K1",),
+    "frozen": ("K7",),
+    "laptop_sleep": ("K3",),
+    "suspended": ("K4",),
+    "skewed_retry_date": ("K2",),
+    "cache_expired": ("K8",),
+    "overloaded_until": ("K5",),
+    "overloaded_session": ("K6",),
+    "lease_expired": ("K8",),
+}
+
+VIRTUAL = ("jumps_forward", "jumps_back", "frozen", "laptop_sleep", "suspended")
+
+
+def jumps_forward(moment: Moment, plan: Plan, *, jump_s: Seconds = 3600.0) -> Plan:
+    """The wall clock is set forward by `jump_s` seconds before the answer, as summer time or NTP
+    does it; escalating, twice as far each time."""
+    return (Jump(_ms(jump_s * moment.harder)), *plan)
+
+
+def jumps_back(moment: Moment, plan: Plan, *, jump_s: Seconds = 3600.0) -> Plan:
+    """The wall clock is set back by `jump_s` seconds before the answer: what was stored has a time
+    that is still to come; escalating, twice as far each time."""
+    return (Jump(-_ms(jump_s * moment.harder)), *plan)
+
+
+def frozen(moment: Moment, plan: Plan) -> Plan:
+    """The wall clock shows at each call what it showed at the one before, so that rows have equal
+    times. To be armed for more than one call (`often: forever`)."""
+    waited_ms = moment.call.at_ms - moment.past.previous_ms
+    return (Jump(-waited_ms), *plan) if waited_ms > 0 else plan
+
+
+def _ms(seconds: float) -> int:
+    return min(int(seconds * 1000), 10**10)
+
+
+def laptop_sleep(
+    moment: Moment, plan: Plan, *, after: Count = 3, sleep_s: Seconds = 28_800.0
+) -> Plan:
+    """After `after` sends the lid is closed: the wall clock is `sleep_s` seconds later, the
+    monotonic one is not, and the connection is dead and says nothing more."""
+    place = _place_of_send(plan, after)
+    if place is None:
+        return plan
+    return (*plan[:place], Jump(int(sleep_s * 1000)), Wait(10**10), Close())
+
+
+def suspended(moment: Moment, plan: Plan, *, pause_s: Seconds = 3600.0) -> Plan:
+    """The process is stopped for `pause_s` seconds before the answer: both clocks have moved at
+    once, and every timer that was due meanwhile fires now."""
+    pause_ms = int(pause_s * 1000)
+    return (Jump(pause_ms, pause_ms), *plan)
+
+
+def _place_of_send(plan: Plan, after: int) -> int | None:
+    """Where the send number `after` begins, counted from 0; None when there are no more."""
+    sends = [i for i, step in enumerate(plan) if isinstance(step, Send)]
+    return sends[after] if after < len(sends) else None
+
+
+EPOCH_S = 1_767_225_600
+"""What the wall clock shows at the start of a virtual run."""
+
+
+def skewed_retry_date(
+    moment: Moment, plan: Plan, *, wait_s: Seconds = 20.0, skew_s: float = -3600.0
+) -> Plan:
+    """A 429 whose `retry-after` is a date, `wait_s` seconds from now by the server's clock, which
+    is `skew_s` seconds ahead of ours (negative: behind, so the date has passed)."""
+    now_s = EPOCH_S + moment.call.at_ms / 1000 + skew_s
+    headers = {"date": _date(now_s), "retry-after": _date(now_s + wait_s)}
+    return error(moment, 429, "This request would exceed your rate limit", headers=headers)
+
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+_MONTHS = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+)
+
+
+def _date(seconds: float) -> str:
+    """A date as headers have it, in English whatever the locale."""
+    when = datetime.fromtimestamp(seconds, UTC)
+    return f"{_DAYS[when.weekday()]}, {when:%d} {_MONTHS[when.month - 1]} {when:%Y %H:%M:%S} GMT"
+
+
+def cache_expired(moment: Moment, plan: Plan, *, wait_s: Seconds = 301.0) -> Plan:
+    """The answer takes longer than the prompt cache lives: nothing is read from the cache, all of
+    it is written, and paid for, again."""
+    expired = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": 2048}
+    return (Wait(int(wait_s * 1000)), *(_counted(step, expired) for step in plan))
+
+
+def _counted(step: Step, usage: dict[str, int]) -> Step:
+    if not isinstance(step, Answer) or not isinstance(step.value, Reply):
+        return step
+    reply = msgspec.structs.replace(step.value, usage={**step.value.usage, **usage})
+    return Answer(reply)
+
+
+def overloaded_until(moment: Moment, plan: Plan, *, until_s: Seconds = 1.0) -> Plan:
+    """529 for every call before the second `until_s` of the run: whoever asks meanwhile is sent
+    away together. To be armed for more than one call (`often: forever`)."""
+    if moment.call.at_ms >= until_s * 1000:
+        return plan
+    return error(moment, 529, "Overloaded")
+
+
+def overloaded_session(moment: Moment, plan: Plan, *, session: SessionName = "main") -> Plan:
+    """529 for the calls of one session, while all others succeed: a back-off that somebody else's
+    success resets never grows. To be armed for more than one call (`often: forever`)."""
+    return error(moment, 529, "Overloaded") if moment.call.session == session else plan
+
+
+def lease_expired(moment: Moment, plan: Plan, *, lease_s: Seconds = 300.0) -> Plan:
+    """The tool works for longer than its lock or login lasts, which is `lease_s` seconds, and
+    reports that it has nothing any more. It has done nothing."""
+    text = f"the lease expired after {lease_s:g} s; acquire it again and repeat the call"
+    return (Wait(int(lease_s * 1000) + 1), Answer(ToolAnswer(text, is_error=True)))

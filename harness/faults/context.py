@@ -1,0 +1,234 @@
+"""Context faults: the conversation does not fit, and what is to make it shorter does not work.
+
+They bend what the model says; arm overflow `on: main` and a summary's faults `on: compact` (the
+defaults), and either `on: aux` for the calls that an agent makes in the background.
+
+A prompt that is too long comes in several shapes that mean the same and want the same cure: a
+status 400 with the figures in its text, a 413, a stop reason, an error event, an assistant
+message that a wrapper wrote itself.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Text, Thinking, ToolUse
+from harness.core.values.plans import Answer, ApiError, Close, Plan, Reply, Send, Wait
+from harness.core.values.strict import Count, FromOne, Seconds
+from harness.faults.error_answers import error, prompt_too_long_text, too_long
+from harness.faults.replies import reply_of, with_reply
+from harness.faults.stream_events import error_instead
+
+STAGE = {"too_long_in_the_stream": "bytes"}
+
+SEAMS = ("model",)
+
+ON = {
+    "*": "main",
+    "compaction_too_long": "compact",
+    "compaction_hangs": "compact",
+    "summary_cut_off": "compact",
+    "summary_only_thought": "compact",
+    "summary_repeats": "compact",
+    "summary_larger": "compact",
+    "summary_calls_a_tool": "compact",
+}
+
+CODES = {
+    "prompt_too_long": ("C1", "C17"),
+    "reply_does_not_fit": ("C1",),
+    "window_exceeded": ("C4",),
+    "result_message": ("C5",),
+    "window_shrinks": ("C6", "C14"),
+    "too_long_after_compaction": ("C12",),
+    "too_long_after_tools": ("C16",),
+    "too_long_while_open": ("C19",),
+    "too_long_in_the_stream": ("C3",),
+    "thinking_before": ("C18",),
+    "compaction_too_long": ("C7",),
+    "compaction_hangs": ("C7",),
+    "summary_cut_off": ("C7",),
+    "summary_only_thought": ("C8",),
+    "summary_repeats": ("C9",),
+    "summary_larger": ("C9",),
+    "summary_calls_a_tool": ("C10",),
+}
+
+Tokens = Annotated[int, msgspec.Meta(ge=1)]
+
+
+def prompt_too_long(
+    moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
+) -> Plan:
+    """A 400 that the prompt alone is too long, with both counts in its text."""
+    return _too_long(moment, tokens, window_tokens)
+
+
+def reply_does_not_fit(
+    moment: Moment,
+    plan: Plan,
+    *,
+    tokens: Tokens = 196_758,
+    max_tokens: Tokens = 8_192,
+    window_tokens: FromOne = 200_000,
+) -> Plan:
+    """A 400 that prompt and reply together are too long, with three counts in its text."""
+    text = (
+        f"input length and `max_tokens` exceed context limit: {tokens} + {max_tokens} > "
+        f"{window_tokens}, decrease input length or `max_tokens` and try again"
+    )
+    return (Answer(ApiError(400, "invalid_request_error", text)),)
+
+
+def window_exceeded(moment: Moment, plan: Plan) -> Plan:
+    """The reply breaks off halfway, and the stop reason says that the window is full."""
+    reply = reply_of(plan)
+    if reply is None:
+        return plan
+    text = "".join(block.text for block in reply.blocks if isinstance(block, Text))
+    said = (Text(text[: len(text) // 2]),) if len(text) > 1 else ()
+    return with_reply(plan, Reply(said, "model_context_window_exceeded", reply.usage))
+
+
+def result_message(moment: Moment, plan: Plan, *, text: str = "Prompt is too long") -> Plan:
+    """A whole answer with status 200 says it in its text, and no token was counted."""
+    if reply_of(plan) is None:
+        return plan
+    counts = {"input_tokens": 0, "output_tokens": 0}
+    return with_reply(plan, Reply((Text(text),), "stop_sequence", counts))
+
+
+def window_shrinks(moment: Moment, plan: Plan, *, window_tokens: FromOne = 1_000) -> Plan:
+    """From now on (`often: forever`) the window is this small: another model, a wrong catalogue.
+
+    Below what system text and tools need, nothing fits any more, however short the conversation.
+    """
+    tokens = moment.call.tokens
+    return _too_long(moment, tokens, window_tokens) if tokens > window_tokens else plan
+
+
+def too_long_after_compaction(
+    moment: Moment, plan: Plan, *, tokens: Tokens = 201_000, window_tokens: FromOne = 200_000
+) -> Plan:
+    """A summary was made, and it is still too long: a second compaction follows the first."""
+    compacted = moment.past.purpose_calls["compact"] > 0
+    return _too_long(moment, tokens, window_tokens) if compacted else plan
+
+
+def too_long_after_tools(
+    moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
+) -> Plan:
+    """It becomes too long in the middle of a tool loop: the request that carries results."""
+    messages = moment.call.messages
+    inside = bool(messages and messages[-1].tool_results)
+    return _too_long(moment, tokens, window_tokens) if inside else plan
+
+
+def too_long_while_open(
+    moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
+) -> Plan:
+    """It becomes too long while the model has paused, or a call of it has no result yet."""
+    messages = moment.call.messages
+    is_open = bool(messages) and messages[-1].role == "assistant"
+    return _too_long(moment, tokens, window_tokens) if is_open else plan
+
+
+def too_long_in_the_stream(
+    moment: Moment,
+    plan: Plan,
+    *,
+    after: Count = 1,
+    tokens: int = 208_380,
+    window_tokens: int = 200_000,
+) -> Plan:
+    """After `after` events an error event says that the prompt is too long, and the stream ends."""
+    text = prompt_too_long_text(tokens, window_tokens)
+    said = moment.traits.error_event("invalid_request_error", text)
+    return error_instead(plan, after, Send(said))
+
+
+def thinking_before(moment: Moment, plan: Plan, *, text: str = "Let me see.") -> Plan:
+    """The reply begins with signed thinking; with `often`, every one does, up to the cut."""
+    reply = reply_of(plan)
+    if reply is None or any(isinstance(block, Thinking) for block in reply.blocks):
+        return plan
+    thought = Thinking(text, signature="c2lnbmVk")
+    return with_reply(plan, msgspec.structs.replace(reply, blocks=(thought, *reply.blocks)))
+
+
+LONGEST_MS = 10**10
+
+Factor = Annotated[int, msgspec.Meta(ge=2, le=100)]
+
+
+def compaction_too_long(
+    moment: Moment, plan: Plan, *, tokens: int = 208_380, window_tokens: int = 200_000
+) -> Plan:
+    """The request for a summary is itself too long."""
+    return _too_long(moment, tokens, window_tokens)
+
+
+def compaction_hangs(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
+    """The request for a summary is not answered for `wait_s` seconds (for ever), then cut."""
+    wait_ms = LONGEST_MS if wait_s is None else min(int(wait_s * 1000), LONGEST_MS)
+    return (Wait(wait_ms), Close())
+
+
+def summary_cut_off(moment: Moment, plan: Plan) -> Plan:
+    """Half a summary comes, and the stop reason is `max_tokens`."""
+    text = _text(plan)
+    return _saying(plan, text[: max(1, len(text) // 2)], stop="max_tokens")
+
+
+def summary_only_thought(moment: Moment, plan: Plan) -> Plan:
+    """The summary was thought and never said."""
+    return with_reply(plan, Reply((Thinking(_text(plan) or "…", signature="c2lnbmVk"),)))
+
+
+def summary_repeats(moment: Moment, plan: Plan) -> Plan:
+    """The summary is, word for word, what it was to summarise."""
+    asked = [message.text for message in moment.call.messages if message.text]
+    return _saying(plan, asked[-1]) if asked else plan
+
+
+def summary_larger(moment: Moment, plan: Plan, *, factor: Factor = 2) -> Plan:
+    """The summary is `factor` times as long as what it was to summarise."""
+    asked = "".join(message.text for message in moment.call.messages)
+    return _saying(plan, "And so the story went on. " * (len(asked) * factor // 26 + 1))
+
+
+def summary_calls_a_tool(moment: Moment, plan: Plan, *, tool: str = "summarise") -> Plan:
+    """In place of a summary the model calls a tool that nobody offered."""
+    use = ToolUse(moment.draws.identifier("toolu_", moment.call.key, "fault"), tool, {})
+    return with_reply(plan, Reply((use,), "tool_use"))
+
+
+def _text(plan: Plan) -> str:
+    reply = reply_of(plan)
+    blocks = reply.blocks if reply else ()
+    return "".join(block.text for block in blocks if isinstance(block, Text))
+
+
+def _saying(plan: Plan, text: str, *, stop: str = "end_turn") -> Plan:
+    return with_reply(plan, Reply((Text(text),), stop))
+
+
+def _too_long(moment: Moment, tokens: int, window_tokens: int) -> Plan:
+    """The refusal of a prompt of so many tokens.
+
+    A prompt is never refused for a window that it fits into, so `tokens` is at least one more.
+    """
+    return too_long(moment, max(tokens, window_tokens + 1), window_tokens)
+
+
+def _error(moment: Moment, plan: Plan, *, status: int, message: str) -> Plan:
+    """A template of presets: an error with the type of its status."""
+    return error(moment, status, message)
+
+
+def _summary(moment: Moment, plan: Plan, *, text: str = "", stop: str = "end_turn") -> Plan:
+    """A template of presets: a summary of this text, or of no block at all."""
+    return with_reply(plan, Reply((Text(text),) if text else (), stop))

@@ -1,0 +1,113 @@
+"""Errors as a seam says them; nothing here is a fault.
+
+A model's error is a value, and its provider knows the envelope. Tools, inbox and outbox say JSON.
+What a rule of the provider answers comes from the provider, which alone knows the words.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Answer, ApiError, Head, Plan, Send
+
+TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "conflict_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+"""The type that goes with a status; what stands here by its neutral name, a wire translates."""
+
+
+def error(
+    moment: Moment,
+    status: int,
+    message: str,
+    *,
+    type: str = "",
+    headers: dict[str, str] | None = None,
+    code: str = "",
+) -> Plan:
+    """An error; `code` is the finer name that some errors have."""
+    headers = headers or {}
+    if moment.call.seam not in ("model", "provider"):
+        head = Head(status, {"content-type": "application/json", **headers})
+        return (Send(msgspec.json.encode({"error": message}), head),)
+    kind = type or type_of(status)
+    return (Answer(ApiError(status, kind, message, headers, code=code)),)
+
+
+def type_of(status: int) -> str:
+    """The type that goes with a status."""
+    return TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
+
+
+def page(status: int, words: str, headers: dict[str, str] | None = None) -> Plan:
+    """A page of HTML with a status, as a machine before the provider says it."""
+    html = f"<html><body><h1>{status} {words}</h1></body></html>"
+    return (Send(html.encode(), Head(status, {"content-type": "text/html", **(headers or {})})),)
+
+
+def refusal(moment: Moment, rule: str, **values: object) -> Plan | None:
+    """What the wire answers where `rule` is broken; None where it has no such rule.
+
+    Blanks of its text that `values` leave open are filled with what the request holds.
+    """
+    refused = moment.refusals.get(rule)
+    if refused is None:
+        return None
+    filled = _Filled(_EXAMPLES | _of_request(moment) | values)
+    return (Answer(msgspec.structs.replace(refused, message=refused.message.format_map(filled))),)
+
+
+_EXAMPLES: dict[str, object] = {
+    "tokens": 208_380,
+    "window": 200_000,
+    "max_tokens": 8_192,
+    "total": 216_572,
+    "size": 6_500_712,
+    "most": 100,
+    "count": 101,
+    "got": 101,
+    "length": 101,
+    "limit": 100,
+    "least": 16,
+    "first": 0,
+    "m": 0,
+    "path": "messages",
+    "role": "user",
+    "hint": "",
+}
+"""What fills a blank about which a request says nothing."""
+
+
+class _Filled(dict[str, object]):
+    """Values of a template; a blank that has none says its own name."""
+
+    def __missing__(self, name: str) -> str:
+        return name
+
+
+def _of_request(moment: Moment) -> dict[str, object]:
+    messages = moment.call.messages
+    uses = [use.id for message in messages for use in message.tool_uses]
+    last = uses[-1] if uses else "toolu_01"
+    return {"n": max(0, len(messages) - 1), "ids": last, "id": last}
+
+
+def too_long(moment: Moment, tokens: int, window: int) -> Plan:
+    """The refusal of a prompt over the window, in the provider's words where it has them."""
+    own = refusal(moment, "V23", tokens=tokens, window=window)
+    return own or error(moment, 400, prompt_too_long_text(tokens, window))
+
+
+def prompt_too_long_text(tokens: int, window: int) -> str:
+    """What Anthropic says of a prompt over the window, and many who speak its API."""
+    return f"prompt is too long: {tokens} tokens > {window} maximum"

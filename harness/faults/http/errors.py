@@ -1,0 +1,143 @@
+"""Errors of the provider: keys and money, overload, trouble of its own.
+
+`status` says any of them. The SDK retries nearly all errors of a provider in trouble. What steers
+its retries are headers, and they may say anything. A retry of the SDK names itself in
+`x-stainless-retry-count`, which the history keeps, so the layers of nested retries can be told
+apart and counted. Statuses, types and codes are those of the official SDK's error classes; the
+texts are ours where no public report quotes one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import ModelRequest, ProviderRequest
+from harness.core.values.plans import Plan
+from harness.core.values.strict import FromOne
+from harness.faults.error_answers import error, page, type_of
+
+STAGE = "value"
+
+SEAMS = {
+    "*": ("model", "tool", "inbox", "outbox", "provider"),
+    "spend_limit": ("model", "provider"),
+    "model_gone": ("model", "provider"),
+}
+
+CODES = {
+    "status": ("H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "H12", "H13"),
+    "spend_limit": ("H5",),
+    "model_gone": ("H6",),
+    "rate_limited_without_retry_after": ("H9",),
+    "retry_after": ("H10",),
+    "retry_after_ms": ("H10",),
+    "overloaded_burst": ("H12",),
+}
+
+_RATE_LIMIT = "This request would exceed your rate limit"
+
+_page = page
+
+
+def status(
+    moment: Moment,
+    plan: Plan,
+    *,
+    status: Annotated[int, msgspec.Meta(ge=400, le=599)] = 529,
+    type: str = "",
+    message: str = "",
+    retry_after: str | float | None = None,
+    should_retry: bool | None = None,
+    page: bool = False,
+) -> Plan:
+    """An error status with its provider's type; `retry_after` and `should_retry` are headers.
+
+    With `page` a proxy before the provider says it, in HTML. Escalating, it asks for twice the wait
+    each time where `retry_after` is a number of seconds.
+    """
+    if isinstance(retry_after, (int, float)):
+        retry_after *= moment.harder
+    headers = {} if retry_after is None else {"retry-after": f"{retry_after}"}
+    if should_retry is not None:
+        headers["x-should-retry"] = str(should_retry).lower()
+    kind = type or type_of(status)
+    words = message or kind.replace("_", " ").capitalize()
+    if page:
+        return _page(status, words, headers)
+    return error(moment, status, words, type=kind, headers=headers)
+
+
+def spend_limit(moment: Moment, plan: Plan) -> Plan:
+    """429 for a spend limit: the SDK retries it, and it cannot succeed before the month ends.
+
+    The details have the code `enforced_spend_limit_reached`; OpenAI says `insufficient_quota`.
+    """
+    spent = moment.traits.spent
+    text = "You have reached your specified API usage limits. You will regain access next month."
+    return error(moment, 429, text, type=spent.type, code=spent.code)
+
+
+def model_gone(moment: Moment, plan: Plan) -> Plan:
+    """404: there is no such model any more."""
+    request = moment.call.request
+    model = request.model if isinstance(request, (ModelRequest, ProviderRequest)) else ""
+    return error(moment, 404, f"model: {model}")
+
+
+def rate_limited_without_retry_after(moment: Moment, plan: Plan) -> Plan:
+    """429 without a word about when to come back; the headers say that nothing is left."""
+    headers = {moment.traits.requests_left: "0"}
+    return error(moment, 429, _RATE_LIMIT, headers=headers)
+
+
+def retry_after(moment: Moment, plan: Plan, *, retry_after: str | float = 1.0) -> Plan:
+    """429 with a `retry-after`: seconds, a date in HTTP's form, or what nobody can read.
+
+    Real ones were seen with 0, negative, huge and past values. Escalating, a number doubles.
+    """
+    value = retry_after if isinstance(retry_after, str) else retry_after * moment.harder
+    headers = {"retry-after": f"{value}"}
+    return error(moment, 429, _RATE_LIMIT, headers=headers)
+
+
+def retry_after_ms(moment: Moment, plan: Plan, *, retry_after_ms: float = 250.0) -> Plan:
+    """429 with `retry-after-ms`, which SDKs prefer, and a `retry-after` that says otherwise."""
+    headers = {"retry-after-ms": f"{retry_after_ms * moment.harder:g}", "retry-after": "30"}
+    return error(moment, 429, _RATE_LIMIT, headers=headers)
+
+
+def overloaded_burst(
+    moment: Moment,
+    plan: Plan,
+    *,
+    failures: FromOne = 3,
+    among: FromOne = 5,
+    status: Literal[504, 529] = 529,
+) -> Plan:
+    """Of every `among` calls of a session `failures` fail, drawn by the run's seed.
+
+    To be armed for more than one call (`often: forever`).
+    """
+    group, place = divmod(moment.call.n - 1, among)
+    draw = moment.draws.random(
+        "overloaded_burst", moment.call.session, moment.call.seam, f"{group}"
+    )
+    if place not in draw.sample(range(among), min(failures, among)):
+        return plan
+    return error(moment, status, "Upstream timed out" if status == 504 else "Overloaded")
+
+
+def _error(
+    moment: Moment,
+    plan: Plan,
+    *,
+    status: int,
+    message: str,
+    type: str = "",
+    headers: dict[str, str] | None = None,
+) -> Plan:
+    """A template of presets: the error with these words, whatever was asked."""
+    return error(moment, status, message, type=type, headers=headers)

@@ -1,0 +1,217 @@
+"""What an opened store holds: a damaged file, rows in disorder, a history that no model takes.
+
+These faults strike when the store is opened, which it is once, and once more after each restart.
+A stored history that no model would take is what agents that were wrong have left behind: its
+rows are laid behind what is stored. A correct agent goes on with what can be told and says so.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import (
+    Json,
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
+from harness.core.values.plans import Plan
+from harness.core.values.strict import Count, FromOne
+from harness.faults.persistence.store_records import Records, fact, message, opened, row, rows
+
+STAGE = "value"
+
+SEAMS = ("store",)
+
+ON = "store:open"
+
+CODES = {
+    "torn_tail": ("P4",),
+    "nul_run": ("P5",),
+    "garbage_line": ("P5",),
+    "renamed_empty": ("P12",),
+    "rename_lost": ("P12",),
+    "stale_cursor": ("P13",),
+    "older_version": ("P17",),
+    "large_session": ("P19",),
+    "rows_out_of_order": ("P16",),
+    "row_duplicated": ("P16",),
+    "row_missing": ("P16",),
+    "orphan_result": ("P15",),
+    "unanswered_call": ("P15",),
+    "duplicate_call_ids": ("P15",),
+    "blank_message": ("P15",),
+    "assistant_first": ("P15",),
+    "trailing_assistant": ("P15",),
+    "half_stream": ("P15",),
+    "foreign_role": ("P15",),
+}
+
+GARBAGE = b'{"fact": "row", "sess\n'
+
+
+def torn_tail(moment: Moment, plan: Plan, *, cut_bytes: FromOne = 10) -> Plan:
+    """The last record lacks its last `cut_bytes` bytes, its line feed among them."""
+    return opened(moment, plan, lambda found: _cut(found, cut_bytes))
+
+
+def _cut(found: Records, cut_bytes: int) -> Records:
+    if not found or cut_bytes >= len(found[-1]):
+        return found
+    return (*found[:-1], found[-1][:-cut_bytes])
+
+
+def nul_run(moment: Moment, plan: Plan, *, after: Count = 1, size_bytes: FromOne = 512) -> Plan:
+    """After `after` records comes a run of zeros, as a failure of the machine leaves one."""
+    return _inserted(moment, plan, after, bytes(size_bytes) + b"\n")
+
+
+def garbage_line(moment: Moment, plan: Plan, *, after: Count = 1) -> Plan:
+    """After `after` records comes a line that is no JSON."""
+    return _inserted(moment, plan, after, GARBAGE)
+
+
+def _inserted(moment: Moment, plan: Plan, after: int, record: bytes) -> Plan:
+    return opened(moment, plan, lambda found: (*found[:after], record, *found[after:]))
+
+
+def renamed_empty(moment: Moment, plan: Plan) -> Plan:
+    """The file was replaced by renaming, and not synced before: its name is there, its bytes are
+    not."""
+    return opened(moment, plan, lambda found: ())
+
+
+def rename_lost(moment: Moment, plan: Plan, *, records: FromOne = 1) -> Plan:
+    """The last renaming did not last: the file is the one before, `records` records behind."""
+    return opened(moment, plan, lambda found: found[:-records])
+
+
+def stale_cursor(moment: Moment, plan: Plan, *, records: FromOne = 1) -> Plan:
+    """What was delivered is noted in an older copy: the last `records` deliveries are forgotten,
+    the rows are not. Arm it on a later opening: `when: 2`, after a kill."""
+
+    def older(found: Records) -> Records:
+        noted = [i for i, record in enumerate(found) if fact(record).get("fact") == "delivered"]
+        return tuple(b"\n" if i in noted[-records:] else r for i, r in enumerate(found))
+
+    return opened(moment, plan, older)
+
+
+def older_version(moment: Moment, plan: Plan) -> Plan:
+    """The file is of an older version: rows are messages and nothing more, columns are missing."""
+
+    def older(found: Records) -> Records:
+        return tuple(_encoded(message(record)) for record in found if message(record))
+
+    return opened(moment, plan, older)
+
+
+def _encoded(value: dict[str, Json]) -> bytes:
+    return msgspec.json.encode(value) + b"\n"
+
+
+def large_session(
+    moment: Moment, plan: Plan, *, rows: FromOne = 10_000, size_bytes: FromOne = 5_000
+) -> Plan:
+    """The session is long: `rows` more rows of `size_bytes` bytes of text each."""
+    question, answer = (row(moment, say("x" * size_bytes)) for say in (user, assistant))
+    many = tuple(answer if n % 2 else question for n in range(rows))
+    return opened(moment, plan, lambda found: (*many, *found))
+
+
+def rows_out_of_order(moment: Moment, plan: Plan) -> Plan:
+    """The first two rows have changed their places."""
+    return opened(moment, plan, _swapped)
+
+
+def _swapped(found: Records) -> Records:
+    if len(rows(found)) < 2:
+        return found
+    first, second = rows(found)[:2]
+    swapped = list(found)
+    swapped[first], swapped[second] = found[second], found[first]
+    return tuple(swapped)
+
+
+def row_duplicated(moment: Moment, plan: Plan) -> Plan:
+    """The last row is stored twice."""
+    return opened(moment, plan, _doubled)
+
+
+def _doubled(found: Records) -> Records:
+    last = rows(found)[-1:]
+    return tuple(r for i, record in enumerate(found) for r in [record] * (1 + (i in last)))
+
+
+def row_missing(moment: Moment, plan: Plan) -> Plan:
+    """A row in the middle is missing."""
+    return opened(moment, plan, _without)
+
+
+def _without(found: Records) -> Records:
+    places = rows(found)
+    gone = places[len(places) // 2] if len(places) > 1 else -1
+    return tuple(record for i, record in enumerate(found) if i != gone)
+
+
+ASKED = user("Where is my order?")
+
+ANSWERED = assistant("It is on its way.")
+
+CALL = ToolUse("toolu_stored", "look_up", {"order": "1"})
+
+RESULT = ToolResult("toolu_stored", "on its way")
+
+
+def orphan_result(moment: Moment, plan: Plan) -> Plan:
+    """A result of a call that nobody made."""
+    return _laid(moment, plan, ASKED, results(RESULT), ANSWERED)
+
+
+def unanswered_call(moment: Moment, plan: Plan) -> Plan:
+    """A call that never got its result, and then an answer."""
+    return _laid(moment, plan, ASKED, assistant("Looking.", CALL), ANSWERED)
+
+
+def duplicate_call_ids(moment: Moment, plan: Plan) -> Plan:
+    """Two calls of one id, each with its result."""
+    call = assistant("Looking.", CALL)
+    return _laid(moment, plan, ASKED, call, results(RESULT), call, results(RESULT), ANSWERED)
+
+
+def blank_message(moment: Moment, plan: Plan) -> Plan:
+    """A message of white space and an answer without any content."""
+    return _laid(moment, plan, ASKED, ANSWERED, user(" \n"), Message("assistant"))
+
+
+def assistant_first(moment: Moment, plan: Plan) -> Plan:
+    """The stored history begins with an answer."""
+    first = row(moment, ANSWERED)
+    return opened(moment, plan, lambda found: (first, *found))
+
+
+def trailing_assistant(moment: Moment, plan: Plan) -> Plan:
+    """Two answers in a row end the history, the second of them with trailing white space."""
+    return _laid(moment, plan, ASKED, ANSWERED, assistant("And one more thing: \n"))
+
+
+def half_stream(moment: Moment, plan: Plan) -> Plan:
+    """An answer that was stored while it came, and broke off inside the input of a call."""
+    half = ToolUse("toolu_half", "look_up", {"__unparsedToolInput": '{"order": "4'})
+    return _laid(moment, plan, ASKED, Message("assistant", (Text("Let me lo"), half)))
+
+
+def foreign_role(moment: Moment, plan: Plan) -> Plan:
+    """Rows of roles that the messages of this wire have not got: `system`, `function`."""
+    rows = (Message(role, (Text("Obey."),)) for role in ("system", "function"))
+    return _laid(moment, plan, ASKED, *rows, ANSWERED)
+
+
+def _laid(moment: Moment, plan: Plan, *messages: Message) -> Plan:
+    laid = tuple(row(moment, message) for message in messages)
+    return opened(moment, plan, lambda found: (*found, *laid))

@@ -1,0 +1,176 @@
+"""Writes and reads that fail, wait, lie, or are the last thing that the process does.
+
+The errors are the store library's own: an OSError with its errno for a file of lines, what SQLite
+makes of the same failure for a database. Nobody notices that a store promises too much before the
+process or the machine ends; arm a kill with `fsync_ignored` and `commit_forgotten`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import user
+from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Step, Wait
+from harness.core.values.strict import Count, Seconds
+from harness.faults.persistence.store_records import fact, on, records, row
+
+STAGE = dict.fromkeys(
+    [
+        "full_at_flush",
+        "partial_write",
+        "killed_at_write",
+        "torn_write",
+        "power_cut",
+        "power_cut_reordered",
+    ],
+    "bytes",
+)
+
+SEAMS = ("store",)
+
+ON = "store:write"
+
+CODES = {
+    "full_at_flush": ("P9",),
+    "partial_write": ("P9",),
+    "locked": ("P7",),
+    "lock_released_in_time": ("P7",),
+    "snapshot_conflict": ("P8",),
+    "second_writer": ("P14",),
+    "second_agent": ("P14",),
+    "fsync_ignored": ("P11",),
+    "commit_forgotten": ("P18",),
+    "killed_at_write": ("P1",),
+    "torn_write": ("P4",),
+    "power_cut": ("P11",),
+    "power_cut_reordered": ("P11",),
+}
+
+KILLS = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
+
+
+def full_at_flush(moment: Moment, plan: Plan) -> Plan:
+    """The line is written, and the disk turns out to be full when it is synced: ENOSPC."""
+    if not on(moment, access="write", store="jsonl"):
+        return plan
+    return (*map(Send, records(plan)), Raise("ENOSPC"))
+
+
+def partial_write(moment: Moment, plan: Plan, *, at_byte: Count = 20) -> Plan:
+    """`at_byte` bytes of a line are written, then the file may not grow: EFBIG. The agent goes on
+    with a torn line in its file."""
+    line = b"".join(records(plan))
+    if not on(moment, access="write", store="jsonl") or at_byte >= len(line):
+        return plan
+    return (Send(line[:at_byte]), Raise("EFBIG"))
+
+
+def _fails(
+    moment: Moment, plan: Plan, *, error: str, store: str = "", access: str = "write"
+) -> Plan:
+    """A template of presets: the store's library raises, and nothing is done."""
+    return (Raise(error), *plan) if on(moment, access=access, store=store) else plan
+
+
+def locked(
+    moment: Moment, plan: Plan, *, wait_s: Annotated[float, msgspec.Meta(ge=0)] = 5.0
+) -> Plan:
+    """Another process holds the write lock of a SQLite store for longer than its busy time-out of
+    `wait_s` seconds (0: it has none): "database is locked"."""
+    if not on(moment, access="write", store="sqlite"):
+        return plan
+    waited = (Wait(int(wait_s * 1000)),) if wait_s else ()
+    return (*waited, Raise("busy"), *plan)
+
+
+def lock_released_in_time(moment: Moment, plan: Plan, *, wait_s: Seconds = 2.0) -> Plan:
+    """Another process holds the lock and lets it go after `wait_s` seconds; escalating, twice as
+    many each time. The write is late and succeeds."""
+    if not on(moment, access="write"):
+        return plan
+    return (Wait(min(int(wait_s * 1000 * moment.harder), 10**10)), *plan)
+
+
+def snapshot_conflict(moment: Moment, plan: Plan) -> Plan:
+    """A SQLite transaction that has read wants to write, and another has written since: "database
+    is locked" at once, whatever the busy time-out."""
+    return _fails(moment, plan, error="busy_snapshot", store="sqlite")
+
+
+def second_writer(moment: Moment, plan: Plan, *, text: str = "From another process:") -> Plan:
+    """A second process has the same session open, and stores a message of its own first."""
+    if not on(moment, access="write"):
+        return plan
+    return (Send(row(moment, user(f"{text} {moment.call.n}"))), *plan)
+
+
+def second_agent(moment: Moment, plan: Plan) -> Plan:
+    """A second agent on the same session takes the same inbound message in first."""
+    taken = [record for record in records(plan) if fact(record).get("accepted")]
+    if not on(moment, access="write") or not taken:
+        return plan
+    again = fact(taken[0])
+    return (Send(msgspec.json.encode(again) + b" \n"), *plan)
+
+
+def fsync_ignored(moment: Moment, plan: Plan) -> Plan:
+    """The disk says that the write is synced and has it in its cache: a failure of the machine
+    takes it."""
+    return _kept(plan, Kept("unsynced")) if on(moment, access="write") else plan
+
+
+def commit_forgotten(moment: Moment, plan: Plan) -> Plan:
+    """A SQLite write is acknowledged in a transaction that nobody commits, unless a later write
+    does: the end of the process takes it."""
+    wanted = on(moment, access="write", store="sqlite")
+    return _kept(plan, Kept("uncommitted")) if wanted else plan
+
+
+def _kept(plan: Plan, kept: Kept) -> Plan:
+    return tuple(_answered(step, kept) for step in plan)
+
+
+def _answered(step: Step, kept: Kept) -> Step:
+    return Answer(kept) if isinstance(step, Answer) else step
+
+
+Point = Literal["before", "inside", "after"]
+
+
+def killed_at_write(moment: Moment, plan: Plan, *, point: Point = "inside") -> Plan:
+    """The process is killed at a write: before it, when all of it is said and nothing counts, or
+    after it, when nobody knows that it counts. What was written stays."""
+    return _ended(plan, point, Kill()) if on(moment, access="write") else plan
+
+
+def torn_write(moment: Moment, plan: Plan, *, at_byte: Count = 20) -> Plan:
+    """`at_byte` bytes of a line are written, then the process is killed."""
+    line = b"".join(records(plan))
+    if not on(moment, access="write", store="jsonl") or at_byte >= len(line):
+        return plan
+    return (Send(line[:at_byte]), Kill())
+
+
+def power_cut(moment: Moment, plan: Plan, *, point: Point = "inside") -> Plan:
+    """The machine fails at a write: what was not synced is gone, acknowledged or not."""
+    return _ended(plan, point, Kill("lost")) if on(moment, access="write") else plan
+
+
+def power_cut_reordered(moment: Moment, plan: Plan, *, point: Point = "inside") -> Plan:
+    """The machine fails at a write, and of what was not synced only the end has reached the disk,
+    behind a run of zeros. SQLite drops such a log whole."""
+    wanted = on(moment, access="write", store="jsonl")
+    return _ended(plan, point, Kill("reordered")) if wanted else plan
+
+
+def _ended(plan: Plan, point: Point, end: Kill) -> Plan:
+    """The plan up to the point, and the end there."""
+    if point == "before":
+        return (end, *plan)
+    if point == "after":
+        return (*plan, end)
+    place = next((i for i, step in enumerate(plan) if isinstance(step, Answer)), len(plan))
+    return (*plan[:place], end, *plan[place:])

@@ -1,0 +1,127 @@
+"""What gateways make of Chat Completions' chunks.
+
+The fragments of a tool call are told apart by `index` and named in the first one only; clones of
+the API number all calls 0, leave the id out, send it late or with each fragment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
+from harness.core.values.plans import Plan, Send, Step
+from harness.faults.stream_events import (
+    DONE,
+    changed,
+    choice_of,
+    delta,
+    event,
+    headed,
+    of_kind,
+    opened,
+    spliced,
+    value,
+)
+
+STAGE = "bytes"
+
+SEAMS = ("model",)
+
+CODES = {
+    "calls_all_at_index_0": ("S18",),
+    "call_without_id": ("S18",),
+    "call_id_late": ("S18",),
+    "call_id_in_each_fragment": ("S18",),
+    "usage_without_choices": ("S19",),
+    "early_finish_reason": ("S22",),
+}
+
+WIRES = dict.fromkeys(CODES, ("openai-chat",))
+
+_USAGE = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+
+
+def calls_all_at_index_0(moment: Moment, plan: Plan) -> Plan:
+    """Every tool call is numbered 0: a client glues their ids, names and arguments together."""
+    return _refragmented(plan, lambda call: {**call, "index": 0})
+
+
+def call_without_id(moment: Moment, plan: Plan) -> Plan:
+    """No fragment of a tool call has an id."""
+    return _refragmented(plan, _nameless)
+
+
+def call_id_late(moment: Moment, plan: Plan) -> Plan:
+    """The id of a tool call comes in a fragment of its own, behind the arguments."""
+    calls = [{"index": n, "id": id_, "function": {"arguments": ""}} for n, id_ in _ids(plan)]
+    bent = _refragmented(plan, _nameless)
+    if bent is plan:
+        return plan
+    return spliced(bent, _finishes, lambda step: (_fragments(step, calls), step))
+
+
+def call_id_in_each_fragment(moment: Moment, plan: Plan) -> Plan:
+    """Each fragment of a tool call repeats its id."""
+    ids = dict(_ids(plan))
+    return _refragmented(plan, lambda call: {**call, "id": ids.get(call.get("index"), "")})
+
+
+def usage_without_choices(moment: Moment, plan: Plan) -> Plan:
+    """Before `[DONE]` comes a chunk that only counts tokens: its list of choices is empty."""
+    first = next((step for step in opened(plan) if value(step)), None)
+    if first is None:
+        return plan
+    chunk = event({**value(first), "choices": [], "usage": _USAGE})
+    return spliced(plan, of_kind(DONE), lambda step: (chunk, step))
+
+
+def early_finish_reason(moment: Moment, plan: Plan) -> Plan:
+    """The first chunk with content says `stop` already, and the rest comes behind it."""
+    return spliced(plan, lambda step: bool(delta(step).get("content")), lambda step: (_over(step),))
+
+
+def _over(step: Step) -> Step:
+    return changed(step, choices=[{**choice_of(value(step)), "finish_reason": "stop"}])
+
+
+def _nameless(call: dict[str, Json]) -> dict[str, Json]:
+    return {name: part for name, part in call.items() if name != "id"}
+
+
+def _calls(step: Step) -> list[dict[str, Json]]:
+    found = delta(step).get("tool_calls")
+    return [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
+
+
+def _ids(plan: Plan) -> list[tuple[Json, str]]:
+    calls = [call for step in opened(plan) for call in _calls(step)]
+    return [(call.get("index"), call["id"]) for call in calls if call.get("id")]
+
+
+def _finishes(step: Step) -> bool:
+    return bool(choice_of(value(step)).get("finish_reason"))
+
+
+def _fragments(step: Step, calls: list[dict[str, Json]]) -> Send:
+    choice = {**choice_of(value(step)), "delta": {"tool_calls": calls}, "finish_reason": None}
+    return event({**value(step), "choices": [choice]})
+
+
+def _with_calls(step: Step, calls: list[dict[str, Json]]) -> Send:
+    said = {**delta(step), "tool_calls": calls}
+    return changed(step, choices=[{**choice_of(value(step)), "delta": said}])
+
+
+def _refragmented(plan: Plan, rewrite: Callable[[dict[str, Json]], dict[str, Json]]) -> Plan:
+    """The stream with each fragment of a tool call rewritten; it leaves whole, for clients read
+    calls out of it, if other ones."""
+    events = opened(plan)
+    bent: Plan = tuple(
+        headed(_with_calls(step, [rewrite(call) for call in _calls(step)]), step)
+        if _calls(step)
+        else step
+        for step in events
+    )
+    same = [_calls(step) for step in bent] == [_calls(step) for step in events]
+    return plan if same else bent

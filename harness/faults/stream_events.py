@@ -1,0 +1,167 @@
+"""The events of a stream, one send each, on all three wires.
+
+Anthropic and Responses name each event in a line of its own and in the data's `type`; Chat has
+chunks without a name and the word `[DONE]` at the end. A fault works on single events, so a send
+that holds many (a recorded stream) is opened into one send for each. Nothing here raises for data
+that is no JSON: another fault may have been there before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from harness.core.values.messages import Json
+from harness.core.values.plans import Close, Head, Plan, Send, Step
+
+DONE = "[DONE]"
+
+ENDS = {"message_stop", DONE, "response.completed", "response.incomplete", "response.failed"}
+"""The terminal events of all wires."""
+
+_FRAME = re.compile(rb".+?(?:\r\n\r\n|\n\n|\r\r|\Z)", re.DOTALL)
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def opened(plan: Plan) -> Plan:
+    """The plan with one send for each event; () where it sends no stream."""
+    first = next((step for step in plan if isinstance(step, Send)), None)
+    if first is None or first.head is None or "event-stream" not in _content_type(first.head):
+        return ()
+    return tuple(part for step in plan for part in _parts(step))
+
+
+def _content_type(head: Head) -> str:
+    return next((v for k, v in head.headers.items() if k.lower() == "content-type"), "")
+
+
+def _parts(step: Step) -> tuple[Step, ...]:
+    if not isinstance(step, Send):
+        return (step,)
+    frames = _FRAME.findall(step.data)
+    return (step,) if len(frames) < 2 else (Send(frames[0], step.head), *map(Send, frames[1:]))
+
+
+def value(step: Step) -> dict[str, Json]:
+    """The data of an event; {} where it is no object, and for a step that sends nothing."""
+    try:
+        found = msgspec.json.decode(_data(step))
+    except msgspec.MsgspecError:
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def kind(step: Step) -> str:
+    """The type of an event: the data's own, `[DONE]`, `chunk` for any of Chat's, "" for none."""
+    said = value(step)
+    if not said:
+        return DONE if _data(step) == DONE.encode() else ""
+    return str(said.get("type") or ("chunk" if "choices" in said else ""))
+
+
+def _data(step: Step) -> bytes:
+    if not isinstance(step, Send):
+        return b""
+    lines = _LINE_END.split(step.data)
+    return b"\n".join(line[5:].strip() for line in lines if line.startswith(b"data:"))
+
+
+def delta(step: Step) -> dict[str, Json]:
+    """What Chat's first choice adds; {} for any other event."""
+    choice = choice_of(value(step))
+    found = choice.get("delta")
+    return found if isinstance(found, dict) else {}
+
+
+def choice_of(chunk: dict[str, Json]) -> dict[str, Json]:
+    """The first choice of a chunk, or {}."""
+    choices = chunk.get("choices")
+    return choices[0] if isinstance(choices, list) and choices else {}
+
+
+def frame(said: Json, name: str = "") -> Send:
+    """An event of that data. A text is sent as it is; JSON that is not Unicode is escaped."""
+    data = said.encode() if isinstance(said, str) else _encoded(said)
+    return Send((b"event: %b\n" % name.encode() if name else b"") + b"data: %b\n\n" % data)
+
+
+def _encoded(said: Json) -> bytes:
+    try:
+        return msgspec.json.encode(said)
+    except UnicodeEncodeError:
+        return json.dumps(said, separators=(",", ":")).encode()
+
+
+def event(said: dict[str, Json]) -> Send:
+    """An event that is named as its data's `type` says; a chunk of Chat has no name."""
+    return frame(said, str(said.get("type") or ""))
+
+
+def changed(step: Step, **fields: Json) -> Send:
+    """The event with other fields."""
+    return headed(event({**value(step), **fields}), step)
+
+
+def headed(send: Send, former: Step) -> Send:
+    """The send with the head of the one in whose place it comes."""
+    return Send(send.data, former.head if isinstance(former, Send) else None)
+
+
+def find(events: Iterable[Step], wanted: Callable[[Step], bool]) -> int | None:
+    """The place of the first event that is wanted."""
+    return next((place for place, step in enumerate(events) if wanted(step)), None)
+
+
+def of_kind(*kinds: str) -> Callable[[Step], bool]:
+    """Whether an event is of one of these kinds."""
+    return lambda step: kind(step) in kinds
+
+
+def is_end(step: Step) -> bool:
+    """Whether an event is the terminal one."""
+    return kind(step) in ENDS
+
+
+def spliced(plan: Plan, wanted: Callable[[Step], bool], make: Callable[[Step], Sequence[Step]],
+            *, broken: bool = False) -> Plan:  # fmt: skip
+    """The plan with what `make` gives in place of the first event that is wanted, unchanged where
+    there is none. `broken`: no client can read the whole, so the script's turn comes again."""
+    events = opened(plan)
+    place = find(events, wanted)
+    if place is None:
+        return plan
+    steps = (*events[:place], *make(events[place]), *events[place + 1 :])
+    return ended(steps) if broken else steps
+
+
+def cut(plan: Plan, wanted: Callable[[Step], bool]) -> Plan:
+    """The plan up to the first event that is wanted, without it; then the end."""
+    events = opened(plan)
+    place = find(events, wanted)
+    return plan if not place else (*events[:place], *closed(events[:place]))
+
+
+def closed(told: Plan) -> Plan:
+    """The end of the connection behind these events of an answer, which breaks it off; behind the
+    finish reason of a Chat stream it breaks nothing off, for a client is shown no more of it."""
+    is_all = any(choice_of(value(step)).get("finish_reason") for step in told)
+    return () if is_all else (Close(),)
+
+
+def ended(steps: Plan) -> Plan:
+    """The steps with a `Close` at their end."""
+    return steps if steps and isinstance(steps[-1], Close) else (*steps, Close())
+
+
+def error_instead(plan: Plan, after: int, error: Send) -> Plan:
+    """The plan with an error in place of what comes behind its first `after` events."""
+    events = opened(plan)
+    sends = [place for place, step in enumerate(events) if isinstance(step, Send)]
+    if len(sends) <= after:
+        return plan
+    place = sends[after]
+    return (*events[:place], headed(error, events[place]), Close())

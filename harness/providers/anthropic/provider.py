@@ -1,0 +1,91 @@
+"""The Anthropic Messages API as a provider: messages, and questions for facts.
+
+A fact is how many tokens a request has, or what a model is. A count is the one that refusals and
+usage go by; its refusals are those of the same request sent for a reply, but for the window (that
+is what an agent counts for) and `max_tokens` (which is not asked here). Any model is known, and its
+window is the scenario's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness.core.transition.ports import Parsed, Reader, Violation
+from harness.core.values.calls import ProviderRequest
+from harness.core.values.messages import Message
+from harness.core.values.plans import ApiError, Facts
+from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.anthropic import reply, response, validator
+from harness.providers.anthropic.models import info, listed
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.request import AnthropicReader
+from harness.providers.anthropic.rules import TABLE
+
+COUNT_TOKENS, MODELS = "/v1/messages/count_tokens", "/v1/models"
+COUNT, DESCRIBE = "count_tokens", "models"
+
+
+def question(method: str, path: str) -> ProviderRequest | None:
+    """What is asked at an endpoint, None where there is none."""
+    if method == "POST" and path == COUNT_TOKENS:
+        return ProviderRequest(COUNT)
+    if method != "GET" or not f"{path}/".startswith(f"{MODELS}/"):
+        return None
+    name = path[len(MODELS) :].strip("/")
+    return None if "/" in name else ProviderRequest(DESCRIBE, name)
+
+
+def facts(
+    asked: ProviderRequest, body: bytes, reader: Reader, window_tokens: int | None
+) -> tuple[ProviderRequest, Facts | ApiError]:
+    """The question with what its body says, and the answer."""
+    if asked.operation == DESCRIBE:
+        said = info(asked.model, window_tokens) if asked.model else listed(window_tokens)
+        return asked, Facts(said)
+    reading = reader.read(body)
+    asked = ProviderRequest(COUNT, reading.model, reading.tokens)
+    refused = next((v.error for v in reading.violations if _counts(v)), None)
+    return asked, refused or Facts({"input_tokens": reading.tokens})
+
+
+def _counts(found: Violation) -> bool:
+    """Whether a violation is one for a count, too."""
+    needless = found.rule == "V32" and found.error.message.startswith("max_tokens:")
+    return not needless and found.rule not in ("V23", "V24", "V25")
+
+
+class AnthropicProvider:
+    """The Anthropic Messages API. It has no state; readers have."""
+
+    name, record, dialects = RECORD.name, RECORD, RECORD.dialects.names
+
+    def paths(self) -> tuple[str, ...]:
+        """The endpoint paths that the wire answers."""
+        return (RECORD.path,)
+
+    def reader(self, dialect: str, window_tokens: int | None = None) -> AnthropicReader:
+        """A reader for one session; InputError when there is no such dialect."""
+        return AnthropicReader(dialect, window_tokens)
+
+    write = staticmethod(reply.write)
+    question = staticmethod(question)
+    facts = staticmethod(facts)
+    write_facts = staticmethod(reply.write_facts)
+
+    def parse(self, body: bytes, content_type: str) -> Parsed:
+        """An answer's body (JSON, or a whole stream) as values."""
+        return response.parse(body, content_type)
+
+    def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
+        """What the dialect refuses in a request of these messages, first one first."""
+        return validator.refuse(messages, dialect)
+
+    def refusals(self) -> Mapping[str, ApiError]:
+        """Every rule's answer by the rule's id, its text a template."""
+        return TABLE.refusals()
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.anthropic.traits import TRAITS
+
+        return TRAITS

@@ -1,0 +1,116 @@
+"""What is counted over a whole request: cache marks, pictures, signed summaries, messages.
+
+Such a rule looks at no message alone, so the sums go along with the validator's state. Most
+messages add nothing, and then the sums are the very same value as before. Pictures count that stand
+in a message as base64; one that does not say its size breaks no limit, for a test's picture is
+often a few made-up bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.core.transition.ports import Violation
+from harness.core.values.messages import Json, Message, Opaque, ToolResult
+from harness.core.values.pictures import base64_pixels
+from harness.providers.anthropic.blocks import BlockNotes
+from harness.providers.anthropic.compaction import is_summary, misplaced
+from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.rules import violation
+
+assert RECORD.pictures is not None
+LIMITS = RECORD.pictures
+MESSAGES_MAX, MARKS_MAX = 100_000, 4
+
+
+def images(index: int, message: Message) -> Iterator[tuple[str, str]]:
+    """The images of a message, as their paths and their base64 text."""
+    for m, block in enumerate(message.blocks):
+        path = f"messages.{index}.content.{m}"
+        if isinstance(block, Opaque):
+            yield from _image(path, block.value)
+        elif isinstance(block, ToolResult) and not isinstance(block.content, str):
+            for k, part in enumerate(block.content):
+                if isinstance(part, Opaque):
+                    yield from _image(f"{path}.tool_result.content.{k}", part.value)
+
+
+def _image(path: str, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
+    match value:
+        case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
+            yield path, data
+
+
+def base64_bytes(data: str) -> int:
+    """How many bytes a base64 text stands for."""
+    return len(data) * 3 // 4 - data[-2:].count("=")
+
+
+def edge(data: str) -> int:
+    """The longer edge of a picture in pixels, 0 when it does not say."""
+    return max(base64_pixels(data) or (0,))
+
+
+class RequestTotals(msgspec.Struct, frozen=True):
+    """The sums so far; `large` are images with a long edge, as (path, edge in pixels)."""
+
+    marks: int = 0
+    images: int = 0
+    large: tuple[tuple[str, int], ...] = ()
+    summaries: int = 0
+
+
+NO_TOTALS = RequestTotals()
+
+
+def tallied(
+    before: RequestTotals, index: int, message: Message, noted: BlockNotes | None, *, first: bool
+) -> tuple[RequestTotals, list[Violation]]:
+    """The sums with one more message, and what that message breaks by itself."""
+    if noted is None and not _may_count(message):
+        return before, []
+    found = _noted(index, noted)
+    sizes = [(path, data, edge(data)) for path, data in images(index, message)]
+    found += [v for path, data, edge in sizes for v in _too_large(path, data, edge)]
+    found += misplaced(index, message, before=not first, summaries=before.summaries)
+    after = RequestTotals(
+        before.marks + (noted.marks if noted else 0),
+        before.images + len(sizes),
+        before.large + tuple((p, edge) for p, _, edge in sizes if edge > LIMITS.edge_max_of_many),
+        before.summaries + sum(map(is_summary, message.blocks)),
+    )
+    return after, found
+
+
+def _may_count(message: Message) -> bool:
+    kinds = set(map(type, message.blocks))
+    if ToolResult in kinds and any(type(b.content) is tuple for b in message.tool_results):
+        return True
+    return Opaque in kinds
+
+
+def _noted(index: int, noted: BlockNotes | None) -> list[Violation]:
+    if noted is None:
+        return []
+    hollow = [violation("V12", n=index, m=m) for m in noted.hollow]
+    return hollow + [violation("V29", path=f"messages.{index}.{path}") for path in noted.extra]
+
+
+def _too_large(path: str, data: str, edge: int) -> Iterator[Violation]:
+    size = base64_bytes(data)
+    if size > LIMITS.bytes_max:
+        yield violation("V26", path=path, size=size)
+    if edge > LIMITS.edge_max:
+        yield violation("V27a", path=path)
+
+
+def totals(tally: RequestTotals, marks: int, count: int) -> Iterator[Violation]:
+    """What the sums break in a request of `count` messages, with `marks` beside its messages."""
+    if count > MESSAGES_MAX:
+        yield violation("V3", most=MESSAGES_MAX, count=count)
+    if tally.images > LIMITS.many:
+        yield from (violation("V27", path=path) for path, _ in tally.large)
+    if tally.marks + marks > MARKS_MAX:
+        yield violation("V30", count=tally.marks + marks)

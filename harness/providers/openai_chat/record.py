@@ -1,0 +1,30 @@
+"""The record of OpenAI Chat Completions."""
+
+from __future__ import annotations
+
+from harness.providers.shared import openai
+from harness.providers.shared.record import Dialects, ProviderRecord
+
+RECORD = ProviderRecord(
+    name="openai-chat",
+    url=openai.URL,
+    path="/v1/chat/completions",
+    recorded_paths=(r"/chat/completions$", r"/(v2|api)/chat$"),
+    sdk=openai.SDK,
+    headers=openai.HEADERS,
+    dialects=Dialects(("lenient", "openai-chat", "strict"), default="openai-chat"),
+    stop_words=(
+        ("end_turn", "stop"),
+        ("max_tokens", "length"),
+        ("tool_use", "tool_calls"),
+        ("tool_use", "function_call"),
+        ("refusal", "content_filter"),
+        ("stop_sequence", "stop"),
+        ("pause_turn", "stop"),
+        ("model_context_window_exceeded", "length"),
+    ),
+    usage_names={"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"},
+    terminal_events=frozenset({"[DONE]"}),
+)
+"""Dialects: the API itself, `strict` (the clones and gateways that refuse more) and `lenient`
+(those that check almost nothing). Cohere and Ollama speak it at paths of their own."""

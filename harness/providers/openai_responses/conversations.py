@@ -1,0 +1,245 @@
+"""Conversations as paths of items, and what the server stores of them.
+
+The server may be asked to go on from any response that it stores, so conversations are paths in one
+tree: a node is an item with all that comes before it. A node knows what it says and what the
+validator found up to it; both are worked out once, when it is made. The reader stands at the end of
+one path, and going to another one costs what the two do not share.
+
+With `previous_response_id` or `conversation` a request names what came before instead of sending
+it. So the reader must know what was answered, and only the provider's writing knows that. The two
+meet here: the reader hands out a reading that knows its place in the conversation, and what writes
+the answer to it stores the answer at that place. An id follows from the key of the call, so the
+same run gives the same ids. What is stored is bounded, as the provider's is by time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.core.transition.ports import Reading, Violation
+from harness.core.values.messages import Block, Json, Message, Thinking, digest
+from harness.core.values.plans import Reply
+from harness.providers.openai_responses import blocks
+from harness.providers.openai_responses.blocks import kind_of, read
+from harness.providers.openai_responses.response import finished
+from harness.providers.openai_responses.validator import (
+    EMPTY,
+    ItemState,
+    KnownItems,
+    finish,
+    step,
+)
+from harness.providers.shared.fold import Fold
+
+
+class ItemNode:
+    """An item at its place; `joins`: it belongs to the message of the item before it."""
+
+    __slots__ = ("depth", "joins", "parent", "said", "state")
+
+    said: blocks.ItemSaid
+
+    def __init__(self, parent: ItemNode | None, item: Json, state: ItemState) -> None:
+        before = parent.said if parent else None
+        said = blocks.read(item)
+        self.joins = before is not None and _joins(before, said)
+        if self.joins and before is not None and before.is_message and said.is_message:
+            said = blocks.read(item, after_message=True)
+        self.parent, self.said, self.state = parent, said, state
+        self.depth: int = parent.depth + 1 if parent else 1
+
+
+def _joins(before: blocks.ItemSaid, said: blocks.ItemSaid) -> bool:
+    return before.role == said.role and (said.role == "assistant" or before.answers)
+
+
+class ItemPath:
+    """The conversation at which a reader stands, judged by the rules that are `active`."""
+
+    def __init__(self, active: frozenset[str] = frozenset()) -> None:
+        self.nodes: list[ItemNode] = []
+        self.messages: list[Message] = []
+        self._fold = Fold(EMPTY, active)
+        self._starts: list[int] = []
+        self._keep = 0
+
+    @property
+    def tip(self) -> ItemNode | None:
+        """The last node."""
+        return self.nodes[-1] if self.nodes else None
+
+    @property
+    def state(self) -> ItemState:
+        """What the validator knows at the end."""
+        return self._fold.state
+
+    def take(self, item: Json, known: KnownItems, n: int) -> None:
+        """Go on with input item `n` of a request."""
+        fold = self._fold
+        state = step(fold.state, n, item, fold.ids, known, fold.active)
+        self.push(ItemNode(self.tip, item, state))
+
+    def finish(self) -> tuple[Violation, ...]:
+        """All violations of a conversation that ends here."""
+        return finish(self._fold.state, self._fold.active)
+
+    def begin(self) -> None:
+        """A new request: what is kept of the messages is counted from here."""
+        self._keep = len(self.messages)
+
+    def go(self, tip: ItemNode | None) -> None:
+        """Stand at another node."""
+        more: list[ItemNode] = []
+        node = tip
+        while node is not None and not self._holds(node):
+            more.append(node)
+            node = node.parent
+        self.cut(node.depth if node else 0)
+        for node in reversed(more):
+            self.push(node)
+
+    def _holds(self, node: ItemNode) -> bool:
+        return node.depth <= len(self.nodes) and self.nodes[node.depth - 1] is node
+
+    def cut(self, depth: int) -> None:
+        """Go back to the first `depth` items."""
+        del self.nodes[depth:]
+        self._fold.rewind(depth)
+        whole = bisect_left(self._starts, depth)
+        del self.messages[whole:], self._starts[whole:]
+        self._keep = min(self._keep, whole)
+        if whole and (held := self._starts[-1]) < depth:
+            self._remake(held)
+
+    def _remake(self, start: int) -> None:
+        """The last message once more, from the items that are left of it."""
+        said = [node.said for node in self.nodes[start:]]
+        message = Message(said[0].role, tuple(block for s in said for block in s.blocks))
+        if message != self.messages[-1]:
+            self.messages[-1] = message
+            self._keep = min(self._keep, len(self.messages) - 1)
+
+    def push(self, node: ItemNode) -> None:
+        """Go one item on."""
+        said = node.said
+        if node.joins:
+            blocks: tuple[Block, ...] = self.messages[-1].blocks + said.blocks
+            self.messages[-1] = Message(said.role, blocks)
+            self._keep = min(self._keep, len(self.messages) - 1)
+        else:
+            self._starts.append(len(self.nodes))
+            self.messages.append(Message(said.role, said.blocks))
+        self.nodes.append(node)
+        self._fold.push(node.state)
+
+    def kept(self) -> tuple[int, Sequence[Message]]:
+        """How many messages stand as before `begin`, and all of them."""
+        return self._keep, tuple(self.messages)
+
+
+def grown(tip: ItemNode | None, output: Sequence[Json]) -> ItemNode | None:
+    """The path with the items of an answer, which the validator takes as they are."""
+    for item in output:
+        state = tip.state if tip else EMPTY
+        tip = ItemNode(tip, item, state.answered(item))
+    return tip
+
+
+RESPONSES = 1000
+"""How many responses are kept; the oldest goes first."""
+
+
+class Conversations:
+    """The responses of one session, by id; conversations, by name; items that were given out."""
+
+    def __init__(self) -> None:
+        self._responses: dict[str, tuple[ItemNode | None, Sequence[str]]] = {}
+        self._conversations: dict[str, ItemNode | None] = {}
+        self._items: dict[str, Json] = {}
+        self._reasoning: dict[str, str] = {}
+
+    def known(self, *, stores: bool) -> KnownItems:
+        """What the validator must know of the items; `stores`: the request is to be kept."""
+        return KnownItems(self._items, self._reasoning, stores)
+
+    def has(self, id_: str) -> bool:
+        """Whether a response is kept."""
+        return id_ in self._responses
+
+    def end_of(self, response: str, conversation: str) -> ItemNode | None:
+        """Where a response, or else a conversation, ends; None for one that has nothing yet."""
+        if response:
+            return self._responses[response][0]
+        return self._conversations.get(conversation)
+
+    def put(self, id_: str, place: Place, output: Sequence[Json]) -> None:
+        """Keep a response: its answer, at the place of its request."""
+        end = grown(place.tip, output)
+        if place.conversation:
+            self._conversations[place.conversation] = end
+        if not place.stores:
+            return
+        self._responses[id_] = end, [*self._note(output)]
+        if len(self._responses) > RESPONSES:
+            _, names = self._responses.pop(next(iter(self._responses)))
+            for name in names:
+                self._items.pop(name, None)
+                self._reasoning.pop(name, None)
+
+    def _note(self, output: Sequence[Json]) -> list[str]:
+        """Note the items of an answer, and the reasoning that each of them follows."""
+        names, reasoning = [], ""
+        for item in output:
+            id_ = item.get("id") if isinstance(item, dict) else None
+            if not isinstance(id_, str):
+                continue
+            names.append(id_)
+            self._items[id_] = item
+            if kind_of(item) == "reasoning":
+                reasoning = id_
+            elif reasoning and read(item).role == "assistant":
+                self._reasoning[id_] = reasoning
+        return names
+
+
+class Place:
+    """The place of a request: its last item, and where its answer is to be kept."""
+
+    __slots__ = ("_stored", "conversation", "stores", "tip")
+
+    def __init__(
+        self, kept: Conversations, tip: ItemNode | None, conversation: str, stores: bool
+    ) -> None:
+        self._stored, self.tip = kept, tip
+        self.conversation, self.stores = conversation, stores
+
+    def answer(self, id_: str, output: Sequence[Json]) -> None:
+        """The response `id_` with these items is the answer."""
+        self._stored.put(id_, self, output)
+
+
+class PlacedReading(Reading, frozen=True, gc=False):
+    """A reading that knows its place."""
+
+    place: Place | None = None
+
+    def complete(self, reply: Reply) -> Reply:
+        """The reply with the encrypted content of its reasoning, which follows from the text.
+
+        One that ends with a refusal stops for it: nothing else can be said of it here.
+        """
+        refuses = reply.stop == "end_turn" and finished(reply.blocks) == "refusal"
+        stop = "refusal" if refuses else reply.stop
+        return msgspec.structs.replace(
+            reply, blocks=tuple(map(_encrypted, reply.blocks)), stop=stop
+        )
+
+
+def _encrypted(block: Block) -> Block:
+    if not isinstance(block, Thinking) or block.signature or block.redacted:
+        return block
+    hidden = f"gAAAAA{digest(block.text)}"
+    return Thinking(block.text, signature=hidden) if block.text else Thinking(redacted=hidden)

@@ -1,0 +1,133 @@
+"""JSON in and out, for every provider, including what strict JSON cannot say, and its size.
+
+Half an emoji (a lone surrogate) is a real production value: models emit it, Python keeps it in a
+`str`, and strict encoders refuse it. Replies must be able to carry it, as an escape, so encoding
+and decoding fall back to the standard library where msgspec says no. Requests never use the
+fallback: there the refusal is the very answer that the provider gives (`reason`).
+
+The size of a value in tokens is four bytes of compact JSON each. The real tokenizers are not
+public; what matters to a test is that the count is deterministic, grows with the prompt, and does
+not depend on white space, escapes or cache marks. So it is taken from the values, not from the
+request's bytes, and is cumulative: a message is measured once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import msgspec
+
+from harness.core.values.messages import Json
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+
+
+def encode(value: Json) -> bytes:
+    """`value` as compact JSON; text that is not Unicode is escaped."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(value)
+        return json.dumps(plain, separators=(",", ":")).encode()
+
+
+def decode(data: bytes | str) -> Json:
+    """The value of a JSON text; raises ValueError when it is none."""
+    try:
+        return _decode(data)
+    except msgspec.MsgspecError:
+        return json.loads(data)
+
+
+def arguments_from(text: str) -> Json:
+    """A call's arguments from their text; what is no JSON stays the text that came.
+
+    A model writes that text, and it may be cut off: so nobody takes it for whole arguments.
+    """
+    try:
+        return _decode(text)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        pass
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return text
+
+
+def arguments_to(value: Json) -> str:
+    """The text of a call's arguments; a text that is no JSON stands for itself."""
+    if isinstance(value, str) and arguments_from(value) == value:
+        return value
+    return encode(value).decode()
+
+
+def _refuse(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text} is out of range")
+    return value
+
+
+BYTES_PER_TOKEN = 4
+
+
+def size_bytes(value: Json) -> int:
+    """The size of a value as compact JSON, in bytes."""
+    return len(encode(value))
+
+
+def tokens(size: int) -> int:
+    """The number of tokens in `size` bytes; whatever is sent costs at least one."""
+    return max(1, size // BYTES_PER_TOKEN)
+
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+
+
+def reason(body: bytes) -> str:
+    """What is wrong with the body and where: `...: line L column C (char N)`."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        return "str is not valid UTF-8: " + _place(body[: error.start].decode())
+    at = _lone_surrogate(text)
+    if at is not None:
+        return "no low surrogate in string: " + _place(text[:at])
+    try:
+        json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        return "recursion limit exceeded"
+    except ValueError as error:
+        return str(error)
+    return "number out of range"
+
+
+def _place(before: str) -> str:
+    line = before.count("\n") + 1
+    column = len(before) - before.rfind("\n")
+    return f"line {line} column {column} (char {len(before)})"
+
+
+def _lone_surrogate(text: str) -> int | None:
+    """Where the first escaped half of a character stands that has no other half."""
+    high = None
+    for match in _ESCAPE.finditer(text):
+        code = int(match[1], 16) if match[1] else 0
+        if 0xDC00 <= code < 0xE000 and high is not None and high.end() == match.start():
+            high = None
+            continue
+        if high is not None or 0xDC00 <= code < 0xE000:
+            return (high or match).start()
+        high = match if 0xD800 <= code < 0xDC00 else None
+    return None if high is None else high.start()
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"unexpected constant {name}")

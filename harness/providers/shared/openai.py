@@ -1,0 +1,88 @@
+"""What both APIs of OpenAI have in common: the SDK, the home, fields, errors, words for types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from harness.core.values.messages import Json, ToolSpec
+from harness.core.values.plans import ApiError
+from harness.providers.shared.fields import Field
+from harness.providers.shared.record import HeaderNames, Sdk
+from harness.providers.shared.rules import Rule
+
+URL = "https://api.openai.com"
+SDK = Sdk("openai", "OpenAI", "AsyncOpenAI", "OPENAI", base_path="/v1")
+HEADERS = HeaderNames(
+    request_id="x-request-id",
+    rate_limits="x-ratelimit-",
+    requests_left="x-ratelimit-remaining-requests",
+)
+
+
+class ParameterError(ApiError, frozen=True, gc=False, omit_defaults=True):
+    """An error that names the parameter of the request that is wrong, "" for none."""
+
+    param: str = ""
+
+
+_TYPE_NAMES: dict[type, str] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a decimal",
+    type(None): "null",
+}
+
+
+def type_name(value: Json) -> str:
+    """The type of a value as the APIs' messages name it: `an object`, `a string`, `null`."""
+    return _TYPE_NAMES.get(type(value), "an object")
+
+
+def parameter_error(rule: Rule, text: str, param: str) -> ParameterError:
+    """The answer of a rule that names the wrong parameter."""
+    return ParameterError(rule.status, rule.type, text, code=rule.code, param=param)
+
+
+Wanted = tuple[Callable[[Json], bool], str]
+"""What a field must be: a test, and the words for it."""
+
+TEXT: Wanted = (lambda value: isinstance(value, str), "a string")
+COUNT: Wanted = (lambda v: isinstance(v, int) and not isinstance(v, bool), "an integer")
+FLAG: Wanted = (lambda value: isinstance(value, bool), "a boolean")
+LIST: Wanted = (lambda value: isinstance(value, list), "an array of objects")
+OBJECTS: Wanted = (
+    lambda v: isinstance(v, list) and all(isinstance(item, dict) for item in v),
+    "an array of objects",
+)
+
+
+def field_reader(wanted: Mapping[str, Wanted]) -> Callable[[str, bytes], Field]:
+    """Reads fields that must be what `wanted` says; one that is null counts as not given."""
+
+    def read(name: str, raw: bytes) -> Field:
+        value = msgspec.json.decode(raw)
+        if value is None or name not in wanted or wanted[name][0](value):
+            return Field(raw, value)
+        return Field(raw, None, wanted=wanted[name][1])
+
+    return read
+
+
+def got(field: Field) -> str:
+    """The type that a field has in place of the one that it should have."""
+    return type_name(msgspec.json.decode(field.raw))
+
+
+def tool_spec(function: Mapping[str, Json]) -> ToolSpec:
+    """A function as a tool; its name is a text, what else is of the wrong type is left out."""
+    about, schema = function.get("description"), function.get("parameters")
+    return ToolSpec(
+        function["name"],
+        about if isinstance(about, str) else "",
+        schema if isinstance(schema, dict) else {},
+    )

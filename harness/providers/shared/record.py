@@ -1,0 +1,118 @@
+"""The provider record: one value that says what the rest of the harness must know of a provider.
+
+A host, a header name or a path of a provider stands in its record and nowhere else. Other rooms
+ask for it (`harness.providers.record`), so that a new provider is a new folder and no search
+through the package. A record is data: it imports no SDK and no codec.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import msgspec
+
+
+class Sdk(msgspec.Struct, frozen=True):
+    """The official Python package; a transport constructs its clients.
+
+    `base_path` is what the SDK's own base URL has behind the host. The environment variables of
+    the SDK begin with `variables`: `PREFIX_API_KEY` and `PREFIX_BASE_URL`.
+    """
+
+    package: str
+    client: str
+    async_client: str
+    variables: str
+    base_path: str = ""
+
+
+class HeaderNames(msgspec.Struct, frozen=True):
+    """Names of headers, in small letters.
+
+    `request_id` names an answer, `rate_limits` begins the names of all rate limit headers and
+    `requests_left` is one of them. `identifying` headers of a request tell whose API it is for.
+    """
+
+    request_id: str
+    rate_limits: str
+    requests_left: str
+    identifying: frozenset[str] = frozenset()
+
+
+class PictureLimits(msgspec.Struct, frozen=True):
+    """The largest picture of a request: its size in bytes, its longer edge in pixels.
+
+    The edge is `edge_max`, and `edge_max_of_many` in a request with more than `many` pictures.
+    """
+
+    bytes_max: int
+    edge_max: int
+    edge_max_of_many: int
+    many: int
+
+
+class Dialects(msgspec.Struct, frozen=True):
+    """The dialects of a provider: its API at a time, or a gateway that is stricter or laxer.
+
+    `generated` are those that a generated scenario draws from, "" for the default. A refusal in
+    one of `untold` says neither the size of the prompt nor that of the window.
+    """
+
+    names: tuple[str, ...]
+    default: str
+    generated: tuple[str, ...] = ("",)
+    untold: frozenset[str] = frozenset()
+
+
+class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """What is known of a provider beside its formats.
+
+    `url` is the home of the API and `path` the endpoint that a model answers at; `recorded_paths`
+    are patterns for the end of each path, gateways' too, at which the same API is spoken.
+    `stop_words` pairs the core's stop reasons with the provider's: the first pair of a word counts,
+    and a reason without a pair is the same word in both. `usage_names` are the provider's names for
+    `input_tokens` and `output_tokens`, where they differ. `messages_field` is the field of a
+    request that lists its messages. `terminal_events` end a stream, and `keep_alive` is what the
+    provider sends while it has nothing to say. `models` are names that the provider offers today.
+    """
+
+    name: str
+    url: str
+    path: str
+    recorded_paths: tuple[str, ...]
+    sdk: Sdk
+    headers: HeaderNames
+    dialects: Dialects
+    messages_field: str = "messages"
+    stop_words: tuple[tuple[str, str], ...] = ()
+    usage_names: dict[str, str] = {}
+    terminal_events: frozenset[str] = frozenset()
+    keep_alive: bytes = b": keep-alive\n\n"
+    pictures: PictureLimits | None = None
+    models: tuple[str, ...] = ()
+
+    @property
+    def host(self) -> str:
+        """The host of the API."""
+        return self.url.partition("://")[2]
+
+    @property
+    def path_end(self) -> str:
+        """The last part of the endpoint: `messages` for `/v1/messages`."""
+        return self.path.rpartition("/")[2]
+
+    def written_stop(self, reason: str) -> str:
+        """The provider's word for a stop reason of the core."""
+        return self._written.get(reason, reason)
+
+    def read_stop(self, word: str) -> str:
+        """The core's stop reason for a word of the provider."""
+        return self._read.get(word, word)
+
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        return dict(reversed(self.stop_words))
+
+    @cached_property
+    def _read(self) -> dict[str, str]:
+        return {theirs: ours for ours, theirs in reversed(self.stop_words)}

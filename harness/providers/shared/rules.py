@@ -1,0 +1,105 @@
+"""What an API refuses, as a table of data: when a rule is on, what it answers, how that is known.
+
+Each provider has a file `rules.tsv`, one rule a line, and the code that detects a broken rule names
+it by its id. The texts are what clients match on, so they stand in that file and nowhere else, with
+the thread that they were seen in. Texts drift by date; the `type` does not.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+
+import msgspec
+
+from harness.core.transition.ports import Violation
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.plans import ApiError
+from harness.providers.shared.record import ProviderRecord
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """One refusal: `text` and `param` are templates, filled in by name.
+
+    The rule is on in its `dialects`, for models from `since` to `until` ("" for all). `param` and
+    `code` are fields of the answer. `known` says how the rule is known: S = types of the official
+    SDK, D = the provider's documentation, I = seen verbatim in the public issue named by `source`,
+    K = general knowledge that nothing here confirms.
+    """
+
+    id: str
+    dialects: frozenset[str]
+    since: str
+    until: str
+    status: int
+    type: str
+    code: str
+    param: str
+    known: str
+    source: str
+    text: str
+
+
+MakeError = Callable[[Rule, str, str], ApiError]
+"""The answer of a rule with its text and its parameter filled in."""
+
+
+def _plain(rule: Rule, text: str, param: str) -> ApiError:
+    return ApiError(rule.status, rule.type, text, code=rule.code)
+
+
+class RuleTable:
+    """The rules of one provider by id, in the order of the file."""
+
+    def __init__(self, record: ProviderRecord, package: str, error: MakeError = _plain) -> None:
+        self._record, self._error = record, error
+        self.rules = {rule.id: rule for rule in _rows(package)}
+
+    def active(self, dialect: str) -> frozenset[str]:
+        """The ids of the rules that are on in a dialect; "" is the default one.
+
+        Raises InputError, with the nearest name, for an unknown dialect.
+        """
+        names = self._record.dialects.names
+        dialect = dialect or self._record.dialects.default
+        if dialect not in names:
+            what = f"no dialect of {self._record.name} is named {dialect!r}"
+            raise InputError(f"{what}; {nearest(dialect, names)}", "dialect")
+        return frozenset(rule.id for rule in self.rules.values() if dialect in rule.dialects)
+
+    def violation(self, rule_id: str, **values: object) -> Violation:
+        """The violation of a rule, its text and its parameter filled in."""
+        rule = self.rules[rule_id]
+        text, param = rule.text.format(**values), rule.param.format(**values)
+        return Violation(rule.id, self._error(rule, text, param))
+
+    def refusals(self) -> dict[str, ApiError]:
+        """The answer of every rule, its text a template.
+
+        It names a parameter only where that is the same for every request.
+        """
+        return {
+            rule.id: self._error(rule, rule.text, "" if "{" in rule.param else rule.param)
+            for rule in self.rules.values()
+        }
+
+    def window(
+        self, tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
+    ) -> tuple[Violation, ...]:
+        """What breaks the window: the prompt alone (V23), or the prompt and the reply (V24)."""
+        total = tokens + (max_tokens or 0)
+        rule = "V23" if tokens > window_tokens else "V24" if total > window_tokens else ""
+        if rule not in active:
+            return ()
+        sizes = {"tokens": tokens, "max_tokens": max_tokens, "total": total}
+        return (self.violation(rule, window=window_tokens, **sizes),)
+
+
+def _rows(package: str) -> list[Rule]:
+    """The lines of a package's `rules.tsv`; the first one names the columns."""
+    data = pkgutil.get_data(package, "rules.tsv")
+    assert data is not None, package
+    header, *lines = (line.split("\t") for line in data.decode().splitlines())
+    rows = [dict(zip(header, cells, strict=True)) for cells in lines]
+    return msgspec.convert([{**r, "dialects": r["dialects"].split()} for r in rows], list[Rule],
+                           strict=False)  # fmt: skip

@@ -1,0 +1,178 @@
+"""The rooms of the package: one row a room, from which the architecture test and the docs are made.
+
+A floor is a number: imports point to a lower floor, or along one floor in one direction.
+`python -m tests.architecture_rooms` writes the rows into docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
+_BLOCK = re.compile(r"(<!-- rooms -->\n).*?(<!-- /rooms -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Room:
+    """A folder or file directly below `harness/`.
+
+    `only` narrows what it may import, "" leaves it all lower floors. `pure`: it does no IO and
+    reads neither time nor randomness.
+    """
+
+    name: str
+    floor: int
+    holds: str
+    only: str | None = None
+    pure: bool = False
+
+
+ROOMS: tuple[Room, ...] = (
+    Room(
+        "core",
+        0,
+        "The transition (one call in, one plan out), the history, the scenario, and the values "
+        "that all rooms share. `values` imports nothing of ours, `history` values, `scenario` "
+        "both, `transition` all three. It names no provider.",
+        "",
+        pure=True,
+    ),
+    Room(
+        "catalogue",
+        1,
+        "Public incidents and the table of what may go wrong: data files with one loader. The file "
+        "is edited without knowing Python.",
+        "core",
+    ),
+    Room(
+        "providers",
+        1,
+        "One folder a provider: a record of all facts about it, its rules, and a codec between its "
+        "bytes and our values. `shared` holds what all providers have in common.",
+        "core",
+        pure=True,
+    ),
+    Room(
+        "checks",
+        1,
+        "One file a family of invariants. A check reads a history and yields findings; `evidence` "
+        "holds what several checks ask of a history. The judge applies them.",
+        "core",
+        pure=True,
+    ),
+    Room(
+        "clock",
+        1,
+        "Virtual time for Python agents: an event loop that jumps, a patched clock for sync code, "
+        "and the meter that tells waiting from computing.",
+        "core",
+    ),
+    Room(
+        "faults",
+        2,
+        "One file a layer or a group of faults. A fault is a function from a moment and a plan to "
+        "a plan; faults that differ in constants only are rows of presets.",
+        "core catalogue",
+        pure=True,
+    ),
+    Room(
+        "recordings",
+        2,
+        "Reads what others recorded: `readers` has one file a format, `importing` makes a scenario "
+        "of a recording.",
+        "core providers",
+        pure=True,
+    ),
+    Room(
+        "files",
+        3,
+        "From a scenario or overlay file to checked values, with file and line in every error.",
+        "core catalogue faults recordings providers stores",
+    ),
+    Room(
+        "cassettes",
+        4,
+        "Records calls, removes secrets, matches requests, and plays them back.",
+        "core providers recordings files",
+    ),
+    Room(
+        "stores",
+        3,
+        "Session stores: readers that tell what an agent keeps, and shims that make a store fail.",
+    ),
+    Room(
+        "agent",
+        5,
+        "The reference agent, which does everything right: to copy from and to break on purpose. "
+        "It uses what any agent may use.",
+        "core stores",
+    ),
+    Room("targets", 6, "What `--target` may name: Python code, a program, a server."),
+    Room(
+        "transports",
+        6,
+        "How an agent reaches us: in process, over loopback, mounted into its HTTP library, by "
+        "MCP. The recording proxy stands here too.",
+    ),
+    Room(
+        "runner",
+        7,
+        "Plays one run: prepares it, starts transport and target, simulates (virtual time) or "
+        "supervises (real time), and hands the history to the judge.",
+    ),
+    Room("sweep", 8, "Plays a session killed at each of its writes."),
+    Room("report", 8, "Prints verdicts and histories: text, timelines, JSON Lines."),
+    Room(
+        "configuration",
+        9,
+        "Reads `[tool.harness]` of the start folder, strictly.",
+        "core",
+    ),
+    Room(
+        "plugins",
+        9,
+        "Loads plug-ins: imports the modules that the user names, and refuses what no room knows.",
+    ),
+    Room(
+        "engines",
+        9,
+        "Runs many tasks: in this process, in local workers, on a Ray cluster.",
+        "core plugins",
+    ),
+    Room("shrink", 10, "Makes a failing scenario small while its finding stays the same."),
+    Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),
+    Room("strategies", 12, "Public: the Hypothesis strategies and state machines."),
+    Room("contracts", 13, "Public: the laws that plug-ins keep, as tests that a user runs."),
+    Room("cli", 13, "The command `harness`: one file a verb."),
+    Room("pytest_plugin", 13, "The pytest fixtures and options."),
+    Room("__main__", 13, "`python -m harness`."),
+    Room("", 14, "The public names of `import harness`."),
+)
+
+
+def page_rows() -> str:
+    """The rooms as the page prints them, highest floor first."""
+    rows = []
+    for room in sorted(ROOMS, key=lambda room: -room.floor):
+        pure = " Pure." if room.pure else ""
+        only = f" Imports only {_listed(room.only)}." if room.only else ""
+        name = "`harness/__init__.py`" if not room.name else f"`{room.name}`"
+        rows.append(f"**{name}** (floor {room.floor}). {room.holds}{pure}{only}\n")
+    return "\n".join(rows)
+
+
+def _listed(names: str) -> str:
+    return ", ".join(f"`{name}`" for name in names.split())
+
+
+def updated(page: str) -> str:
+    """The page with the rows of today."""
+    return _BLOCK.sub(lambda found: f"{found[1]}\n{page_rows()}\n{found[2]}", page)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text("utf-8")), "utf-8")
+    sys.exit(0)
