@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from harness.core.history.events import Called
-from harness.core.history.exchanges import Ask, CallPairing, Exchange, Execution
-from harness.core.history.message_tree import root
+from harness.core.history.exchanges import Ask, CallPairing, Exchange, Execution, root
 from harness.core.values.calls import ModelRequest, ToolRequest
 from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results
 
