@@ -38,7 +38,7 @@ _SHAPES: dict[str, tuple[Any, str]] = {
 """The module of each shape, and the field of its requests that holds the messages."""
 
 _ANSWERS = {"choices": openai_chat, "output": openai_responses, "candidates": gemini}
-"""The fields by which an answer is told, where it need not have the shape of the messages."""
+"""The API of an answer by a field of it: it may differ from the API of the messages."""
 
 _ITEMS = ("function_call", "function_call_output", "reasoning", "message")
 _ANTHROPIC_KINDS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
@@ -79,7 +79,7 @@ def chat_lines(lines: Iterable[bytes]) -> Recording:
         kept.add(entry)
         name = f"line {entry.number}"
         found[name] = _transcript(name, entry.value)
-    return msgspec.structs.replace(_recording(found), notes=notes.told())
+    return msgspec.structs.replace(_recording(found), notes=notes.texts())
 
 
 def _recording(found: dict[str, Transcript | None]) -> Recording:
