@@ -55,7 +55,7 @@ class Notes:
     @property
     def first(self) -> str:
         """The first note; empty without any."""
-        return self._first_texts[0] if self._told else ""
+        return self._first_texts[0] if self._first_texts else ""
 
     def texts(self) -> tuple[str, ...]:
         """The notes."""
