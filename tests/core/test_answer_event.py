@@ -1,7 +1,4 @@
-"""
-
-MERGED:
-"""
+"""What the history says of an answer, and the step records of its plan."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.recordings.model_exchange import refusal_reason, shape_of
+from harness.recordings.model_exchange import api_of_path, refusal_reason
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,9 @@ from harness.recordings.model_exchange import refusal_reason, shape_of
         ("", ""),
     ],
 )
-def test_shapes(path: str, shape: str) -> None:
-    assert shape_of(path) == shape
+def test_the_api_of_a_path(path: str, shape: str) -> None:
+    api = api_of_path(path)
+    assert (api.name if api else "") == shape
 
 
 @pytest.mark.parametrize(

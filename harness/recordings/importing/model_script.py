@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from harness import providers
 from harness.core.history.repetition import (
     REPEATS,
     CallMade,
@@ -157,7 +158,7 @@ def _kept(block: Block, wire: str, account: GapLog) -> Block | None:
     if isinstance(block, Thinking) and (block.redacted or not block.text.strip()):
         account.note(fidelity.THOUGHTS)
         return None
-    if isinstance(block, Opaque) and wire != "anthropic":
+    if isinstance(block, Opaque) and wire != providers.DEFAULT:
         account.note(fidelity.NOT_TEXT)
         return None
     return block

@@ -17,6 +17,7 @@ from itertools import groupby
 
 import msgspec
 
+from harness import providers
 from harness.core.scenario.scenario import Limits
 from harness.core.values.messages import (
     Json,
@@ -117,7 +118,6 @@ def _names(use: ToolUse) -> Iterator[str]:
     yield from use.input if isinstance(use.input, dict) else ()
 
 
-_WIRES = ("anthropic", "openai-chat", "openai-responses")
 _ROOM = 20
 """So many calls more than were recorded an agent may make."""
 
@@ -144,13 +144,13 @@ def import_dialogue(
     Raises InputError for a turn that there is not, and for a story that cannot be played.
     """
     cut = cut_at(story, at)
-    wire = story.wire if story.wire in _WIRES else "anthropic"
+    wire = story.wire if story.wire in providers.names() else providers.DEFAULT
     if wire != story.wire and story.wire:
         account.note(fidelity.WIRE)
     account.note(fidelity.SYSTEM, int(story.system))
     account.note(fidelity.EARLIER, len(cut.before))
     document: dict[str, Json] = {"name": name, "title": title, "source": list(source)}
-    document |= {"wire": wire} if wire != "anthropic" else {}
+    document |= {"wire": wire} if wire != providers.DEFAULT else {}
     document |= {"stream": True} if story.stream else {}
     document |= _session(cut)
     document |= {"tools": made} if (made := scripted_tools(cut.steps, story.tools, account)) else {}

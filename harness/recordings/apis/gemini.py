@@ -17,10 +17,9 @@ from harness.core.values.messages import (
     ToolSpec,
     ToolUse,
 )
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import sse
-from harness.recordings.shapes.errors import error_of
-from harness.recordings.transcripts import Asked
+from harness.providers.shared import json_fields as f
+from harness.providers.shared import sse
+from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
 
 
 def _get(value: dict[str, Json], name: str) -> Json:
@@ -29,13 +28,13 @@ def _get(value: dict[str, Json], name: str) -> Json:
     return value[name] if name in value else value.get(other)
 
 
-def request(value: dict[str, Json]) -> Asked | None:
+def _request(value: dict[str, Json]) -> RecordedRequest | None:
     """A request as messages; None when it has no contents."""
     if not isinstance(value.get("contents"), list):
         return None
     system = f.mapping(_get(value, "systemInstruction"))
     config = f.mapping(_get(value, "generationConfig"))
-    return Asked(
+    return RecordedRequest(
         messages=tuple(_messages(f.objects(value["contents"]))),
         system=f.joined(f.text(part.get("text")) for part in f.objects(system.get("parts"))),
         tools=tuple(_tools(value.get("tools"))),
@@ -98,7 +97,7 @@ def _block(part: dict[str, Json], ids: _Ids) -> Block:
     return Opaque(next(iter(part), ""), part)
 
 
-def answer(body: bytes, content_type: str) -> Parsed:
+def _answer(body: bytes, content_type: str) -> Parsed:
     """An answer as a message: one object, a list of chunks, or a stream of them."""
     if sse.is_stream(body, content_type):
         return _joined(list(sse.values(body)))
@@ -113,7 +112,7 @@ def _joined(chunks: list[dict[str, Json]]) -> Parsed:
     blocks: list[Block] = []
     stop, begun, ids = None, False, _Ids("answer ")
     for chunk in chunks:
-        if (error := error_of(chunk)) is not None:
+        if (error := f.error_in(chunk)) is not None:
             return Parsed(None, complete=False, error=error)
         for candidate in f.objects(chunk.get("candidates"))[:1]:
             begun = True
@@ -130,3 +129,19 @@ def _append(blocks: list[Block], more: tuple[Block, ...]) -> None:
             blocks[-1] = Text(last.text + block.text)
         else:
             blocks.append(block)
+
+
+def _is_own(message: dict[str, Json]) -> bool:
+    return "parts" in message and "content" not in message
+
+
+GEMINI = RecordedApi(
+    name="gemini",
+    paths=(r":(generateContent|streamGenerateContent)$",),
+    field="contents",
+    answered_by="candidates",
+    marks=_is_own,
+    request=_request,
+    answer=_answer,
+    messages=_messages,
+)

@@ -1,12 +1,56 @@
-"""Fields of recorded JSON, read without trust: the right type or a default."""
+"""Recorded JSON, read without trust: the right type or a default, and a request's values of it.
+
+Recorders, gateways and clones write what they like where an API has a field. A recording may be
+invalid, and saying so is what it is read for; so nothing here raises, and nothing is repaired.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
-from harness.core.values.messages import Block, Json, Opaque, Text, ToolSpec
+import msgspec
+
+from harness.core.transition.ports import Parsed
+from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolSpec
+from harness.core.values.plans import ApiError
 from harness.providers.shared.codec import decode
+
+
+class RecordedRequest(msgspec.Struct, frozen=True):
+    """A recorded request to a model.
+
+    `stateful`: the provider holds earlier messages, so a result may come without its call.
+    """
+
+    messages: tuple[Message, ...]
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    model: str = ""
+    max_tokens: int | None = None
+    stream: bool = False
+    stateful: bool = False
+
+
+class RecordedApi(msgspec.Struct, frozen=True, kw_only=True):
+    """How recordings of an API are read; no function raises, whatever JSON it is given.
+
+    `paths` are patterns for the ends of paths at which the API is spoken, `field` is the one of a
+    request that lists its messages, `answered_by` one that only its answers have, "" for none.
+    `marks` says whether a message can be of this API alone. `request` is None for what has no list
+    of messages; `answer` takes a body and its content type; `messages` are the entries of a list,
+    as a request or a log holds them. `framed`: behind a gateway, events may come in frames.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    field: str = "messages"
+    answered_by: str = ""
+    marks: Callable[[dict[str, Json]], bool] = lambda message: False
+    framed: bool = False
+    request: Callable[[dict[str, Json]], RecordedRequest | None]
+    answer: Callable[[bytes, str], Parsed]
+    messages: Callable[[Iterable[dict[str, Json]]], Iterator[Message]]
 
 
 def text(value: Json) -> str:
@@ -95,3 +139,15 @@ def tool(value: dict[str, Json], schema: str = "parameters") -> ToolSpec:
 def joined(texts: Iterable[str]) -> str:
     """Texts that are not empty, a line each."""
     return "\n".join(filter(None, texts))
+
+
+def error_in(value: dict[str, Json]) -> ApiError | None:
+    """The error that a recorded answer is, None for none; its status is that of the response."""
+    said = value.get("error")
+    if not said:
+        return None
+    if isinstance(said, str):
+        return ApiError(0, "", said)
+    found = mapping(said)
+    kind = text(found.get("type")) or text(found.get("code")) or text(found.get("status"))
+    return ApiError(0, kind, text(found.get("message")))

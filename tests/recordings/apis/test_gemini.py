@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings.shapes import gemini
+from harness.recordings.apis.gemini import GEMINI
 from tests.recordings.cassettes import sse
 
 CALL = {"functionCall": {"name": "f", "args": {"x": 1}}}
@@ -14,7 +14,7 @@ RESPONSE = {"functionResponse": {"name": "f", "response": {"b": 2, "a": 1}}}
 
 
 def test_a_request() -> None:
-    asked = gemini.request(
+    asked = GEMINI.request(
         {
             "systemInstruction": {"parts": [{"text": "be"}, {"text": "brief"}]},
             "contents": [
@@ -40,7 +40,7 @@ def test_a_request() -> None:
 
 def test_names_with_underscores_are_accepted() -> None:
     part = {"function_call": {"id": "c", "name": "f", "args": {}}}
-    asked = gemini.request({"contents": [{"role": "model", "parts": [part]}]})
+    asked = GEMINI.request({"contents": [{"role": "model", "parts": [part]}]})
     assert asked is not None
     assert asked.messages[0].blocks == (ToolUse("c", "f", {}),)
 
@@ -52,7 +52,7 @@ def test_calls_without_ids_are_answered_by_name_and_in_order() -> None:
         {"role": "model", "parts": [CALL, other, CALL]},
         {"role": "user", "parts": [late, RESPONSE, RESPONSE, RESPONSE]},
     ]
-    asked = gemini.request({"contents": contents})
+    asked = GEMINI.request({"contents": contents})
     assert asked is not None
     called, answered = asked.messages
     assert [use.id for use in called.tool_uses] == ["f#1", "g#2", "f#3"]
@@ -61,7 +61,7 @@ def test_calls_without_ids_are_answered_by_name_and_in_order() -> None:
 
 
 def test_no_contents_is_no_request() -> None:
-    assert gemini.request({"messages": []}) is None
+    assert GEMINI.request({"messages": []}) is None
 
 
 def _chunk(*parts: Any, finish: str | None = None) -> dict[str, Any]:
@@ -78,16 +78,16 @@ def test_an_answer_whole_in_chunks_or_streamed() -> None:
     streamed = sse(*CHUNKS)
     kinds = ["application/json", "application/json", "text/event-stream"]
     for body, kind in zip([whole, listed, streamed], kinds, strict=True):
-        parsed = gemini.answer(body, kind)
+        parsed = GEMINI.answer(body, kind)
         assert parsed.message is not None
         assert parsed.message.blocks == (Text("hi"), ToolUse("answer f#1", "f", {"x": 1}))
         assert (parsed.stop, parsed.complete) == ("STOP", True)
 
 
 def test_errors_and_cut_streams() -> None:
-    error = gemini.answer(b'{"error": {"status": "INVALID", "message": "no"}}', "")
+    error = GEMINI.answer(b'{"error": {"status": "INVALID", "message": "no"}}', "")
     assert error.error is not None
     assert error.error.type == "INVALID"
-    cut = gemini.answer(sse(CHUNKS[0]), "text/event-stream")
+    cut = GEMINI.answer(sse(CHUNKS[0]), "text/event-stream")
     assert (cut.stop, cut.complete) == (None, False)
-    assert gemini.answer(b"x", "").message is None
+    assert GEMINI.answer(b"x", "").message is None

@@ -5,27 +5,30 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness import providers
 from harness.core.values.messages import side
-from harness.recordings import shapes
+from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
+from harness.recordings import apis
+from harness.recordings.apis import APIS, answer
 from harness.recordings.http_interaction import Unreadable
-from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
 from harness.recordings.transcript_counts import counts
-from harness.recordings.transcripts import Asked, Transcript, encodable
+from harness.recordings.transcripts import Transcript, encodable
 from tests.recordings.cassettes import sse
 
-SHAPES = [anthropic, converse, gemini, openai_chat, openai_responses]
-_FOLDER = Path(shapes.__file__).parent
+_SOURCES = [
+    *Path(apis.__file__).parent.glob("*.py"),
+    *Path(providers.__file__).parent.glob("*/*.py"),
+]
 _WORDS = sorted(
     {
         word
-        for path in _FOLDER.glob("*.py")
+        for path in _SOURCES
         for word in re.findall(r'"([A-Za-z_.]{2,40})"', path.read_text("utf-8"))
     }
     | {"index", "content_block", "message", "usage", "citations", "citations_delta", "citation"}
@@ -47,33 +50,33 @@ _JSON = st.recursive(
 _LISTS = {"messages", "contents", "input"}
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
 @given(items=st.lists(_JSON, max_size=3), rest=st.dictionaries(st.sampled_from(_WORDS), _JSON))
-def test_any_request_is_read(shape: ModuleType, items: list[Any], rest: dict[str, Any]) -> None:
-    asked = shape.request(rest | dict.fromkeys(_LISTS, items))
-    assert isinstance(asked, Asked)
+def test_any_request_is_read(api: RecordedApi, items: list[Any], rest: dict[str, Any]) -> None:
+    asked = api.request(rest | dict.fromkeys(_LISTS, items))
+    assert isinstance(asked, RecordedRequest)
     messages = encodable(asked.messages)
     found = counts(Transcript(name="t", messages=messages, tools=asked.tools))
     assert found["messages"] == sum(side(message) != "system" for message in messages)
     assert all(isinstance(message.role, str) for message in messages)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
 @given(values=st.lists(_JSON, max_size=3), kind=st.sampled_from(["json", "event-stream", "x"]))
-def test_any_answer_is_read(shape: ModuleType, values: list[Any], kind: str) -> None:
+def test_any_answer_is_read(api: RecordedApi, values: list[Any], kind: str) -> None:
     events = [value if isinstance(value, dict) else {"type": "message_start"} for value in values]
     body = sse(*events, names=False) if kind == "event-stream" else json.dumps(values[:1]).encode()
-    parsed = shape.answer(body, kind)
+    parsed = answer(api, body, kind)
     assert parsed.message is None or isinstance(parsed.message.blocks, tuple)
     assert parsed.error is None or isinstance(parsed.error.message, str)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
 @given(value=st.dictionaries(st.sampled_from(_WORDS), _JSON), data=st.binary())
-def test_any_object_and_any_bytes_are_read(shape: ModuleType, value: Any, data: bytes) -> None:
-    assert shape.answer(json.dumps(value).encode(), "application/json") is not None
+def test_any_object_and_any_bytes_are_read(api: RecordedApi, value: Any, data: bytes) -> None:
+    assert answer(api, json.dumps(value).encode(), "application/json") is not None
     try:
-        parsed = shape.answer(data, "application/vnd.amazon.eventstream")
+        parsed = answer(api, data, "application/vnd.amazon.eventstream")
     except Unreadable:
         return
     assert parsed.stop is None or isinstance(parsed.stop, str)

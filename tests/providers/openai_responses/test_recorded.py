@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
-from harness.recordings.shapes import openai_responses
+from harness.providers import by_name
 from tests.recordings.cassettes import sse
+
+API = by_name("openai-responses").recorded
 
 CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"x": 1}'}
 OUTPUT = {"type": "function_call_output", "call_id": "c", "output": "ok"}
@@ -17,7 +19,7 @@ REASONING = {"type": "reasoning", "id": "rs_1", "summary": []}
 
 
 def _asked(**fields: Any) -> Any:
-    return openai_responses.request(fields)
+    return API.request(fields)
 
 
 def _messages(*items: Any) -> tuple[Message, ...]:
@@ -99,7 +101,7 @@ def _response(**fields: Any) -> dict[str, Any]:
 
 
 def _answer(value: Any) -> Any:
-    return openai_responses.answer(json.dumps(value).encode(), "application/json")
+    return API.answer(json.dumps(value).encode(), "application/json")
 
 
 def test_an_answer_is_one_message() -> None:
@@ -126,7 +128,7 @@ def test_an_error() -> None:
 
 
 def _streamed(*values: Any) -> Any:
-    return openai_responses.answer(sse(*values), "text/event-stream")
+    return API.answer(sse(*values), "text/event-stream")
 
 
 CREATED = {"type": "response.created", "response": _response(status="in_progress", output=[])}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.messages import Text, Thinking, ToolUse
-from harness.recordings.shapes import converse
+from harness.recordings.apis.bedrock_converse import BEDROCK_CONVERSE
 from tests.recordings.test_event_stream import named
 
 KIND = "application/vnd.amazon.eventstream"
@@ -45,7 +45,7 @@ def test_a_stream_is_put_together() -> None:
             named("metadata", {"usage": {}}),
         )
     )
-    parsed = converse.answer(data, KIND)
+    parsed = BEDROCK_CONVERSE.answer(data, KIND)
     assert parsed.message is not None
     assert parsed.message.blocks == (
         Thinking("hm", "s"), Text("two files"), ToolUse("t", "f", {"x": 1}), ToolUse("u", "g", {}),
@@ -55,7 +55,7 @@ def test_a_stream_is_put_together() -> None:
 
 def test_a_stream_without_an_end_is_not_complete() -> None:
     data = BEGIN + _start(0, toolUse={"toolUseId": "t", "name": "f"})
-    parsed = converse.answer(data + _delta(0, toolUse={"input": '{"x'}), KIND)
+    parsed = BEDROCK_CONVERSE.answer(data + _delta(0, toolUse={"input": '{"x'}), KIND)
     assert parsed.message is not None
     assert parsed.message.blocks == (ToolUse("t", "f", '{"x'),)
     assert not parsed.complete
@@ -63,7 +63,7 @@ def test_a_stream_without_an_end_is_not_complete() -> None:
 
 def test_an_exception_is_an_error() -> None:
     broken = named("throttlingException", {"message": "slow down"}, ":exception-type")
-    parsed = converse.answer(BEGIN + _delta(0, text="a") + broken, KIND)
+    parsed = BEDROCK_CONVERSE.answer(BEGIN + _delta(0, text="a") + broken, KIND)
     assert parsed.message is None
     assert parsed.error is not None
     assert (parsed.error.type, parsed.error.message) == ("throttlingException", "slow down")
@@ -71,7 +71,7 @@ def test_an_exception_is_an_error() -> None:
 
 @pytest.mark.parametrize("data", [b"", END, named("x", {})])
 def test_a_stream_that_says_nothing_is_no_answer(data: bytes) -> None:
-    parsed = converse.answer(data, KIND)
+    parsed = BEDROCK_CONVERSE.answer(data, KIND)
     assert (parsed.message, parsed.complete) == (None, False)
 
 
@@ -89,5 +89,5 @@ _JSON = st.recursive(
 
 @given(st.lists(st.tuples(st.sampled_from(_NAMES), _JSON), max_size=5))
 def test_any_events_are_read(events: list[tuple[str, Any]]) -> None:
-    parsed = converse.answer(b"".join(named(*event) for event in events), KIND)
+    parsed = BEDROCK_CONVERSE.answer(b"".join(named(*event) for event in events), KIND)
     assert parsed.message is None or isinstance(parsed.message.blocks, tuple)

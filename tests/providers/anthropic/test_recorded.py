@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from harness.core.values.messages import Message, Opaque, Text, ToolResult
-from harness.recordings.shapes import anthropic
+from harness.providers import by_name
+
+API = by_name("anthropic").recorded
 
 
 def test_a_request() -> None:
-    asked = anthropic.request(
+    asked = API.request(
         {
             "anthropic_version": "bedrock-2023-05-31",
             "system": "be brief",
@@ -30,11 +32,11 @@ def test_a_request() -> None:
 
 def test_a_thread_that_goes_on_is_stateful() -> None:
     thread = {"type": "continue", "previous_message_id": "msg_1"}
-    asked = anthropic.request({"messages": [], "thread": thread})
+    asked = API.request({"messages": [], "thread": thread})
     assert asked is not None
     assert asked.stateful
 
 
 def test_no_messages_is_no_request() -> None:
-    assert anthropic.request({"prompt": "x"}) is None
-    assert anthropic.request({"messages": "x"}) is None
+    assert API.request({"prompt": "x"}) is None
+    assert API.request({"messages": "x"}) is None

@@ -8,24 +8,26 @@ from typing import Any
 import pytest
 
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings.shapes import openai_chat
+from harness.providers import by_name
 from tests.recordings.cassettes import sse
+
+API = by_name("openai-chat").recorded
 
 JSON, STREAM = "application/json", "text/event-stream"
 
 
 def _message(**fields: Any) -> Any:
-    asked = openai_chat.request({"messages": [fields]})
+    asked = API.request({"messages": [fields]})
     assert asked is not None
     return asked.messages[0]
 
 
 def test_a_request_without_messages_is_none() -> None:
-    assert openai_chat.request({"prompt": "x"}) is None
+    assert API.request({"prompt": "x"}) is None
 
 
 def test_fields_of_a_request() -> None:
-    asked = openai_chat.request(
+    asked = API.request(
         {
             "model": "m",
             "max_completion_tokens": 9,
@@ -82,7 +84,7 @@ def test_other_blocks() -> None:
 
 
 def _answer(value: Any) -> Any:
-    return openai_chat.answer(json.dumps(value).encode(), JSON)
+    return API.answer(json.dumps(value).encode(), JSON)
 
 
 def test_an_answer() -> None:
@@ -113,7 +115,7 @@ def test_an_error(value: Any, kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"3", b"{}", b'{"choices": [3]}'])
 def test_no_answer(body: bytes) -> None:
-    parsed = openai_chat.answer(body, JSON)
+    parsed = API.answer(body, JSON)
     assert (parsed.message, parsed.error, parsed.complete) == (None, None, False)
 
 
@@ -127,7 +129,7 @@ def _call(arguments: str = "", index: int | None = 0, **more: Any) -> dict[str, 
 
 
 def _streamed(*chunks: Any, tail: bytes = b"data: [DONE]\n\n") -> Any:
-    return openai_chat.answer(b": OPENROUTER PROCESSING\n\n" + sse(*chunks) + tail, STREAM)
+    return API.answer(b": OPENROUTER PROCESSING\n\n" + sse(*chunks) + tail, STREAM)
 
 
 def test_a_stream_is_put_together() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings.shapes import converse
+from harness.recordings.apis.bedrock_converse import BEDROCK_CONVERSE
 
 USE = {"toolUse": {"toolUseId": "t", "name": "f", "input": {"x": 1}}}
 RESULT = {
@@ -19,7 +19,7 @@ RESULT = {
 
 def test_a_request() -> None:
     image = {"image": {"format": "png"}}
-    asked = converse.request(
+    asked = BEDROCK_CONVERSE.request(
         {
             "system": [{"text": "be brief"}],
             "messages": [
@@ -49,15 +49,15 @@ def test_an_answer() -> None:
     thought = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "s"}}}
     message = {"role": "assistant", "content": [thought, {"text": "a"}, USE]}
     body = json.dumps({"output": {"message": message}, "stopReason": "tool_use"}).encode()
-    parsed = converse.answer(body, "application/json")
+    parsed = BEDROCK_CONVERSE.answer(body, "application/json")
     assert parsed.message is not None
     assert parsed.message.blocks == (Thinking("hm", "s"), Text("a"), ToolUse("t", "f", {"x": 1}))
     assert parsed.stop == "tool_use"
 
 
 def test_an_error_and_no_answer() -> None:
-    parsed = converse.answer(b'{"message": "no"}', "application/json")
+    parsed = BEDROCK_CONVERSE.answer(b'{"message": "no"}', "application/json")
     assert parsed.error is not None
     assert parsed.error.message == "no"
-    assert converse.answer(b"<html>", "").error is None
-    assert converse.request({}) is None
+    assert BEDROCK_CONVERSE.answer(b"<html>", "").error is None
+    assert BEDROCK_CONVERSE.request({}) is None
