@@ -24,8 +24,8 @@ import msgspec
 import vcr  # type: ignore[import-untyped]
 import yaml
 
-from harness.cassettes.convert import convert
-from harness.cassettes.replay import cassette_script
+from harness.cassettes.cassette_player import cassette_script
+from harness.cassettes.conversion import convert
 from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.history.past import Past

@@ -15,9 +15,9 @@ import msgspec
 
 from bench.figure import Figure
 from harness.checks.judgement import judge
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
-from harness.recordings.read import read
+from harness.recordings.recognition import read
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
 
 ROUNDS = 300
 RESULT_BYTES = 12_000
@@ -60,7 +60,7 @@ def figures(rounds: int) -> Iterator[Figure]:
 
 def _judge(data: bytes) -> None:
     for transcript in read(data).transcripts:
-        judge(as_history(transcript))
+        judge(to_history(transcript))
         counts(transcript)
 
 

@@ -259,7 +259,7 @@ class Cassettes:
     def _model(
         self, path: Path, records: bool, upstream: str, allow: Sequence[str]
     ) -> Iterator[str]:
-        from harness.cassettes.scan import secrets_of
+        from harness.cassettes.secret_scan import secrets_of
         from harness.core.values.errors import InputError
         from harness.runner.cassette_model import NotAsRecorded, playing, recording_to
         from harness.transports.sdk_clients import model_environment

@@ -35,8 +35,8 @@ ROOMS: tuple[Room, ...] = (
         "core",
         0,
         "The transition (one call in, one plan out), the history, the scenario, and the values "
-        "that all rooms share. `values` imports nothing of ours, `history` values, `scenario` both, "
-        "`transition` all three. It names no provider.",
+        "that all rooms share. `values` imports nothing of ours, `history` values, `scenario` "
+        "both, `transition` all three. It names no provider.",
         "",
         pure=True,
     ),

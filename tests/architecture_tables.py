@@ -29,6 +29,7 @@ SUB_FLOORS: dict[str, dict[str, int]] = {
     "providers": {"shared": 0, "*": 1},
     "checks": {"evidence": 0, "*": 1},
     "recordings": {"*": 0, "readers": 1, "importing": 2},
+    "agent": {"conversation": 0, "guards": 0, "models": 1, "sessions": 2, "*": 3},
 }
 """The floors of folders and files within a room; `*` is the floor of those that have no row."""
 
@@ -95,15 +96,14 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
         ("providers.shared.rules", "pkgutil"),
-        ("recordings.yaml_tags", "yaml"),
-        ("checks", "importlib"),
+        ("recordings", "importlib"),
+        ("recordings.yaml_documents", "yaml"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
 )
 """The one home of randomness (`random.Random`, keyed by seed, fault and call), the parser that
-recordings need, which is handed text, the late imports of the checks' public names, and the walk
-that finds the faults in their folder."""
+recordings need, which is handed text, and the walk that finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"
@@ -115,7 +115,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "yaml": ("files", "cassettes", "recordings.yaml_tags"),
+    "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients",),
     "openai": ("transports.sdk_clients",),
     "httpx": ("transports",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
@@ -24,8 +23,7 @@ def generated_faults() -> str:
 
 def _fault(fault: Fault) -> Iterator[str]:
     yield f"### {fault.kind}\n"
-    text = inspect.getdoc(fault.function) or ""
-    for paragraph in text.split("\n\n"):
+    for paragraph in fault.text.split("\n\n"):
         yield _filled(paragraph) + "\n"
     settings = ", ".join(f"`{name}: {value!r}`" for name, value in fault.defaults.items())
     wires = f" Only on {', '.join(fault.wires)}." if fault.wires else ""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cassettes.record import recording
+from harness.cassettes.client_listener import recording
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.values.errors import InputError
 from harness.files import find_scenarios, load_scenarios

@@ -1,8 +1,8 @@
 """The reference agent: a correct agent to copy from, and the harness's own proof.
 
-`agent` serves a brief and `build` puts the agent together, with any part replaced. The guards serve
-in any tool loop. All else is to be read and copied. Start with `gateway` (around a turn) and
-`agent_loop` (one turn); `composition` puts the parts together:
+`agent` serves a brief and `build` puts the agent together, with any part replaced. The guards
+serve in any tool loop. Copy the rest. Read `gateway` first (what is around a turn), then
+`agent_loop` (one turn) and `composition` (how the parts come together):
 
 - `conversation`: messages as they are sent, measured and shortened
 - `models`: the model over each provider's SDK, and every way in which a call fails

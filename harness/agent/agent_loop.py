@@ -16,9 +16,9 @@ from harness.agent.context_overflow import Overflow
 from harness.agent.guards import EndTurn, Guide, Proceed, Watch
 from harness.agent.guards.guard_protocol import cut_off
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Model, Query
+from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
 from harness.agent.sessions import turn_outcome as ends
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.toolbox import Toolbox, error_result
 from harness.agent.turn_policy import Policy
@@ -36,8 +36,8 @@ class Loop:
 
     def __init__(
         self,
-        transcript: Transcript,
-        model: Model,
+        transcript: SessionTranscript,
+        model: LanguageModel,
         toolbox: Toolbox,
         watch: Watch,
         overflow: Overflow,
@@ -76,7 +76,7 @@ class Loop:
             return self.execute(answer.message.tool_uses)
         return self.leave(answer.message.tool_uses, answer.stop)
 
-    def query(self, tools_withdrawn: bool = False) -> Answer:
+    def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
         """Ask the model, again where that can help.
 
         Raises ModelFailure when it cannot, Cancelled when the user has taken the turn back.
@@ -112,7 +112,7 @@ class Loop:
         if self.is_cancelled():
             raise Cancelled
 
-    def ask(self, query: Query) -> Answer:
+    def ask(self, query: Query) -> ModelAnswer:
         """One request. An answer that ends for an unknown reason is not a whole answer."""
         answer = self.model.query(query, self.show)
         if answer.stop == "model_context_window_exceeded":
@@ -121,12 +121,12 @@ class Loop:
             raise ModelFailure("broken_stream", f"unknown stop reason {answer.stop!r}")
         return answer
 
-    def unbound(self, answer: Answer) -> Answer:
+    def unbound(self, answer: ModelAnswer) -> ModelAnswer:
         """The answer to a nudge without its thinking, which is signed for a conversation that has
         the nudge in it: later requests have not, and would be refused."""
         self.nudge = ""
         said = tuple(b for b in answer.message.blocks if not isinstance(b, Thinking))
-        return Answer(Message("assistant", said), answer.stop)
+        return ModelAnswer(Message("assistant", said), answer.stop)
 
     def recover(self, failure: ModelFailure, times: int) -> None:
         """Make another try possible, or raise the failure."""
@@ -172,7 +172,7 @@ class Loop:
         ends_it = [d.text for d in decisions if isinstance(d, EndTurn)]
         return self.conclude(ends_it[0]) if ends_it else None
 
-    def finish(self, answer: Answer) -> Outcome | None:
+    def finish(self, answer: ModelAnswer) -> Outcome | None:
         """The outcome of an answer without calls; None when the model is to say more."""
         self.check()
         if answer.stop == "pause_turn":

@@ -20,12 +20,12 @@ from harness.agent.conversation.projection import Projection, project, project_a
 from harness.agent.gateway import Gateway
 from harness.agent.guards import Guard, Watch, standard_guards
 from harness.agent.models.anthropic_model import AnthropicModel
-from harness.agent.models.model_call import MAX_TOKENS, MODEL, Model
+from harness.agent.models.model_call import MAX_TOKENS, MODEL, LanguageModel
 from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.agent.models.openai_responses_model import OpenAIResponsesModel
 from harness.agent.outgoing import Outbox
 from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
-from harness.agent.sessions.transcript import RetryingStore, RowTranscript, Transcript
+from harness.agent.sessions.transcript import RetryingStore, RowTranscript, SessionTranscript
 from harness.agent.sub_agents import Tasks
 from harness.agent.tool_environment import Environments, environments_of, tools_for_model
 from harness.agent.toolbox import Toolbox
@@ -34,10 +34,9 @@ from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Message, ToolSpec
-from harness.stores.session_store import SessionStore
-from harness.stores.store_options import open_store
+from harness.stores import SessionStore, open_store
 
-NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], Transcript]
+NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], SessionTranscript]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Parts:
     once for a run. The other parts are used as they are.
     """
 
-    model: Model
+    model: LanguageModel
     tools: Toolbox
     store: SessionStore
     environment: Environments
@@ -63,13 +62,15 @@ class Parts:
     policy: Policy = Policy()
     spawns: bool = False
 
-    def loop(self, brief: Brief, inbound: Inbound, transcript: Transcript) -> Loop:
+    def loop(self, brief: Brief, inbound: Inbound, transcript: SessionTranscript) -> Loop:
         """A fresh loop for one message; one that `spawns` may make sub-agents."""
         outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
         budget = open_budget(self.policy, brief.clock.now_ms)
         tools = self.tools.prepared(partial(self.environment.ready, inbound.session))
 
-        def loop_of(history: Transcript, model: Model, tools: Toolbox, **show: Any) -> Loop:
+        def loop_of(
+            history: SessionTranscript, model: LanguageModel, tools: Toolbox, **show: Any
+        ) -> Loop:
             return self.turn(
                 history,
                 BudgetedModel(model, budget),
@@ -109,7 +110,9 @@ def build(brief: Brief, **parts: Any) -> Gateway:
     )
 
 
-def standard_model(brief: Brief, adapt: Callable[[Any], Any] = lambda client: client) -> Model:
+def standard_model(
+    brief: Brief, adapt: Callable[[Any], Any] = lambda client: client
+) -> LanguageModel:
     """The model of the brief's provider, with the options `stream`, `model`, `max_tokens` and
     `client` (`plain`: without an SDK, in process, where the model has such a client).
 
@@ -192,7 +195,7 @@ def is_on(brief: Brief, option: str) -> bool:
     return str(brief.options.get(option, "")).lower() in ("true", "1", "yes", "on")
 
 
-def model_of_sub_agent(brief: Brief, session: str, parent: str) -> Model:
+def model_of_sub_agent(brief: Brief, session: str, parent: str) -> LanguageModel:
     """The model for a sub-agent, whose requests name its session and its parent."""
 
     def adapt(client: Any) -> Any:

@@ -31,8 +31,8 @@ from harness.agent.conversation.context_window import (
 )
 from harness.agent.conversation.projection import Projection, project
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.models.model_call import ModelAnswer, Query
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
 
 SAVING = 0.75
@@ -50,6 +50,16 @@ _TASK = (
 _LEAD = "Summary of the conversation so far:\n"
 _BLOCK_CHARACTERS = 2_000
 
+MAX_SHRINKS = 2
+"""How often a request is made smaller before it is given up."""
+
+SMALLER = 0.97
+"""What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
+smaller by an estimate alone may be none on the wire."""
+
+ANSWERS_APART = 3
+"""So many answers must lie between two rounds: before that the history has hardly grown."""
+
 
 class Compacted(msgspec.Struct, frozen=True):
     """The summary, and how many of the last messages stay."""
@@ -58,11 +68,11 @@ class Compacted(msgspec.Struct, frozen=True):
     keep: int
 
 
-Ask: TypeAlias = Callable[[Query], Answer]
+Ask: TypeAlias = Callable[[Query], ModelAnswer]
 Compaction: TypeAlias = Callable[[Sequence[Message], int, Ask], Compacted | None]
 
 
-def is_summary(answer: Answer, told: str) -> bool:
+def is_summary(answer: ModelAnswer, told: str) -> bool:
     """Whether an answer is a whole summary, and not what it was to summarise."""
     text = answer.message.text.strip()
     whole = answer.stop in ("end_turn", "stop_sequence") and not answer.message.tool_uses
@@ -82,7 +92,7 @@ def compact(
     budget_tokens: int,
     ask: Ask,
     *,
-    is_summary: Callable[[Answer, str], bool] = is_summary,
+    is_summary: Callable[[ModelAnswer, str], bool] = is_summary,
     saves_enough: Callable[[Compacted, Sequence[Message]], bool] = saves_enough,
 ) -> Compacted | None:
     """A compacted history, or None when there is nothing to compact or the summary is refused."""
@@ -137,21 +147,10 @@ def _line(block: Block) -> str:
     return "(something that is not text)"
 
 
-MAX_SHRINKS = 2
-"""How often a request is made smaller before it is given up."""
-
-SMALLER = 0.97
-"""What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
-smaller by an estimate alone may be none on the wire."""
-
-ANSWERS_APART = 3
-"""So many answers must lie between two rounds: before that the history has hardly grown."""
-
-
 class Overflow(Protocol):
     """Makes the history of one turn shorter, as often as it can."""
 
-    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
         """Make the history shorter; False when nothing is left to try.
 
         `refusal` is the provider's text, `ask` makes further requests.
@@ -181,7 +180,7 @@ class Escalation:
         """Take note that the model took a request."""
         self._answers += 1
 
-    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
         """Take the next stage that helps."""
         if self._answers >= ANSWERS_APART:
             self._left, self._taken = list(self._stages), []
@@ -202,14 +201,14 @@ class Escalation:
         """A stage that did not help is not taken again."""
         self._stages = tuple(other for other in self._stages if other != stage)
 
-    def _take(self, stage: str, transcript: Transcript, budget: int, ask: Ask) -> bool:
+    def _take(self, stage: str, transcript: SessionTranscript, budget: int, ask: Ask) -> bool:
         if stage == "compact":
             return _compact(transcript, budget, self._compaction, ask)
         most = REBUILD_TOKENS[len(self._taken)]
         return _rebuild(transcript, min(budget, most))
 
 
-def _compact(transcript: Transcript, budget: int, compaction: Compaction, ask: Ask) -> bool:
+def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction, ask: Ask) -> bool:
     """Whether a summary was made, and stored: one that the next turn would not have is not used."""
     compacted = compaction(transcript.messages, budget, ask)
     if compacted is None:
@@ -221,7 +220,7 @@ def _compact(transcript: Transcript, budget: int, compaction: Compaction, ask: A
     return True
 
 
-def _rebuild(transcript: Transcript, budget: int) -> bool:
+def _rebuild(transcript: SessionTranscript, budget: int) -> bool:
     """Whether what is left is smaller than what was refused, and so worth another request."""
     before = transcript.wire()
     transcript.rebuild(budget)

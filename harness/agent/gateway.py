@@ -19,14 +19,14 @@ from harness.agent.conversation.content import clean
 from harness.agent.conversation.projection import DamageReport
 from harness.agent.outgoing import attempt, deliver
 from harness.agent.sessions import turn_outcome as ends
-from harness.agent.sessions.transcript import Transcript, Unread
+from harness.agent.sessions.transcript import SessionTranscript, Unread
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.stores.session_store import Pending, SessionStore
+from harness.stores import Pending, SessionStore
 
-OpenTranscript: TypeAlias = Callable[[str], Transcript]
-NewLoop: TypeAlias = Callable[[Inbound, Transcript], Loop]
+OpenTranscript: TypeAlias = Callable[[str], SessionTranscript]
+NewLoop: TypeAlias = Callable[[Inbound, SessionTranscript], Loop]
 
 _log = logging.getLogger(__name__)
 
@@ -137,13 +137,13 @@ class Gateway:
         taken = [row.inbound for row in self.store.rows(inbound.session) if row.inbound]
         return bool(taken) and taken[-1] != inbound.id
 
-    def report(self, inbound: Inbound, transcript: Transcript) -> None:
+    def report(self, inbound: Inbound, transcript: SessionTranscript) -> None:
         """Say what of the stored history is damaged, once."""
         news = self.damage.news(inbound.session, transcript.messages, self.store.notes)
         if news:
             attempt(lambda: self.brief.send(news, "notice", inbound.session, inbound.id))
 
-    def turn(self, inbound: Inbound, transcript: Transcript) -> None:
+    def turn(self, inbound: Inbound, transcript: SessionTranscript) -> None:
         """Work on one message. A turn that breaks is answered too, and says that it broke."""
         try:
             outcome = self.loop_for(inbound, transcript).run()
@@ -151,7 +151,7 @@ class Gateway:
             outcome = ends.broke(error)
         self.settle(inbound, transcript, outcome)
 
-    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+    def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Store the reply, then deliver it."""
         try:
             transcript.close(inbound, outcome)
@@ -161,8 +161,8 @@ class Gateway:
             self.deliver(inbound, outcome)
 
     def deliver(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Send a stored reply and note that it has left; at the latest with the next message. One
-        that nobody takes stays undelivered, for the next start."""
+        """Send a stored reply and note the delivery, at the latest with the next message. A reply
+        that cannot be sent stays undelivered for the next start."""
         if not self.send(inbound, outcome):
             return
         try:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from harness.agent.context_overflow import Ask, Compacted, Compaction
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.turn_outcome import AGAIN, Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound, OutboundKind
@@ -28,6 +28,14 @@ CHANNEL_WAIT_MAX_S = 600.0
 
 _log = logging.getLogger(__name__)
 _ASKED = re.compile(r"retry[ -]after\D{0,3}(\d+)", re.IGNORECASE)
+
+STARTED = "The conversation is long; I am making it shorter."
+
+ENDED = "The conversation is shorter now."
+
+KEPT = "The conversation could not be made shorter this way."
+
+ALIVE = "Still working."
 
 
 def deliver(brief: Brief, inbound: Inbound, outcome: Outcome) -> bool:
@@ -57,7 +65,7 @@ def attempt(say: Callable[[], None]) -> None:
 
 
 def _may_have_arrived(error: Exception) -> bool:
-    """Whether nobody knows: the connection was there, and then no answer came."""
+    """Whether the message may have arrived: there was a connection, and then no answer came."""
     broken = isinstance(error, TimeoutError | ConnectionError)
     return broken and not isinstance(error, ConnectionRefusedError)
 
@@ -66,12 +74,6 @@ def _asked_s(error: Exception) -> float:
     """The pause that the channel asks for, 0 when it asks for none."""
     found = _ASKED.search(str(error))
     return min(float(found.group(1)), CHANNEL_WAIT_MAX_S) if found else 0.0
-
-
-STARTED = "The conversation is long; I am making it shorter."
-ENDED = "The conversation is shorter now."
-KEPT = "The conversation could not be made shorter this way."
-ALIVE = "Still working."
 
 
 class Outbox:
@@ -107,7 +109,7 @@ class Outbox:
         def compact(messages: Sequence[Message], budget: int, ask: Ask) -> Compacted | None:
             asked: list[Query] = []
 
-            def told(query: Query) -> Answer:
+            def told(query: Query) -> ModelAnswer:
                 if not asked:
                     self.say(STARTED, "compaction", "started")
                 asked.append(query)

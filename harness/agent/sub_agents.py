@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from harness.agent.agent_loop import Loop
 from harness.agent.conversation.context_window import fit
 from harness.agent.conversation.projection import Projection, project
-from harness.agent.models.model_call import Model
+from harness.agent.models.model_call import LanguageModel
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.toolbox import Toolbox
 from harness.agent.turn_policy import Policy
@@ -30,10 +30,10 @@ SCHEMA = {
     "required": ["prompt"],
 }
 
-ModelOf: TypeAlias = Callable[[str, str], Model]
+ModelOf: TypeAlias = Callable[[str, str], LanguageModel]
 """The model for a session that has a parent: `(session, parent) -> model`."""
 
-LoopOf: TypeAlias = Callable[["TaskTranscript", Model, Toolbox], Loop]
+LoopOf: TypeAlias = Callable[["TaskTranscript", LanguageModel, Toolbox], Loop]
 """A loop for a sub-agent."""
 
 
@@ -53,7 +53,7 @@ class Tasks:
         self._numbers = count(1)
 
     def offered(self, tools: Toolbox, parent: str = "", depth: int = 0) -> Toolbox:
-        """The tools, and one that makes a sub-agent, for whoever is not too deep for it."""
+        """The tools, and the one that makes a sub-agent unless the depth is reached."""
         if depth >= self._policy.max_depth:
             return tools
         above = parent or self._session

@@ -34,6 +34,14 @@ Name: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[!-~]+$")]
 Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=4096)]
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
+SECTION = "terminal"
+"""The part of a configuration that speaks of the environment."""
+
+ENVIRONMENT_TOOLS = frozenset({"terminal", "file", "code"})
+"""The tools that work in the environment."""
+
+CREATE, SETTINGS_OF = "create_environment", "environment_settings"
+
 
 class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A container, in full.
@@ -61,14 +69,10 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
-SECTION = "terminal"
-"""The part of a configuration that speaks of the environment."""
-
-
 class Setting(msgspec.Struct, frozen=True):
     """A key in its spellings: in the section, for `config set`, as a variable of a process.
 
-    `is_text`: its values are written as they stand; all others are JSON.
+    `is_text`: its values are written unchanged; all other values are JSON.
     """
 
     key: str
@@ -154,10 +158,6 @@ def _read(setting: Setting, value: Json) -> Json:
     return value if setting.is_text or not isinstance(value, str) else json.loads(value)
 
 
-ENVIRONMENT_TOOLS = frozenset({"terminal", "file", "code"})
-"""The tools that work in the environment."""
-
-
 class Backend(Protocol):
     """What makes environments."""
 
@@ -189,9 +189,6 @@ class Environments:
     def spec_for(self, tool: str) -> EnvironmentSpec:
         """What is made when this tool is first: the same for all."""
         return self.settings()
-
-
-CREATE, SETTINGS_OF = "create_environment", "environment_settings"
 
 
 class ToolBackend:

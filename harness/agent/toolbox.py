@@ -33,36 +33,22 @@ NAME_MAX_CHARACTERS = 64
 _GOOD = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_MAX_CHARACTERS}}}")
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 
-
-def tool_names(names: Sequence[str]) -> list[str]:
-    """For each name one that every provider takes, and no two alike."""
-    used = {name for name in names if _GOOD.fullmatch(name)}
-    return [name if _GOOD.fullmatch(name) else _made(name, used) for name in names]
-
-
-def _made(name: str, used: set[str]) -> str:
-    """A good name like this one, which is used from now on."""
-    like = _ODD.sub("_", name)[:NAME_MAX_CHARACTERS] or "tool"
-    tails = ("" if n == 1 else f"_{n}" for n in count(1))
-    made = next(
-        m for m in (like[: NAME_MAX_CHARACTERS - len(t)] + t for t in tails) if m not in used
-    )
-    used.add(made)
-    return made
-
-
 MAX_RESULT_CHARACTERS = 100_000
+
 ENDLESS = "\n[... the tool has more to say; it was stopped here]"
 
-
 TOOL_TIMEOUT_S = 1800.0
-"""How long a tool may take that can be told so."""
+"""The time-out of a tool that takes one."""
+
+_AROUND_A_PART = len('{"type":"text","text":""},')
 
 
 class Toolbox:
-    """The tools of one agent, by the names that the model is told (`tool_names`). A tool whose
-    `call` takes `timeout_s` is given `timeout_s` seconds, and raises TimeoutError when it needs
-    more; nothing can stop another one from outside."""
+    """The tools of one agent, by the names that the model is told (`tool_names`).
+
+    A tool whose `call` takes `timeout_s` is given `timeout_s` seconds and raises TimeoutError when
+    it needs more. A tool without it cannot be stopped from outside.
+    """
 
     def __init__(self, tools: Sequence[Tool], timeout_s: float = TOOL_TIMEOUT_S) -> None:
         self._tools = dict(zip(tool_names([tool.name for tool in tools]), tools, strict=True))
@@ -176,9 +162,6 @@ def _bounded(parts: Iterable[Text | Opaque]) -> tuple[Text | Opaque, ...]:
     return tuple(kept)
 
 
-_AROUND_A_PART = len('{"type":"text","text":""},')
-
-
 def _part(value: Json) -> Text | Opaque:
     match value:
         case Text(text) | {"type": "text", "text": str(text)}:
@@ -206,3 +189,20 @@ def _as_text(value: Json) -> str:
         return canonical(value)
     except (TypeError, ValueError):
         return str(value)
+
+
+def tool_names(names: Sequence[str]) -> list[str]:
+    """For each name a name that every provider takes, each once."""
+    used = {name for name in names if _GOOD.fullmatch(name)}
+    return [name if _GOOD.fullmatch(name) else _made(name, used) for name in names]
+
+
+def _made(name: str, used: set[str]) -> str:
+    """A good name like this one; it is added to `used`."""
+    like = _ODD.sub("_", name)[:NAME_MAX_CHARACTERS] or "tool"
+    tails = ("" if n == 1 else f"_{n}" for n in count(1))
+    made = next(
+        m for m in (like[: NAME_MAX_CHARACTERS - len(t)] + t for t in tails) if m not in used
+    )
+    used.add(made)
+    return made

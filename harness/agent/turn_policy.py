@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from harness.agent.models.failures import FailureKind, ModelFailure
-from harness.agent.models.model_call import Answer, Model, Query
+from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
+
+ANSWER_TOKENS_MAX = 100_000_000
+"""No answer costs so much; a larger count is a fault of the counting."""
 
 
 class Policy(msgspec.Struct, frozen=True):
@@ -35,10 +38,6 @@ class Policy(msgspec.Struct, frozen=True):
     max_tasks: int = 10
     retries: Mapping[FailureKind, int] = msgspec.field(default_factory=lambda: {"broken_stream": 1})
     runs_calls_on: frozenset[str] = frozenset({"tool_use"})
-
-
-ANSWER_TOKENS_MAX = 100_000_000
-"""No answer costs so much; a larger count is a fault of the counting."""
 
 
 class TurnBudget(msgspec.Struct):
@@ -64,10 +63,10 @@ def open_budget(policy: Policy, now_ms: Callable[[], int]) -> TurnBudget:
 class BudgetedModel:
     """A model that is asked only as long as the account pays for it."""
 
-    def __init__(self, model: Model, account: TurnBudget) -> None:
+    def __init__(self, model: LanguageModel, account: TurnBudget) -> None:
         self._model, self._account = model, account
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer. Raises ModelFailure."""
         self._account.check()
         answer = self._model.query(query, show)

@@ -1,8 +1,7 @@
-"""Cassettes: recorded calls to a model, kept in anybody's format, played back strictly.
+"""Cassettes: recorded calls to a model, in the format of any writer, played back strictly.
 
-`record` hears them through vcrpy, `recorder` writes them: `kept` says what (`redact`, by `shapes`),
-`timing` when, and `scan` looks once more. `read` reads them, whoever wrote them
-(`foreign`, or the `compact` form of ours), `key` and `index` find the exchange that answers a
-request, `replay` is the Script, `mismatch` says why no exchange answers, `scenario` makes a run of
-a recording alone, and `convert` writes one format from another.
+`client_listener` hears calls through vcrpy. `recorder` writes them, masked by `redaction` (with
+`secret_patterns`), timed by `timing`, and looked through by `secret_scan`. `cassette_file` reads
+them. `request_index` finds the exchange that answers a request, and `cassette_player` is the
+Script. `cassette_scenario` makes a run of a recording alone; `conversion` changes the format.
 """

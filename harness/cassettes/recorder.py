@@ -1,8 +1,10 @@
 """A recording in the making: exchanges as they end, in the order in which they were asked.
 
-Whoever hears an exchange hands it over: vcrpy for a client in this process, the recording proxy
-for a program of any language. To take one costs the agent nothing; it is redacted when the file
-is written, and looked through once more. The file is vcrpy's own format, written by vcrpy.
+Two sources hand exchanges over: vcrpy for a client in this process, the recording proxy for a
+program of any language. Taking one costs the agent nothing. When the file is written, secrets are
+masked, a loopback address becomes the provider's (a port means nothing tomorrow), and the result is
+scanned once more. The file is vcrpy's own format, written by vcrpy. An excerpt of a recording
+passes through the same masks.
 """
 
 from __future__ import annotations
@@ -11,12 +13,19 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
-from harness.cassettes.atomic import write_atomically
-from harness.cassettes.kept import Asked, Heard, Kept, kept
-from harness.cassettes.scan import refuse, suspects
-from harness.cassettes.timing import to_metadata
+import msgspec
+
+from harness.cassettes import conversion
+from harness.cassettes.cassette_file import CassetteExchange
+from harness.cassettes.endpoints import wire_of
+from harness.cassettes.redaction import kept_headers, mask_body, mask_url
+from harness.cassettes.secret_scan import refuse, suspects
+from harness.cassettes.timing import Timing, refitted, to_metadata
 from harness.core.values.errors import InputError
+from harness.files.regular_file import write_atomically
+from harness.recordings.http_interaction import Cassette, Interaction, phrase
 
 
 class Recorder:
@@ -29,7 +38,7 @@ class Recorder:
         self._secrets, self._allowed = secrets, allowed
         self._lock = threading.Lock()
         self._places = 0
-        self._taken: dict[int, tuple[Asked, Heard]] = {}
+        self._taken: dict[int, tuple[SentRequest, ReceivedAnswer]] = {}
 
     def __len__(self) -> int:
         return len(self._taken)
@@ -40,7 +49,7 @@ class Recorder:
             self._places += 1
             return self._places
 
-    def take(self, place: int, asked: Asked, heard: Heard) -> None:
+    def take(self, place: int, asked: SentRequest, heard: ReceivedAnswer) -> None:
         """Keep an exchange at its place, if it is a call to a model."""
         if asked.is_for_a_model:
             with self._lock:
@@ -57,12 +66,12 @@ class Recorder:
         if not taken:
             what = "no call to a model was recorded: does the agent use the base URL of its brief?"
             raise InputError(what, str(path))
-        exchanges = [kept(asked, heard) for asked, heard in taken]
+        exchanges = [masked_exchange(asked, heard) for asked, heard in taken]
         refuse(suspects(_parts(exchanges), self._secrets), self._allowed, str(path))
         write_atomically(path, _serialized(exchanges))
 
 
-def _serialized(exchanges: Sequence[Kept]) -> bytes:
+def _serialized(exchanges: Sequence[MaskedExchange]) -> bytes:
     from vcr.serialize import serialize  # type: ignore[import-untyped]
     from vcr.serializers import yamlserializer  # type: ignore[import-untyped]
 
@@ -76,7 +85,7 @@ def _serialized(exchanges: Sequence[Kept]) -> bytes:
     return text.encode()
 
 
-def _parts(exchanges: Iterable[Kept]) -> Iterator[tuple[int, str, str]]:
+def _parts(exchanges: Iterable[MaskedExchange]) -> Iterator[tuple[int, str, str]]:
     """The texts that will stand in the file, by exchange and name."""
     for number, exchange in enumerate(exchanges, start=1):
         request, response = exchange.request, exchange.response
@@ -89,3 +98,106 @@ def _parts(exchanges: Iterable[Kept]) -> Iterator[tuple[int, str, str]]:
 
 def _lines(headers: dict[str, Any]) -> str:
     return "\n".join(f"{name}: {value}" for name, value in headers.items())
+
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+HOME = {
+    "anthropic": "api.anthropic.com",
+    "openai-chat": "api.openai.com",
+    "openai-responses": "api.openai.com",
+}
+"""The host of each wire's provider."""
+
+
+class SentRequest(msgspec.Struct, frozen=True):
+    """A request as it went out; `url` is where it went in the end."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def is_for_a_model(self) -> bool:
+        """Whether it is a call to a model, on a wire that is known here."""
+        return wire_of(self.method, urlsplit(self.url).path) is not None
+
+
+class ReceivedAnswer(msgspec.Struct, frozen=True):
+    """An answer as it came, without its content encoding, and when."""
+
+    status: int
+    reason: str
+    headers: dict[str, str]
+    body: bytes
+    timing: Timing | None = None
+
+
+class MaskedExchange(msgspec.Struct, frozen=True):
+    """An exchange as it is written: a request and a response of vcrpy's, and when."""
+
+    request: Any
+    response: dict[str, Any]
+    timing: Timing | None
+
+
+def masked_exchange(asked: SentRequest, heard: ReceivedAnswer) -> MaskedExchange:
+    """What is kept of an exchange. InputError for a body in which no key could be seen."""
+    response, timing = _vcr_response(heard), heard.timing
+    if timing is not None:
+        pieces = refitted(timing.pieces, heard.body, response["body"]["string"])
+        timing = msgspec.structs.replace(timing, pieces=pieces)
+    return MaskedExchange(_vcr_request(asked), response, timing)
+
+
+def _vcr_request(asked: SentRequest) -> Any:
+    from vcr.request import Request  # type: ignore[import-untyped]
+
+    wire = wire_of(asked.method, urlsplit(asked.url).path)
+    assert wire is not None, "a call to a model"
+    url = mask_url(_at_home(asked.url, HOME.get(wire.name, wire.name)))
+    return Request(asked.method, url, mask_body(asked.body), kept_headers(asked.headers))
+
+
+def _at_home(url: str, host: str) -> str:
+    """A loopback address as the provider's own; what stands before the endpoint goes too."""
+    parts = urlsplit(url)
+    if parts.hostname not in _LOOPBACK:
+        return url
+    path = parts.path[parts.path.rindex("/v1/") :] if "/v1/" in parts.path else parts.path
+    return urlunsplit(("https", host, path, parts.query, ""))
+
+
+def _vcr_response(heard: ReceivedAnswer) -> dict[str, Any]:
+    encoding = heard.headers.get("content-encoding", "identity")
+    if encoding.lower() != "identity":
+        what = f"an answer is compressed with {encoding}, which cannot be undone here"
+        raise InputError(f"{what}: have the client ask for gzip, or install its package")
+    headers = kept_headers(heard.headers)
+    body = mask_body(heard.body, headers.get("content-type", ""))
+    return {
+        "status": {"code": heard.status, "message": heard.reason},
+        "headers": {name: [value] for name, value in headers.items()},
+        "body": {"string": body},
+    }
+
+
+def excerpt(exchanges: Iterable[CassetteExchange]) -> bytes:
+    """The file of a cassette with these exchanges, in VCR's YAML."""
+    return conversion.vcr(Cassette([_interaction(one) for one in exchanges]))
+
+
+def _interaction(exchange: CassetteExchange) -> Interaction:
+    answer = exchange.answer
+    wire = wire_of(exchange.method, exchange.path)
+    host = HOME.get(wire.name if wire else "", "localhost")
+    return Interaction(
+        method=exchange.method,
+        uri=mask_url(f"https://{host}{exchange.path}"),
+        request_headers={"content-type": ["application/json"]},
+        request_body=mask_body(exchange.body),
+        status=answer.status,
+        reason=phrase(answer.status),
+        response_headers={name: [value] for name, value in kept_headers(answer.headers).items()},
+        response_body=mask_body(answer.body, answer.headers.get("content-type", "")),
+    )

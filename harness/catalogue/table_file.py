@@ -7,6 +7,7 @@ for the field's default. Blank lines and lines that begin with `#` are comments.
 
 from __future__ import annotations
 
+import json
 import pkgutil
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
@@ -66,7 +67,7 @@ def _row(
             if cell
         }
         return msgspec.convert(values, row, strict=False)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, json.JSONDecodeError) as error:
         raise InputError(f"{error}", place) from None
 
 
@@ -74,4 +75,4 @@ def _cell(cell: str, type_: Any) -> object:
     origin = get_origin(type_) or type_
     if origin is tuple:
         return cell.split()
-    return msgspec.json.decode(cell) if origin is dict else cell
+    return json.loads(cell) if origin is dict else cell

@@ -2,7 +2,7 @@
 
 A turn of the user lasts until his next message, so what an agent does of its own accord afterwards
 is on its bill; and so is what its sub-agents do, which are sessions that name their parent
-(`sub_agents`). A bound is a setting: the defaults are far above what one message is worth.
+(`session_families`). A bound is a setting: the defaults are far above what one message is worth.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from itertools import groupby
 import msgspec
 
 from harness.checks.declarations import counted_anew, needs
-from harness.checks.evidence.answers import (
-    said_tokens,
-)
-from harness.checks.evidence.sub_agents import Family, TurnName, children, root_turn
+from harness.checks.evidence.model_answers import said_tokens
+from harness.checks.evidence.session_families import Family, TurnName, children, root_turn
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History

@@ -13,13 +13,13 @@ from typing import Any
 
 from harness.checks import (
     budgets,
-    context_window,
     conversation,
     durability,
     expectations,
     false_stops,
     loops,
     message_delivery,
+    prompt_size,
     recovery,
     request_form,
     retries,
@@ -41,7 +41,7 @@ MODULES: tuple[ModuleType, ...] = (
     request_form,
     conversation,
     tool_pairing,
-    context_window,
+    prompt_size,
     retries,
     loops,
     false_stops,
@@ -139,7 +139,8 @@ def explain(code: str) -> str:
     found, name = checks(), check_of(code)
     if name not in found:
         raise InputError(f"there is no check {name!r}; {unknown_name(name, found)}", code)
-    return "\n\n".join(filter(None, [docstring_of(found[name]), *declarations()[name]]))
+    told = "\n".join(declarations()[name])
+    return "\n\n".join(filter(None, [docstring_of(found[name]), told]))
 
 
 def declarations() -> dict[str, tuple[str, ...]]:

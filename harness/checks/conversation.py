@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import is_uncounted
 from harness.checks.evidence.excuses import (
     BREAK_BETWEEN,
     EARLIER_COMPACTION,
@@ -20,6 +19,7 @@ from harness.checks.evidence.excuses import (
     Case,
 )
 from harness.checks.evidence.message_lists import says, settled_list, squeeze, stands
+from harness.checks.evidence.model_answers import is_uncounted
 from harness.checks.evidence.outcomes import claimed
 from harness.checks.evidence.stored_rows import written_by_another
 from harness.core.history.exchanges import Ask, Exchange, Execution

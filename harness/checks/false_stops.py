@@ -12,18 +12,127 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeAlias
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import calls_tools, is_empty, said_tokens
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, REFUSED_WRITE, Case
+from harness.checks.evidence.model_answers import calls_tools, is_empty, said_tokens
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
-from harness.core.history.repetition import (
-    cycles,
-    equal_runs,
-)
+from harness.core.history.repetition import cycles, equal_runs
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
+
+_Stop: TypeAlias = tuple[str, int, str]
+"""Where an agent may have stopped a turn: rule, event, and text."""
+
+MAX_BOUND = 50
+"""From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
+
+MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
+"""A turn that has cost so much, or lasted so long, any agent may end for its budget's sake."""
+
+
+@needs("model", "tool", told_by="run")
+@excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
+def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | Case]:
+    """A turn that makes progress is not stopped: nothing was equal `repeats` times before.
+
+    `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
+    no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
+    kill, a failed answer of the model, a write that the store refused, and anything that repeats
+    excuse the stop, and so does a turn that has cost a million tokens or lasted four hours, for
+    then its budget may be spent. Source: invariant 12.
+    """
+    trace = history.trace
+    for turn in trace.turns.values():
+        if stops := _stops(trace, turn):
+            first = stops[0]  # what excuses the first stop excuses the later ones as well
+            yield Case("stop", _without_reason(trace, turn, first, repeats), turn, first[1])
+
+
+def _stops(trace: Trace, turn: Turn) -> list[_Stop]:
+    """Where the agent may have stopped the turn, in order: rule, event and text."""
+    found = [
+        ("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats")
+        for a in turn.asks
+        if a.refused and _is_valid(trace, a)
+    ]
+    offered = False
+    for exchange in turn.main:
+        if offered and not exchange.request.tools_offered:
+            text = f"{exchange.called.key} no longer offers tools although nothing repeats"
+            found.append(("withdrawn", exchange.n, text))
+        offered = exchange.request.tools_offered
+    found += [("ended", n, "the turn ends in the middle of a tool call") for n in _endings(turn)]
+    return sorted(found, key=lambda stop: stop[1])
+
+
+def _is_valid(trace: Trace, ask: Ask) -> bool:
+    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
+    an id that no other call of the answer has."""
+    if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
+        return False
+    uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
+    if sum(use.id == ask.use.id for use in uses) > 1:
+        return False
+    required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
+    given = ask.use.input if isinstance(ask.use.input, dict) else None
+    return calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
+
+
+def _endings(turn: Turn) -> Iterator[int]:
+    """The finals before which the last answer asked for a tool, and no tool had just failed."""
+    for ending in turn.endings:
+        before = [e for e in turn.main if e.n < ending.n]
+        runs = [e for e in turn.executions if e.n < ending.n]
+        if before and _could_run(before[-1]) and not (runs and runs[-1].failed):
+            yield ending.n
+
+
+def _could_run(exchange: Exchange) -> bool:
+    """Whether a whole answer asks for a tool, with arguments that are an object."""
+    uses = exchange.reply.tool_uses if exchange.reply else ()
+    asked = _is_an_answer(exchange) and calls_tools(exchange)
+    return asked and any(isinstance(use.input, dict) for use in uses)
+
+
+def _is_an_answer(exchange: Exchange) -> bool:
+    """Whether a model said it: a refusal for size may be dressed as a message, with calls even."""
+    return exchange.succeeded and not exchange.too_large
+
+
+def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
+    """Whether the turn had so many calls, requests or pauses that any agent may end it."""
+    stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
+    most = max(len(turn.asks), len(stops) + 1)
+    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(turn, n)
+
+
+def _is_dear(turn: Turn, n: int) -> bool:
+    """Whether the turn has cost or lasted so much before event `n` that its budget may be spent."""
+    asked = [e for e in turn.exchanges if e.n < n]
+    answers = [e.answered for e in asked if e.answered is not None]
+    tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
+    lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
+        (e.called.at_ms for e in asked), default=0
+    )
+    return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
+
+
+def _may_be_unread(exchange: Exchange) -> bool:
+    """Whether an answer failed, or may have been more than the agent's SDK could read."""
+    return not exchange.succeeded or exchange.is_bent_by("http")
+
+
+def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iterator[Finding]:
+    """A stop for which the turn itself gives no reason: a bound, an unread answer, a repetition."""
+    rule, n, text = stop
+    if _is_at_its_bound(turn, n, repeats):
+        return
+    if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
+        return
+    if not _repeats_before(trace, turn, n, repeats):
+        yield Finding(f"no_false_stop.{rule}", text, (n,))
 
 
 def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
@@ -131,117 +240,3 @@ def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
 def _is_cut_off(exchange: Exchange) -> bool:
     """Whether an answer with calls ended before it could ask for them to be run."""
     return bool(exchange.reply and exchange.reply.tool_uses) and not calls_tools(exchange)
-
-
-_Stop: TypeAlias = tuple[str, int, str]
-"""Where an agent may have stopped a turn: rule, event, and text."""
-
-MAX_BOUND = 50
-"""From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
-
-
-MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
-"""A turn that has cost so much, or lasted so long, any agent may end for its budget's sake."""
-
-
-@needs("model", "tool", told_by="run")
-@excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
-def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | Case]:
-    """A turn that makes progress is not stopped: nothing was equal `repeats` times before.
-
-    `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
-    no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
-    kill, a failed answer of the model, a write that the store refused, and anything that repeats
-    excuse the stop, and so does a turn that has cost a million tokens or lasted four hours, for
-    then its budget may be spent. Source: invariant 12.
-    """
-    trace = history.trace
-    for turn in trace.turns.values():
-        if stops := _stops(trace, turn):
-            first = stops[0]  # what excuses the first stop excuses the later ones as well
-            yield Case("stop", _without_reason(trace, turn, first, repeats), turn, first[1])
-
-
-def _stops(trace: Trace, turn: Turn) -> list[_Stop]:
-    """Where the agent may have stopped the turn, in order: rule, event and text."""
-    found = [
-        ("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats")
-        for a in turn.asks
-        if a.refused and _is_valid(trace, a)
-    ]
-    offered = False
-    for exchange in turn.main:
-        if offered and not exchange.request.tools_offered:
-            text = f"{exchange.called.key} no longer offers tools although nothing repeats"
-            found.append(("withdrawn", exchange.n, text))
-        offered = exchange.request.tools_offered
-    found += [("ended", n, "the turn ends in the middle of a tool call") for n in _endings(turn)]
-    return sorted(found, key=lambda stop: stop[1])
-
-
-def _is_valid(trace: Trace, ask: Ask) -> bool:
-    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
-    an id that no other call of the answer has."""
-    if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
-        return False
-    uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
-    if sum(use.id == ask.use.id for use in uses) > 1:
-        return False
-    required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
-    given = ask.use.input if isinstance(ask.use.input, dict) else None
-    return calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
-
-
-def _endings(turn: Turn) -> Iterator[int]:
-    """The finals before which the last answer asked for a tool, and no tool had just failed."""
-    for ending in turn.endings:
-        before = [e for e in turn.main if e.n < ending.n]
-        runs = [e for e in turn.executions if e.n < ending.n]
-        if before and _could_run(before[-1]) and not (runs and runs[-1].failed):
-            yield ending.n
-
-
-def _could_run(exchange: Exchange) -> bool:
-    """Whether a whole answer asks for a tool, with arguments that are an object."""
-    uses = exchange.reply.tool_uses if exchange.reply else ()
-    asked = _is_an_answer(exchange) and calls_tools(exchange)
-    return asked and any(isinstance(use.input, dict) for use in uses)
-
-
-def _is_an_answer(exchange: Exchange) -> bool:
-    """Whether a model said it: a refusal for size may be dressed as a message, with calls even."""
-    return exchange.succeeded and not exchange.too_large
-
-
-def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
-    """Whether the turn had so many calls, requests or pauses that any agent may end it."""
-    stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
-    most = max(len(turn.asks), len(stops) + 1)
-    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(turn, n)
-
-
-def _is_dear(turn: Turn, n: int) -> bool:
-    """Whether the turn has cost or lasted so much before event `n` that its budget may be spent."""
-    asked = [e for e in turn.exchanges if e.n < n]
-    answers = [e.answered for e in asked if e.answered is not None]
-    tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
-    lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
-        (e.called.at_ms for e in asked), default=0
-    )
-    return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
-
-
-def _may_be_unread(exchange: Exchange) -> bool:
-    """Whether an answer failed, or may have been more than the agent's SDK could read."""
-    return not exchange.succeeded or exchange.is_bent_by("http")
-
-
-def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iterator[Finding]:
-    """A stop for which the turn itself gives no reason: a bound, an unread answer, a repetition."""
-    rule, n, text = stop
-    if _is_at_its_bound(turn, n, repeats):
-        return
-    if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
-        return
-    if not _repeats_before(trace, turn, n, repeats):
-        yield Finding(f"no_false_stop.{rule}", text, (n,))

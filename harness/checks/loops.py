@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from harness.checks.declarations import counted_anew, needs
-from harness.checks.evidence.answers import is_empty
+from harness.checks.evidence.model_answers import is_empty
 from harness.checks.evidence.tool_steps import PERIODS, sequence, steps
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Ask, Execution, answer_failed, answer_text

@@ -27,9 +27,9 @@ from harness.checks.evidence.excuses import (
     Case,
     holds_for,
 )
-from harness.checks.evidence.kills import is_killed_between
 from harness.checks.evidence.message_lists import squeeze
 from harness.checks.evidence.outcomes import claimed, wrong
+from harness.checks.evidence.restarts import is_killed_between
 from harness.checks.evidence.stored_rows import inbound_rows
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.history import History

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import WINDOW_RULES, asked_ms, is_our_own
 from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, holds_for
+from harness.checks.evidence.model_answers import WINDOW_RULES, asked_ms, is_our_own
 from harness.checks.evidence.outcomes import claimed, wrong
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import Execution
@@ -164,6 +164,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         last_n = faults.last(turn)
         if last_n > state.since_n:
             state.since_n, state.left = last_n, messages
+        # A fault or a kill in the turn starts the count of messages anew.
         if last_n >= turn.delivery.n or turn.begun_n or turn.interrupted_n:
             state.left = messages
         elif state.left and _counts(trace, turn):

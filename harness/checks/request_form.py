@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import WINDOW_RULES
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
 from harness.checks.evidence.message_lists import first_seen
+from harness.checks.evidence.model_answers import WINDOW_RULES
 from harness.checks.evidence.stored_rows import finished_turns, is_user_text
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.declarations import counted_anew, needs
-from harness.checks.evidence.answers import (
+from harness.checks.evidence.model_answers import (
     TRUNCATED_STOPS,
     asked_ms,
     fails_for_good,
     failure_words,
     is_our_own,
 )
-from harness.checks.evidence.kills import may_begin_again
+from harness.checks.evidence.restarts import may_begin_again
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.step_records import Sent
@@ -211,6 +211,7 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
         tries = _Tries({"truncated": truncated, "empty": empty})
         for exchange in turn.exchanges:
             earlier = tries.failed.get(exchange.content)
+            # The excuse ends the count of this request, so no filter can apply it.
             if earlier is not None and may_begin_again(history.trace, turn, earlier, exchange):
                 tries.forget(exchange)
             elif earlier is not None and not exchange.called.sdk_retry:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import WINDOW_RULES
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
 from harness.checks.evidence.message_lists import says, squeeze
+from harness.checks.evidence.model_answers import WINDOW_RULES
 from harness.checks.evidence.stored_rows import (
     finished_turns,
     inbound_rows,
@@ -108,6 +108,7 @@ def _first_main(trace: Trace, start: Started, end_n: int) -> Exchange | None:
 
 
 def _may_be_less(trace: Trace, first: Exchange) -> bool:
+    # A row has no session, so a compaction of any session excuses, which no other check asks.
     compacted = any(c.n < first.n for c in trace.compactions)
     over = (e for e in trace.exchanges if e.n <= first.n)
     return compacted or any(WINDOW_RULES.intersection(e.called.refused) for e in over)

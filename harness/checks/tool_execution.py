@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import needs
-from harness.checks.evidence.answers import is_empty, plain
+from harness.checks.evidence.model_answers import is_empty, plain
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
@@ -41,6 +41,7 @@ def args_complete(history: History) -> Iterator[Finding]:
     recorded = trace.world == "recording"
     for execution in trace.executions:
         ask = execution.ask
+        # A recording does not tell a call that failed from one that never ran.
         if ask is None or (recorded and (execution.failed or execution.answered is None)):
             continue
         for rule, text in _broken(trace, execution, ask, recorded):

@@ -3,7 +3,7 @@
 Time is that of the events. Between two events of a turn some time is explained: what an answer took
 to say, as long as it said something; a pause that the provider asked for; a tool at work; the sleep
 of the machine. What is left is silence. Sub-agents count with the turn that made
-them (`sub_agents`), for an agent that waits for one sees it work.
+them (`session_families`), for an agent that waits for one sees it work.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.answers import asked_ms
 from harness.checks.evidence.excuses import REDELIVERY, Case
-from harness.checks.evidence.sub_agents import TurnName, children, root_turn
+from harness.checks.evidence.model_answers import asked_ms
+from harness.checks.evidence.session_families import TurnName, children, root_turn
 from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History

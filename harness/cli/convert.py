@@ -27,7 +27,7 @@ def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> 
     one exchange as JSON, or the compact form. What is written is read back first: a format that
     cannot say all of it is an error, and no file.
     """
-    from harness.cassettes.convert import convert
+    from harness.cassettes.conversion import convert
     from harness.cli import terminal
     from harness.report.json_lines import line
 

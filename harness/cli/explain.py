@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -76,7 +75,7 @@ def _fault(fault: Fault) -> str:
     settings = [f"{name}={default!r}" for name, default in fault.defaults.items()]
     parts = [
         f"{fault.kind}  (fault, bends the {fault.stage})",
-        inspect.getdoc(fault.function) or "",
+        fault.text,
         f"Strikes on: {', '.join(fault.seams)}. Settings: {', '.join(settings) or 'none'}.",
     ]
     if fault.wires:

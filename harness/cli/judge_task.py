@@ -62,10 +62,11 @@ TaskChunk = tuple[JudgeTask, ...]
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
     from harness.checks.check_registry import names
-    from harness.recordings.read import FORMATS
+    from harness.core.values.loaded_plugins import unknown_name
+    from harness.recordings.recognition import AUTO, formats
 
-    if kind not in (known := {"auto", *FORMATS}):
-        raise InputError(f"no such format; {nearest(kind, known)}", f"--format {kind}")
+    if kind not in (known := {AUTO, *formats()}):
+        raise InputError(f"no such format; {unknown_name(kind, known)}", f"--format {kind}")
     if check is not None and check not in names():
         raise InputError(f"no such check; {nearest(check, names())}", f"--check {check}")
 
@@ -172,14 +173,14 @@ def _judge(task: JudgeTask) -> JudgedFile:
 
 def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTranscript]:
     from harness.core.history.events import Started
-    from harness.recordings.as_history import as_history
-    from harness.recordings.counts import counts
+    from harness.recordings.transcript_counts import counts
+    from harness.recordings.transcript_history import to_history
 
     if recording.history is not None:
         started = (e for e in recording.history.events if isinstance(e, Started))
         yield _transcript(task, next((e.run for e in started), ""), recording.history, {})
     for transcript in recording.transcripts:
-        yield _transcript(task, transcript.name, as_history(transcript), counts(transcript))
+        yield _transcript(task, transcript.name, to_history(transcript), counts(transcript))
 
 
 def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:

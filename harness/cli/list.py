@@ -83,13 +83,13 @@ def faults(_: Path | None = None) -> Iterator[Row]:
         yield {
             "name": fault.kind,
             "code": list(fault.codes),
-            "layer": fault.kind.partition(".")[0],
+            "layer": fault.layer,
             "stage": fault.stage,
             "on": list(fault.seams),
             "wires": list(fault.wires),
             "knobs": {name: repr(default) for name, default in fault.defaults.items()},
             "source": sources(fault.codes),
-            "title": first_line(fault.function),
+            "title": fault.text.partition("\n")[0],
         }
 
 
@@ -117,9 +117,9 @@ def targets(_: Path | None = None) -> Iterator[Row]:
 
 def formats(_: Path | None = None) -> Iterator[Row]:
     """The formats of recordings that `judge` reads."""
-    from harness.recordings.read import FORMATS
+    from harness.recordings.recognition import formats as known
 
-    for name, kind in FORMATS.items():
+    for name, kind in known().items():
         yield {"name": name, "title": kind.title}
 
 

@@ -75,7 +75,7 @@ def command(
     The key for the model comes from ANTHROPIC_API_KEY or OPENAI_API_KEY; the target gets a dummy.
     """
     from harness.cassettes.recorder import Recorder
-    from harness.cassettes.scan import secrets_of
+    from harness.cassettes.secret_scan import secrets_of
     from harness.runner.cassette_model import record_run
     from harness.targets.spec import resolve
     from harness.transports.upstream import providers

@@ -19,11 +19,11 @@ from harness.cli.options import plugin_flags
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings.importing.fidelity import Fidelity
-from harness.recordings.importing.story import Story
+from harness.recordings.importing.timeline import Timeline
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
-    from harness.recordings.importing.fidelity import Account
+    from harness.recordings.importing.fidelity import GapLog
     from harness.recordings.transcripts import Recording, Transcript
 
 _T = TypeVar("_T")
@@ -85,7 +85,7 @@ class _Read(msgspec.Struct, frozen=True, kw_only=True):
 
     format: str
     transcript: str
-    story: Story
+    story: Timeline
     findings: tuple[str, ...]
     numbers: tuple[int, ...] = ()
 
@@ -95,18 +95,18 @@ def import_file(asked: ImportRequest) -> ScenarioImport:
 
     Raises InputError for a recording that cannot be read or played, and for files that are there.
     """
-    from harness.cassettes.atomic import write_atomically
-    from harness.cassettes.redact import mask_value
+    from harness.cassettes.redaction import mask_value
+    from harness.files.regular_file import write_atomically
     from harness.files.scenario_text import scenario_text
-    from harness.recordings.importing.fidelity import Account
-    from harness.recordings.importing.scenario import imported
+    from harness.recordings.importing.fidelity import GapLog
+    from harness.recordings.importing.scenario_document import import_timeline
 
     scenario = asked.out / "scenarios" / f"{asked.name}.yaml"
-    account = Account()
+    account = GapLog()
     read = _read(asked, account)
     made = _placed(
         asked.file,
-        lambda: imported(
+        lambda: import_timeline(
             read.story,
             name=asked.name,
             title=f"Imported from {asked.file.name}",
@@ -139,10 +139,10 @@ def _digest(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()[:DIGEST_DIGITS]
 
 
-def _read(asked: ImportRequest, account: Account) -> _Read:
+def _read(asked: ImportRequest, account: GapLog) -> _Read:
     """The recording, told. Raises InputError for one that cannot be read."""
     from harness.files.recording_file import read_any_recording
-    from harness.recordings.importing import retold
+    from harness.recordings.importing import timeline
 
     recording = read_any_recording(asked.file, asked.kind)
     if recording.history is None:
@@ -151,23 +151,23 @@ def _read(asked: ImportRequest, account: Account) -> _Read:
     return _Read(
         format=recording.format,
         transcript=next((start.run for start in history.trace.starts), ""),
-        story=_placed(asked.file, lambda: retold.story(history)),
+        story=_placed(asked.file, lambda: timeline.timeline_of_history(history)),
         findings=_codes(history),
     )
 
 
-def _read_transcript(recording: Recording, asked: ImportRequest, account: Account) -> _Read:
-    from harness.recordings.as_history import as_history
-    from harness.recordings.importing import fidelity, told
+def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog) -> _Read:
+    from harness.recordings.importing import fidelity, transcript_timeline
+    from harness.recordings.transcript_history import to_history
 
-    chosen = told.choose(recording.transcripts, asked.transcript)
-    links = told.chain(recording.transcripts, chosen)
+    chosen = transcript_timeline.choose_transcript(recording.transcripts, asked.transcript)
+    links = transcript_timeline.leading_exchanges(recording.transcripts, chosen)
     account.note(fidelity.OTHERS, len(recording.transcripts) - len(links))
     return _Read(
         format=recording.format,
         transcript=chosen.name,
-        story=told.story(chosen, links, account),
-        findings=_codes(as_history(chosen)),
+        story=transcript_timeline.timeline_of_transcript(chosen, links, account),
+        findings=_codes(to_history(chosen)),
         numbers=tuple(_numbers(links)),
     )
 
@@ -221,8 +221,8 @@ def _check(text: str, path: Path) -> None:
 
 def _cassette(asked: ImportRequest, read: _Read) -> tuple[Path, bytes] | None:
     """The exchanges that led to the transcript as a cassette; None where no bytes are recorded."""
-    from harness.cassettes.excerpt import excerpt
-    from harness.cassettes.read import read_cassette
+    from harness.cassettes.cassette_file import read_cassette
+    from harness.cassettes.recorder import excerpt
 
     if not read.numbers:
         return None

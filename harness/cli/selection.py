@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.files import find_scenarios, load_scenarios
-from harness.files.overlay import laid_over, load_overlay
+from harness.files.scenario_file import load_overlay, with_overlay
 from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
@@ -86,7 +86,7 @@ def overlaid(
     if overlay is None:
         return planned
     faults = load_overlay(overlay)
-    return [(path, laid_over(scenario, faults, str(overlay))) for path, scenario in planned]
+    return [(path, with_overlay(scenario, faults, str(overlay))) for path, scenario in planned]
 
 
 def check_files(planned: list[tuple[str, Scenario]]) -> None:
@@ -142,9 +142,9 @@ def _leads_out(path: Path, folder: Path) -> bool:
 
 def _is_cassette(path: Path, *, named: bool = False) -> bool:
     """Whether a file is one; InputError for one that cannot be read, or was `named` in vain."""
-    from harness.cassettes.read import is_cassette
+    from harness.cassettes.cassette_file import is_cassette
     from harness.files.regular_file import head_of, whole
-    from harness.recordings.documents import UTF16, is_json
+    from harness.recordings.json_documents import UTF16, is_json
 
     head = head_of(path)
     is_wide = head.startswith(UTF16)
@@ -167,10 +167,10 @@ def _is_cassette(path: Path, *, named: bool = False) -> bool:
 
 def _refuse_recording(path: Path, data: bytes) -> None:
     """Raise InputError for a recording that can be imported, and is no cassette."""
-    from harness.recordings.read import FORMATS, format_of
+    from harness.recordings.recognition import format_named, format_of
 
     try:
-        title = FORMATS[format_of(data)].title
+        title = format_named(format_of(data)).title
     except InputError:
         return
     what = f"a recording ({title}): `harness import` makes a scenario of it"
@@ -182,8 +182,8 @@ def scenarios_of_cassette(path: Path, root: Path) -> Iterator[Scenario]:
 
     Raises InputError, naming the file, for one that cannot be played.
     """
-    from harness.cassettes.replay import indexes
-    from harness.cassettes.scenario import kebab, scenario_of_cassette
+    from harness.cassettes.cassette_player import indexes
+    from harness.cassettes.cassette_scenario import kebab, scenario_of_cassette
 
     below = path.relative_to(root) if path != root else Path(path.name)
     name = kebab("-".join((*below.parts[:-1], below.name.partition(".")[0])))

@@ -63,15 +63,20 @@ def _made_of(history: History, start: Started) -> Scenario:
     """A scenario that says what was said in a run; its checks and limits are the run's."""
     from harness.cli import terminal
     from harness.files.scenario_text import scenario_text
-    from harness.recordings.importing import retold
-    from harness.recordings.importing.fidelity import Account
-    from harness.recordings.importing.scenario import imported
+    from harness.recordings.importing.fidelity import GapLog
+    from harness.recordings.importing.scenario_document import import_timeline
+    from harness.recordings.importing.timeline import timeline_of_history
 
     name = kebab(start.scenario) or "run"
-    made = imported(
-        retold.story(history), name=name, title=f"Made of the run {start.run}", source=[], fired=[],
-        at=None, account=Account(),
-    )  # fmt: skip
+    made = import_timeline(
+        timeline_of_history(history),
+        name=name,
+        title=f"Made of the run {start.run}",
+        source=[],
+        fired=[],
+        at=None,
+        account=GapLog(),
+    )
     terminal.note(f"no ./scenarios with the run {start.run!r}: a scenario is made of its history")
     for line in made.fidelity.lines():
         terminal.note(f"  {line}")

@@ -11,13 +11,14 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import connection, resource_tracker
 from typing import Any, TypeVar
 
 from harness.engines import ATTEMPTS, STOP_S
 from harness.engines.worker import serve
+from harness.plugins import loaded_modules
 
 ResultT = TypeVar("ResultT")
 
@@ -54,10 +55,10 @@ class _Lease:
 class _Worker:
     """A process, our end of its pipe, and what it works on."""
 
-    def __init__(self, context: Any, work: Callable[[Any], Any]) -> None:
+    def __init__(self, context: Any, work: Callable[[Any], Any], plugins: Sequence[str]) -> None:
         self.pipe, theirs = context.Pipe()
         self.lease: _Lease | None = None
-        self.process = context.Process(target=serve, args=(theirs, work), daemon=False)
+        self.process = context.Process(target=serve, args=(theirs, work, plugins))
         resource_tracker.ensure_running()  # it changes the mask as it starts
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -72,6 +73,7 @@ class _Pool:
 
     def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
         self._context, self._work = multiprocessing.get_context("spawn"), work
+        self._plugins = loaded_modules()
         self._most = workers
         self._workers: list[_Worker] = []
 
@@ -84,7 +86,7 @@ class _Pool:
         """Lease a task to a worker. One that is dead by now is noticed when it is waited for."""
         worker = next((w for w in self._workers if w.lease is None), None)
         if worker is None:
-            worker = _Worker(self._context, self._work)
+            worker = _Worker(self._context, self._work, self._plugins)
             self._workers.append(worker)
         worker.lease = lease
         with suppress(BrokenPipeError, ConnectionResetError):

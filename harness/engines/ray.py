@@ -13,11 +13,12 @@ import logging
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from harness.core.values.errors import InputError
 from harness.engines import ATTEMPTS, STOP_S
+from harness.plugins import load_plugins, loaded_modules
 
 ResultT = TypeVar("ResultT")
 
@@ -68,7 +69,7 @@ class Ray:
                     task = source()
                     if task is None:
                         break
-                    under_way.append(remote.remote(os.getcwd(), work, task))
+                    under_way.append(remote.remote(os.getcwd(), loaded_modules(), work, task))
                     leases.append((task, under_way[-1]))
                 if not leases:
                     return
@@ -100,8 +101,10 @@ class Ray:
             self._ray.wait(references, num_returns=len(references), timeout=STOP_S)
 
 
-def _in_folder(folder: str, work: Callable[[Any], ResultT], task: Any) -> ResultT:
-    """Do a task in a folder; with a `working_dir` in that one, if the other is not here."""
+def _in_folder(
+    folder: str, plugins: Sequence[str], work: Callable[[Any], ResultT], task: Any
+) -> ResultT:
+    """Do a task in a folder; on a node without it, in the cluster's `working_dir`."""
     try:
         os.chdir(folder)
     except OSError as error:
@@ -111,4 +114,5 @@ def _in_folder(folder: str, work: Callable[[Any], ResultT], task: Any) -> Result
             node = socket.gethostname()
             what = f"the node {node} cannot work in {folder}: {error.strerror}"
             raise InputError(what, "--engine ray") from None
+    load_plugins(*plugins)
     return work(task)

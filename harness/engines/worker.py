@@ -15,13 +15,14 @@ import os
 import pickle
 import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, NoReturn
 
 from harness.core.values.errors import HarnessError
+from harness.plugins import load_plugins
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
 
@@ -39,25 +40,25 @@ class _Interrupt:
             raise KeyboardInterrupt
 
 
-def serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
-    """Answer each task with (result, error)."""
+def serve(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str] = ()) -> None:
+    """Answer each task with (result, error). `plugins` are the modules that this process loads."""
     interrupt = _Interrupt()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         try:
             _listen(interrupt)
-            _answer(pipe, work)
+            _answer(pipe, work, plugins)
         finally:
             interrupt.has_come = True
 
 
-def _answer(pipe: Connection, work: Callable[[Any], Any]) -> NoReturn:
+def _answer(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str]) -> NoReturn:
     """Task after task. What the first one has left, all modules among it, stays to the end, so the
     garbage collector need not look there again."""
-    pipe.send_bytes(_done(work, pipe.recv()))
+    pipe.send_bytes(_done(work, plugins, pipe.recv()))
     gc.collect()
     gc.freeze()
     while True:
-        pipe.send_bytes(_done(work, pipe.recv()))
+        pipe.send_bytes(_done(work, plugins, pipe.recv()))
 
 
 def _listen(interrupt: _Interrupt) -> None:
@@ -79,8 +80,9 @@ def _be_told_of_the_end_of(pipe: int) -> None:
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def _done(work: Callable[[Any], Any], task: Any) -> bytes:
+def _done(work: Callable[[Any], Any], plugins: Sequence[str], task: Any) -> bytes:
     try:
+        load_plugins(*plugins)
         return pickle.dumps((work(task), None))
     except Exception as error:
         return _failed(error)

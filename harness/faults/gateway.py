@@ -74,7 +74,7 @@ def repeated_by_the_user(moment: Moment, plan: Plan) -> Plan:
 
 
 def overtaken(moment: Moment, plan: Plan) -> Plan:
-    """The message that is _due was written before the last one, and overtaken by it on the way."""
+    """The message that is due was written before the last one, and overtaken by it on the way."""
     last, inbound = _former(moment), _due(plan)
     if last is None or inbound is None or inbound.at_ms < last.at_ms:
         return plan
@@ -126,7 +126,7 @@ def attachment_of_wrong_type(moment: Moment, plan: Plan) -> Plan:
 
 
 def session_key_collides(moment: Moment, plan: Plan, *, session: SessionName = "elsewhere") -> Plan:
-    """The message that is _due comes under the key of another session."""
+    """The message that is due comes under the key of another session."""
     return _changed(plan, session=session)
 
 
@@ -211,7 +211,7 @@ def _due(plan: Plan) -> Inbound | None:
 
 
 def _delivering(moment: Moment, plan: Plan, inbound: Inbound | None) -> Plan:
-    """The plan with another message in the place of the one that is _due; as it is without one."""
+    """The plan with another message in the place of the one that is due; as it is without one."""
     if inbound is None or _is_poll(moment):
         return plan
     inbound = msgspec.structs.replace(inbound, at_ms=moment.call.at_ms)
@@ -219,7 +219,7 @@ def _delivering(moment: Moment, plan: Plan, inbound: Inbound | None) -> Plan:
 
 
 def _changed(plan: Plan, **fields: object) -> Plan:
-    """The plan with the message that is _due made another; as it is at the inbox's end."""
+    """The plan with the message that is due made another; as it is at the inbox's end."""
     inbound = _due(plan)
     if inbound is None or inbound.kind != "message":
         return plan

@@ -1,8 +1,8 @@
-"""Files become values here: scenario files, with the line of every mistake.
+"""Files as values: scenarios, overlays and recordings, errors with file and line.
 
-Only this room knows YAML. `yaml_text` turns text into plain values by the YAML 1.2 core schema
-(`no`, `on` and `12:30` are strings) and remembers lines; `scenario_file` merges variants and
-decodes strictly; nothing in a file can run code.
+`yaml_text` reads YAML by its 1.2 core schema (`no`, `on` and `12:30` are strings) and remembers
+lines. `scenario_file` merges variants and decodes strictly; `mistakes` puts errors into words.
+`scenario_text` writes scenario files. Nothing in a file can run code.
 """
 
 from harness.files.scenario_file import find_scenarios, load_scenarios

@@ -14,8 +14,8 @@ from typing import IO
 
 from harness.core.values.errors import InputError
 from harness.files.regular_file import HEAD_BYTES, MAX_BYTES, opened
-from harness.recordings import read
-from harness.recordings.lines import MAX_LINE_BYTES
+from harness.recordings import recognition
+from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
 
 
@@ -45,16 +45,16 @@ def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
     head += file.readline(MAX_LINE_BYTES) if not head.endswith(b"\n") else b""
     file.seek(0)
     try:
-        format = read.line_format(head, kind)
+        format = recognition.line_format(head, kind)
     except InputError as error:
         raise InputError(error.what, ": ".join(filter(None, (str(path), error.place)))) from None
     if format:
-        return read.read_lines(_lines(file), str(path), format)
+        return recognition.read_lines(_lines(file), str(path), format)
     if os.fstat(file.fileno()).st_size > MAX_BYTES:
         long = b"\n" not in head and len(head) > MAX_LINE_BYTES
         what = "line 1 is longer than 64 MB" if long else "larger than 256 MB, and no JSON Lines"
         raise InputError(what, str(path))
-    return read.read(file.read(MAX_BYTES), str(path), kind)
+    return recognition.read(file.read(MAX_BYTES), str(path), kind)
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:

@@ -1,12 +1,13 @@
-"""Files of the user, read with bounded memory.
+"""Files of the user: read with bounded memory, written whole or not at all.
 
-Only regular files are read: a pipe or a device may never end, and to open one may take for ever.
+Only regular files are read: a pipe or a device may never end, and opening one may block.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,3 +48,23 @@ def whole(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
     if not is_small or len(data) > most_bytes:
         raise InputError(f"larger than {most_bytes} bytes", str(path))
     return data
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or as it was; raises InputError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", str(path)) from None
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", str(path)) from None
+    finally:
+        Path(name).unlink(missing_ok=True)

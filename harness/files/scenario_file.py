@@ -1,8 +1,12 @@
-"""A scenario file becomes scenarios: one for each variant, wire, and streamed or not.
+"""Scenario files and overlays: YAML files as scenarios and faults, with the line of every mistake.
 
-The file has short forms that a reader likes and a schema does not (`inbox: hello`, `stream: both`,
-a list of checks); they are made long here, then each variant is merged into the baseline (deep; a
-list replaces a list) and decoded strictly. Mistakes come back with file, line and key.
+A scenario file gives one scenario for each variant and wire, streamed or not. It has short forms
+that a reader likes and a schema does not (`inbox: hello`, `stream: both`, a list of checks). They
+are made long here; then each variant is merged into the baseline (deep; a list replaces a list) and
+decoded strictly.
+
+An overlay has the one key `faults`, as in a scenario. Its faults come after the scenario's own, in
+order. What it names is looked up before anything runs, for every scenario that it is laid over.
 """
 
 from __future__ import annotations
@@ -16,10 +20,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from harness.core.scenario.scenario import Scenario, ToolScript
+from harness.core.scenario.scenario import FaultSpec, Scenario, ToolScript
 from harness.core.values.errors import InputError, nearest
-from harness.files.mistakes import explain
-from harness.files.names import mistakes_in
+from harness.files.mistakes import explain, mistakes_in
 from harness.files.regular_file import HEAD_BYTES, opened, whole
 from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
 
@@ -211,3 +214,38 @@ class SourceFile:
         for part in (long, settings):
             self.lines.put(part, self.lines.of(fault))
         return long
+
+
+def load_overlay(path: Path) -> tuple[FaultSpec, ...]:
+    """The faults of an overlay file.
+
+    Raises InputError `FILE:LINE: …` for whatever is wrong with it, wrong names apart.
+    """
+    source = read_source(path)
+    root: Any = source.root
+    if not isinstance(root, dict) or not isinstance(root.get("faults"), list):
+        raise source.fail("an overlay is a mapping with a list of `faults`", root)
+    for key in root:
+        if key != "faults":
+            raise source.fail(f"key `{key}`: unknown; {nearest(key, ['faults'])}", root, key)
+    long = {"faults": source.long_faults(root)}
+    source.lines.put(long, source.lines.of(root))
+    return tuple(
+        source.convert(fault, FaultSpec, long, ["faults", place])
+        for place, fault in enumerate(long["faults"])
+    )
+
+
+def with_overlay(scenario: Scenario, overlay: tuple[FaultSpec, ...], place: str) -> Scenario:
+    """The scenario with the overlay's faults behind its own, marked as one that has them.
+
+    Its own faults are not owed any more: an overlay's may strike in their place.
+
+    Raises InputError for a fault that there is not, or that this scenario has nothing for; `place`
+    is the overlay's file.
+    """
+    own = tuple(msgspec.structs.replace(fault, must_fire=False) for fault in scenario.faults)
+    laid = msgspec.structs.replace(scenario, faults=(*own, *overlay), overlaid=True)
+    for mistake in mistakes_in(laid):
+        raise InputError(f"{mistake.what} (over {scenario.run_name})", place)
+    return laid

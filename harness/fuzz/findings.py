@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.cassettes.atomic import write_atomically
 from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.files import load_scenarios
+from harness.files.regular_file import write_atomically
 from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
 from harness.fuzz.example import HUNG, RawFinding, draw, genuine, options_of, run_of, silence

@@ -1,6 +1,99 @@
-"""Incidents: recordings made by other programs, read as values that the checks understand.
+"""Recordings of other programs, read as values that the checks understand. A public module.
 
-`read` is the face: bytes in, transcripts out, with what was refused and why. `counts` counts over
-a transcript, `as_history` turns one into a history, so that one set of checks judges live runs and
-old recordings alike. Nothing here opens a file.
+A format is a function that takes the bytes of a file, or its lines, and returns a `Recording`:
+
+    from harness import InputError, Message, Text
+    from harness.recordings import Recording, Transcript
+
+    def talk_log(document: bytes) -> Recording | None:
+        '''Logs of the talk agent.'''
+        if not document.startswith(b"TALK 1\\n"):
+            return None
+        texts = document.decode("utf-8", "replace").splitlines()[1:]
+        if not texts:
+            raise InputError("the log is empty", "line 2")
+        said = zip(("user", "assistant") * len(texts), texts)
+        messages = tuple(Message(role, (Text(text),)) for role, text in said)
+        return Recording((Transcript(name="talk", messages=messages),))
+
+- The first parameter is named `document` (the bytes of the whole file) or `lines` (an iterable of
+  lines, each with its line feed, of a file of any size). A plug-in's function is recognised by it.
+- It returns None for a file of another format, and raises `InputError` with a reason and a place
+  for a file of this format that it cannot read.
+- `@recognised_by(test)` gives it a test of bytes: then it is called only where the test says yes.
+- The first line of the docstring is the title in `harness list formats`.
+
+`read` gives the recording that bytes hold. `to_history` turns a transcript into a history, so that
+one set of checks judges live runs and recordings alike. Nothing here opens a file.
 """
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.recordings.recognition import format_named as format_named
+    from harness.recordings.recognition import format_of as format_of
+    from harness.recordings.recognition import formats as formats
+    from harness.recordings.recognition import read as read
+    from harness.recordings.recording_format import Format as Format
+    from harness.recordings.recording_format import format_from as format_from
+    from harness.recordings.recording_format import parts_of as parts_of
+    from harness.recordings.recording_format import recognised_by as recognised_by
+    from harness.recordings.session_log import Notes as Notes
+    from harness.recordings.session_log import entries as entries
+    from harness.recordings.transcript_counts import counts as counts
+    from harness.recordings.transcript_history import to_history as to_history
+    from harness.recordings.transcripts import Recording as Recording
+    from harness.recordings.transcripts import Refusal as Refusal
+    from harness.recordings.transcripts import Transcript as Transcript
+
+_HOMES = {
+    "Format": "recording_format",
+    "Notes": "session_log",
+    "Recording": "transcripts",
+    "Refusal": "transcripts",
+    "Transcript": "transcripts",
+    "counts": "transcript_counts",
+    "entries": "session_log",
+    "format_from": "recording_format",
+    "format_named": "recognition",
+    "format_of": "recognition",
+    "formats": "recognition",
+    "parts_of": "recording_format",
+    "read": "recognition",
+    "recognised_by": "recording_format",
+    "to_history": "transcript_history",
+}
+
+__all__ = [
+    "Format",
+    "Notes",
+    "Recording",
+    "Refusal",
+    "Transcript",
+    "counts",
+    "entries",
+    "format_from",
+    "format_named",
+    "format_of",
+    "formats",
+    "parts_of",
+    "read",
+    "recognised_by",
+    "to_history",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its home, once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -47,7 +47,7 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     comma: str = ","
 
 
-def kept(body: bytes) -> Body:
+def whole_body(body: bytes) -> Body:
     """A body as it is kept whole."""
     try:
         text = body.decode()
@@ -70,7 +70,7 @@ def _is_one_line_of_json(body: bytes) -> bool:
     return bool(body)
 
 
-def plain(body: Body) -> bytes:
+def body_bytes_of(body: Body) -> bytes:
     """The bytes of a body that was kept whole; raises InputError."""
     if json := bytes(body.json):
         return json
@@ -113,7 +113,7 @@ def _is_marked(frame: bytes, name: str) -> bool:
         return False
 
 
-class Framed:
+class RequestFramer:
     """Takes the requests of a file apart, one after the other, and knows what has been written.
 
     Which earlier request goes furthest along with a new one is found in a tree of digests: an
@@ -131,7 +131,7 @@ class Framed:
         self.new_messages, self.new_frames = [], []
         found = parts(body)
         if found is None:
-            return kept(body)
+            return whole_body(body)
         names = [_digest(item) for item in found.items]
         for name, item in zip(names, found.items, strict=True):
             self._note("message", self.new_messages, name, item)
@@ -163,7 +163,7 @@ def _digest(value: bytes) -> str:
     return hashlib.sha256(value).hexdigest()[:_DIGEST_LETTERS]
 
 
-def framed(
+def unframed(
     body: Body,
     number: int,
     messages: dict[str, bytes],
@@ -175,7 +175,7 @@ def framed(
     Raises InputError when it names what does not stand before it.
     """
     if not body.frame:
-        return plain(body)
+        return body_bytes_of(body)
     if body.after and body.after not in histories:
         raise InputError(f"goes on from exchange {body.after}, which is not before it")
     names = histories[number] = histories.get(body.after, [])[: body.keep] + body.add

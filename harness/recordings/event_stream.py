@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import decode
-from harness.recordings.bodies import Unreadable
+from harness.recordings.http_interaction import Unreadable
 
 _PRELUDE = struct.Struct(">III")
 _CRC = struct.Struct(">I")

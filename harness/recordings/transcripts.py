@@ -1,19 +1,31 @@
-"""Transcripts: what every reader gives, whatever it read.
+"""Transcripts: what every format gives, whatever it read.
 
 A transcript is one list of messages: a whole session of a log, or one recorded exchange (the
 request's messages and the answer's). Nothing is repaired on the way: a recording may be invalid,
-and saying so is what it is read for.
+and it is read to say so.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from collections.abc import Iterator
 
 import msgspec
 
 from harness.core.history.history import History
-from harness.core.values.messages import Message, Opaque, ToolSpec, side, user
+from harness.core.values.messages import (
+    Json,
+    Message,
+    Opaque,
+    Text,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+    side,
+    user,
+)
 from harness.core.values.plans import ApiError
 
 SERVER_CALLS = frozenset(
@@ -121,16 +133,17 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """A file, read. A refused answer leaves its request's messages as a transcript.
+    """A file, read: its transcripts, what was refused in it, and notes about what was passed over.
 
-    A file of ours is no list of messages: it holds the `history` of a run, and no transcripts.
+    A refused answer leaves its request's messages as a transcript. A file of ours holds the
+    `history` of a run instead of transcripts. `format` is filled in with the format's full name.
     """
 
-    format: str
     transcripts: tuple[Transcript, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     history: History | None = None
+    format: str = ""
 
     @property
     def refused(self) -> Counter[str]:
@@ -150,3 +163,35 @@ def _encodable(message: Message) -> Message:
         text = json.dumps(msgspec.to_builtins(message), ensure_ascii=False)
         return msgspec.json.decode(text.encode("utf-8", "replace"), type=Message)
     return message
+
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class TrajectoryStep(msgspec.Struct, frozen=True, kw_only=True):
+    """An action and what was observed after it, as trajectories of agents keep them.
+
+    A trajectory pairs the two by their place and has no ids, so each call gets the id of its step.
+    `observation` is None where none was recorded. `failed` is what an explicit flag says of it.
+    """
+
+    id: str
+    name: str
+    input: Json
+    thought: str = ""
+    observation: str | None = None
+    failed: bool = False
+
+    def messages(self) -> Iterator[Message]:
+        """The message with the call, and the one with its result."""
+        said = (Text(self.thought),) if self.thought.strip() else ()
+        yield Message("assistant", (*said, ToolUse(self.id, self.name, self.input)))
+        if self.observation is not None:
+            yield Message("tool", (ToolResult(self.id, self.observation, self.failed),))
+
+
+def command_name(line: str) -> str:
+    """The name of the tool for an action that is a command line: its program, or `action`."""
+    words = line.split(maxsplit=1)
+    program = words[0].rpartition("/")[2] if words else ""
+    return _NO_NAME.sub("_", program)[:64].strip("_") or "action"

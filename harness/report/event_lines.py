@@ -2,7 +2,7 @@
 
 A line says who did what: `model  <- 3 messages, last: user "..."` is a request that the agent made,
 `model  -> use memory {...}` what it was answered. Texts are cut to `CUT` characters: the whole
-value stands in the history. What only carries values (`message`, `value`) has no line.
+value stands in the history. Events that only carry values (`message`, `value`) have no line.
 """
 
 from __future__ import annotations

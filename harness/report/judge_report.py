@@ -83,7 +83,7 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
 
 
 class JudgedTotals:
-    """What is kept of the files once they were printed: numbers."""
+    """Counts over the files that were printed, for the end of the report."""
 
     def __init__(self) -> None:
         self.files = 0

@@ -1,6 +1,6 @@
 """The timeline of one run: what happened, turn by turn, with each finding at its first event.
 
-Values are cut as in `events`; whoever wants them whole reads the history, or `show --json`.
+Values are cut as in `event_lines`. The history, or `show --json`, has them whole.
 """
 
 from __future__ import annotations

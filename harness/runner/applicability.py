@@ -7,7 +7,6 @@ store needs the harness's own store. None of this is a finding about the agent.
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 from collections.abc import Iterator
@@ -75,20 +74,20 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
     """How long the recorded answers take, where their times are played."""
-    from harness.cassettes.read import lasting
+    from harness.cassettes.cassette_file import answer_durations
 
     script = scenario.script
     if isinstance(script, CassetteScript) and script.timing == "recorded":
-        for number, wait_ms in lasting(beside(scenario, script.cassette)):
+        for number, wait_ms in answer_durations(beside(scenario, script.cassette)):
             wait_s = wait_ms / 1000
             yield f"exchange #{number} of the cassette takes {_duration(wait_s)}", wait_s
 
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:
     """The waits among a fault's settings, with its own defaults; without `wait_s` it never ends."""
-    for name, parameter in inspect.signature(faults.by_kind(spec.kind).function).parameters.items():
+    for name, default in faults.by_kind(spec.kind).defaults.items():
         if name in _WAITS:
-            value = spec.settings.get(name, parameter.default)
+            value = spec.settings.get(name, default)
             yield name, _seconds(value, math.inf if name == "wait_s" else 0.0)
 
 

@@ -58,6 +58,7 @@ def transition_for(
             f"{scenario.name}: faults[{i}]",
             wire=scenario.wire,
             refusals=wire.refusals(),
+            traits=wire.traits(),
         )
         for i, spec in enumerate(scenario.faults)
     ]
@@ -91,7 +92,7 @@ def check_faults(scenario: Scenario, target: TargetSpec) -> None:
 def script_of(scenario: Scenario) -> Script:
     """The script that the scenario's file gives."""
     if isinstance(scenario.script, CassetteScript):
-        from harness.cassettes.replay import cassette_script
+        from harness.cassettes.cassette_player import cassette_script
 
         path = beside(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")

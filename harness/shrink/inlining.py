@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import msgspec
 
 from harness import providers
+from harness.cassettes.cassette_file import CassetteExchange, read_cassette
 from harness.cassettes.endpoints import wire_of
-from harness.cassettes.read import Exchange, read_cassette
 from harness.core.scenario.scenario import CassetteScript, Scenario, SeedMessage, Session, Turn
 from harness.core.scenario.script import model_reply
 from harness.core.values.draws import Draws
@@ -54,7 +54,7 @@ def _turns(scenario: Scenario, script: CassetteScript) -> tuple[Turn, ...]:
     return turns
 
 
-def _said(exchange: Exchange) -> Iterator[Turn]:
+def _said(exchange: CassetteExchange) -> Iterator[Turn]:
     """What the model says in an exchange, if it is one with a model and went well."""
     wire, answer = wire_of(exchange.method, exchange.path), exchange.answer
     if wire is None or answer.status >= 400:

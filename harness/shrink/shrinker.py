@@ -17,7 +17,7 @@ import msgspec
 
 from harness.core.scenario.scenario import InboxItem, Scenario, SeedMessage, Turn
 from harness.core.values.messages import digest
-from harness.files.names import mistakes_in
+from harness.files.mistakes import mistakes_in
 from harness.shrink import (
     fault_reductions,
     field_reductions,

@@ -14,8 +14,13 @@ from pathlib import Path
 
 from harness.core.history.events import StoredRow
 from harness.core.values.messages import Message
-from harness.recordings.drafts import ROLES, Draft, Drafts, said_on
-from harness.recordings.lines import Entry, Notes, entries, split
+from harness.recordings.readers.claude_code import (
+    ROLES,
+    LoggedMessage,
+    LoggedMessages,
+    logged_message,
+)
+from harness.recordings.session_log import Entry, Notes, entries, split
 from harness.stores.session_store import stored_row
 
 
@@ -57,7 +62,7 @@ class _Log:
 
     def _forget(self) -> None:
         self._inode = self._read_bytes = self._lines = 0
-        self._drafts = Drafts()
+        self._drafts = LoggedMessages()
 
     def refresh(self) -> None:
         """Take in the whole lines that were added since the last look."""
@@ -81,13 +86,13 @@ class _Log:
         hidden = value.get("isMeta") is True or value.get("isSidechain") is True
         if value.get("type") not in ROLES or hidden:
             return
-        message, _ = said_on(value.get("message"))
+        message, _ = logged_message(value.get("message"))
         if message is not None:
             name = value.get("uuid")
             number = str(self._lines + entry.number)
             self._drafts.take(message, value["message"], name if isinstance(name, str) else number)
 
-    def told(self) -> list[Draft]:
+    def told(self) -> list[LoggedMessage]:
         """The messages, but for results of a batch that is not yet answered."""
         found = self._drafts.found
         if len(found) > 1 and found[-1].only_results:

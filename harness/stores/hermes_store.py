@@ -21,8 +21,8 @@ from urllib.parse import quote
 from harness.core.history.events import StoredRow
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
-from harness.recordings import hermes
-from harness.recordings.lines import MAX_LINE_BYTES
+from harness.recordings.readers import hermes
+from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
 from harness.stores.session_store import stored_row
 
@@ -73,7 +73,7 @@ def is_database(path: Path) -> bool:
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return regular and hermes.looks_like(file.read(len(hermes.MAGIC)))
+            return regular and hermes.is_hermes(file.read(len(hermes.MAGIC)))
     except OSError:
         return False
 

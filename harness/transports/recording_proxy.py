@@ -15,8 +15,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from harness.cassettes.kept import Asked, Heard
-from harness.cassettes.recorder import Recorder
+from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
 from harness.cassettes.timing import Piece, Timing
 from harness.clock import Clock, RealClock
 from harness.core.values.plans import Head, Send
@@ -113,7 +112,7 @@ class RecordingProxy:
         place, at_ms = self._recorder.place(), self._clock.now_ms()
         try:
             with self._upstream.ask(request, path) as answer:
-                asked = Asked(request.method, answer.url, request.headers, request.body)
+                asked = SentRequest(request.method, answer.url, request.headers, request.body)
                 take = partial(self._recorder.take, place, asked)
                 passing = _Passing(answer, request, connection, self._clock, at_ms, take)
                 passing.run()
@@ -150,7 +149,7 @@ class _Passing:
         connection: Connection,
         clock: Clock,
         at_ms: int,
-        take: Callable[[Heard], None],
+        take: Callable[[ReceivedAnswer], None],
     ) -> None:
         self.cut = ""
         self._take = take
@@ -213,11 +212,11 @@ class _Passing:
         except Hangup:
             self._left = True
 
-    def _heard(self) -> Heard:
+    def _heard(self) -> ReceivedAnswer:
         """The answer as it is recorded; only a stream's pieces mean something one by one."""
         answer, body = self._answer, b"".join(data for data, _ in self._came)
         pieces = tuple(Piece(len(data), wait_ms) for data, wait_ms in self._came)
         if "event-stream" not in answer.headers.get("content-type", "") and pieces:
             pieces = (Piece(len(body), sum(piece.wait_ms for piece in pieces)),)
         timing = Timing(self._at_ms, pieces, self.cut)
-        return Heard(answer.status, answer.reason, answer.headers, body, timing)
+        return ReceivedAnswer(answer.status, answer.reason, answer.headers, body, timing)

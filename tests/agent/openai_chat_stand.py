@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.core.values.messages import ToolSpec, user
 from tests.http_library import http
@@ -42,7 +42,7 @@ class Stand:
         kind = "text/event-stream" if self.asked[0].get("stream") else "text/html"
         return http.Response(self.status, content=self.answer, headers={"content-type": kind})
 
-    def query(self, query: Query = ASK) -> tuple[Answer, str]:
+    def query(self, query: Query = ASK) -> tuple[ModelAnswer, str]:
         """The answer to a query, and what was shown of it."""
         shown: list[str] = []
         answer = self.model.query(query, shown.append)

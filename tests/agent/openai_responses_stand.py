@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from harness.agent.models.failures import FailureKind, ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.models.openai_responses_model import OpenAIResponsesModel
 from harness.clock import RealClock
 from harness.core.scenario.scenario import Turn
@@ -27,7 +27,7 @@ SAID = Reply((Thinking("why", "gAAAAA1"), Text("I look."), ToolUse("c1", "look",
 WHOLE = Reply(SAID.blocks, "tool_use")
 
 
-def asked(stream: bool, *turns: Turn, **fields: Any) -> tuple[Answer, list[str]]:
+def asked(stream: bool, *turns: Turn, **fields: Any) -> tuple[ModelAnswer, list[str]]:
     """The answer to the query from a scripted provider, and what was shown."""
     run = transition(*turns, stream=stream, **fields)
     client = InProcessBrief(Dispatcher(run, RealClock()), PurePath()).openai(max_retries=0)
@@ -39,7 +39,7 @@ def asked(stream: bool, *turns: Turn, **fields: Any) -> tuple[Answer, list[str]]
 
 def answered(
     data: bytes, kind: str, status: int = 200, query: Query = QUERY
-) -> Callable[[], Answer]:
+) -> Callable[[], ModelAnswer]:
     """Asking a provider that answers with these bytes."""
 
     def answer(request: http.Request) -> http.Response:
@@ -55,7 +55,7 @@ def answered(
     return lambda: OpenAIResponsesModel(client, stream).query(query)
 
 
-def failing(ask: Callable[[], Answer]) -> tuple[FailureKind, str]:
+def failing(ask: Callable[[], ModelAnswer]) -> tuple[FailureKind, str]:
     """The kind and text of the failure that comes."""
     with pytest.raises(ModelFailure) as caught:
         ask()

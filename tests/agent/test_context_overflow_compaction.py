@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.agent.context_overflow import SUMMARY_TIMEOUT_S, Compacted, compact
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.messages import (
     Message,
     Thinking,
@@ -29,9 +29,9 @@ class Summariser:
         self.queries: list[Query] = []
         self.text = text
 
-    def __call__(self, query: Query) -> Answer:
+    def __call__(self, query: Query) -> ModelAnswer:
         self.queries.append(query)
-        return Answer(assistant(self.text), "end_turn")
+        return ModelAnswer(assistant(self.text), "end_turn")
 
 
 def history_of(messages: list[Message], compacted: Compacted) -> list[Message]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.agent import agent
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.turn_policy import BudgetedModel, Policy, TurnBudget, open_budget
 from harness.core.values.messages import assistant, user
 from harness.runner import run
@@ -25,9 +25,9 @@ class Dear:
     def __init__(self, *costs: int) -> None:
         self.costs = list(costs)
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The next answer."""
-        return Answer(assistant("hm"), "end_turn", self.costs.pop(0))
+        return ModelAnswer(assistant("hm"), "end_turn", self.costs.pop(0))
 
 
 def _account(tokens: int, until_ms: float = 10.0, now_ms: int = 0) -> TurnBudget:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from harness.recordings.interaction import Cassette, Interaction
+from harness.recordings.http_interaction import Cassette, Interaction
 
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _name = st.text("abcxyz-", min_size=1, max_size=8)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.cassettes.index import Index
-from harness.cassettes.read import exchanges
-from harness.cassettes.replay import CassettePlayer
+from harness.cassettes.cassette_file import exchanges_in
+from harness.cassettes.cassette_player import CassettePlayer
+from harness.cassettes.request_index import CassetteIndex
 from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
@@ -22,7 +22,7 @@ class Played:
     """A cassette behind a transition, and what its answers were."""
 
     def __init__(self, *interactions: dict[str, Any], faults: Any = ()) -> None:
-        self.script = CassettePlayer(Index(exchanges(cassette(*interactions))))
+        self.script = CassettePlayer(CassetteIndex(exchanges_in(cassette(*interactions))))
         self.history = History()
         self.transition = Transition(
             Scenario(name="played"),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cassettes.atomic import write_atomically
 from harness.core.values.errors import InputError
+from harness.files.regular_file import write_atomically
 
 
 def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.convert import FORMATS, convert, format_for, written
-from harness.cassettes.read import load, parse
+from harness.cassettes.cassette_file import load_cassette, parse_cassette
+from harness.cassettes.conversion import FORMATS, convert, format_for, written
 from harness.core.values.errors import InputError
-from harness.recordings.interaction import Cassette, Interaction
+from harness.recordings.http_interaction import Cassette, Interaction
 from tests.cassettes.interactions import cassettes
 from tests.cassettes.recorded import URI, cassette, interaction
 from tests.cassettes.test_headline import FOLDER
@@ -22,7 +22,7 @@ from tests.cassettes.test_headline import FOLDER
 def test_any_way_round_says_the_same(made: Cassette, formats: list[str]) -> None:
     found = made
     for name in (*formats, formats[0]):
-        found = parse(written(found, name))
+        found = parse_cassette(written(found, name))
     assert list(found.interactions) == list(made.interactions)
     assert found.metadata == made.metadata
 
@@ -33,9 +33,9 @@ def test_vcrpy_reads_what_is_written_for_it() -> None:
 
     timing = {"loop-harness": {"exchanges": [{"exchange": 1, "at_ms": 0, "pieces": "5@1"}]}}
     made = Cassette(
-        parse(cassette(interaction(), interaction(answer=b"\xff"))).interactions, timing
+        parse_cassette(cassette(interaction(), interaction(answer=b"\xff"))).interactions, timing
     )
-    text = written(parse(written(made, "compact")), "vcr").decode()
+    text = written(parse_cassette(written(made, "compact")), "vcr").decode()
     requests, responses, metadata = deserialize(text, yamlserializer)
     assert [request.uri for request in requests] == [URI, URI]
     assert responses[1]["body"]["string"] == b"\xff"
@@ -43,7 +43,7 @@ def test_vcrpy_reads_what_is_written_for_it() -> None:
 
 
 def test_cassetter_gets_json_as_yaml() -> None:
-    data = written(parse(cassette(interaction(answer='{"a":[1,"x"]}'))), "cassetter")
+    data = written(parse_cassette(cassette(interaction(answer='{"a":[1,"x"]}'))), "cassetter")
     (item,) = yaml.safe_load(data)["interactions"]
     assert item["response"]["body"] == {"type": "json", "content": {"a": [1, "x"]}}
     assert item["response"]["status"] == 200
@@ -56,7 +56,7 @@ def test_recordings_of_ours_are_smaller_and_the_same(tmp_path: Path) -> None:
         done = convert(path, small)
         assert (done.format, done.after_bytes < done.before_bytes) == ("compact", True)
         convert(small, back)
-        assert list(load(back).interactions) == list(load(path).interactions)
+        assert list(load_cassette(back).interactions) == list(load_cassette(path).interactions)
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.cassettes import convert
+from harness.cassettes import conversion
+from harness.cassettes.cassette_file import CassetteExchange, calls, parse_cassette, read_cassette
+from harness.cassettes.cassette_player import CassettePlayer
 from harness.cassettes.endpoints import wire_of
-from harness.cassettes.index import Index
-from harness.cassettes.read import Exchange, calls, parse, read_cassette
-from harness.cassettes.replay import CassettePlayer
+from harness.cassettes.request_index import CassetteIndex
 from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.transition.transition import Transition
 from harness.providers import by_name
-from harness.recordings.interaction import Cassette
+from harness.recordings.http_interaction import Cassette
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from tests.http_library import http
@@ -50,10 +50,10 @@ def files() -> list[Path]:
     return [path for path in found if path.stem not in _WITHOUT_END]
 
 
-def _played(wire: str, exchanges: list[Exchange]) -> int:
+def _played(wire: str, exchanges: list[CassetteExchange]) -> int:
     """Play the calls through a door to a bare client; how many came back as they were recorded."""
     scenario = Scenario(name="corpus", wire=wire, limits=Limits(model_calls=1 << 20))  # type: ignore[arg-type]
-    script = CassettePlayer(Index(exchanges))
+    script = CassettePlayer(CassetteIndex(exchanges))
     transition = Transition(scenario, by_name(wire), script, History())
     url = f"http://127.0.0.1{by_name(wire).paths()[0]}"
     same = 0
@@ -66,9 +66,9 @@ def _played(wire: str, exchanges: list[Exchange]) -> int:
     return same
 
 
-def spoken(path: Path) -> dict[str, list[Exchange]]:
+def spoken(path: Path) -> dict[str, list[CassetteExchange]]:
     """The calls of a file by the wire that they speak."""
-    found: dict[str, list[Exchange]] = {}
+    found: dict[str, list[CassetteExchange]] = {}
     for exchange in read_cassette(path):
         wire = wire_of(exchange.method, exchange.path)
         assert wire is not None
@@ -91,7 +91,7 @@ def _convert(files: list[Path]) -> int:
     """Convert each file there and back; how many calls to a model have come through."""
     seen = 0
     for path in files:
-        cassette = parse(path.read_bytes())
+        cassette = parse_cassette(path.read_bytes())
         asked = list(calls(cassette))
         for back in _there_and_back(cassette):
             assert list(back.interactions) == list(cassette.interactions), path
@@ -102,7 +102,9 @@ def _convert(files: list[Path]) -> int:
 
 def _there_and_back(cassette: Cassette) -> Iterator[Cassette]:
     for name in ("compact", "cassetter"):
-        yield parse(convert.written(parse(convert.written(cassette, name)), "vcr"))
+        yield parse_cassette(
+            conversion.written(parse_cassette(conversion.written(cassette, name)), "vcr")
+        )
 
 
 def test_some_cassettes_are_played(files: list[Path]) -> None:

@@ -19,9 +19,9 @@ from anthropic.types import Message, RawMessageStreamEvent
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
 
-from harness.cassettes.index import Index
-from harness.cassettes.read import Exchange
-from harness.cassettes.replay import CassettePlayer
+from harness.cassettes.cassette_file import CassetteExchange
+from harness.cassettes.cassette_player import CassettePlayer
+from harness.cassettes.request_index import CassetteIndex
 from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
@@ -74,10 +74,10 @@ ASK: dict[str, Ask] = {
 }
 
 
-def _played(wire: str, exchanges: list[Exchange]) -> Counter[str]:
+def _played(wire: str, exchanges: list[CassetteExchange]) -> Counter[str]:
     """Play the calls to an SDK; how many it took, and why not the others."""
     scenario = Scenario(name="corpus", wire=wire, limits=Limits(model_calls=1 << 20))  # type: ignore[arg-type]
-    script = CassettePlayer(Index(exchanges))
+    script = CassettePlayer(CassetteIndex(exchanges))
     transition = Transition(scenario, by_name(wire), script, History())
     found: Counter[str] = Counter()
     with http.Client(transport=HttpxTransport(Dispatcher(transition, RealClock()))) as client:

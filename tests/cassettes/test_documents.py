@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.cassettes.convert import FORMATS
-from harness.cassettes.key import VOLATILE_FIELDS
-from harness.recordings import compact_codec
+from harness.cassettes.conversion import FORMATS
+from harness.cassettes.request_index import VOLATILE_FIELDS
+from harness.recordings.readers import compact
 from tests.documents import ROOT, part
 
 DOCUMENT = ROOT / "docs" / "cassettes.md"
@@ -21,11 +21,11 @@ def test_every_volatile_field_is_named() -> None:
 def test_every_line_of_the_compact_form_is_explained() -> None:
     section = part(DOCUMENT, "## The compact form")
     for kind in (
-        compact_codec.Opening,
-        compact_codec.Value,
-        compact_codec.Frame,
-        compact_codec.Exchange,
-        compact_codec.End,
+        compact._Opening,
+        compact._MessageLine,
+        compact._FrameLine,
+        compact._ExchangeLine,
+        compact._End,
     ):
         (row,) = (
             line

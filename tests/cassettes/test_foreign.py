@@ -7,10 +7,9 @@ import json
 import pytest
 import yaml
 
-from harness.cassettes.foreign import line_of, read
-from harness.cassettes.read import exchanges
+from harness.cassettes.cassette_file import exchanges_in, line_of, read_foreign
 from harness.core.values.errors import InputError
-from harness.recordings.interaction import Interaction
+from harness.recordings.http_interaction import Interaction
 from tests.cassettes.recorded import cassette, interaction
 from tests.recordings.cassettes import ANSWER, DIALECTS, MESSAGES_URL, REQUEST
 
@@ -20,10 +19,10 @@ _WHOLE["vcrpy, tags, gzip"] = DIALECTS["vcrpy, tags, gzip"] + b"version: 1\n"
 
 @pytest.mark.parametrize("name", _WHOLE)
 def test_the_same_exchange_in_every_dialect(name: str) -> None:
-    (found,) = read(_WHOLE[name]).interactions
+    (found,) = read_foreign(_WHOLE[name]).interactions
     assert (found.method, found.uri, found.status) == ("POST", MESSAGES_URL, 200)
     assert found.reason == "OK"
-    (exchange,) = exchanges(_WHOLE[name])
+    (exchange,) = exchanges_in(_WHOLE[name])
     assert exchange.path == "/v1/messages"
     assert json.loads(exchange.body) == REQUEST
     if name != "streamed":
@@ -48,7 +47,7 @@ interactions:
 
 
 def test_cassetters_own_words() -> None:
-    first, second = read(CASSETTER.encode()).interactions
+    first, second = read_foreign(CASSETTER.encode()).interactions
     assert first == Interaction(
         method="POST",
         uri="https://api.anthropic.com/v1/messages",
@@ -65,7 +64,7 @@ def test_cassetters_own_words() -> None:
 
 def test_binary_that_is_no_hexadecimal_text_is_named() -> None:
     with pytest.raises(InputError) as refused:
-        read(CASSETTER.replace("00ff10", "00fg").encode())
+        read_foreign(CASSETTER.replace("00ff10", "00fg").encode())
     assert refused.value.what == "response: binary is no hexadecimal text"
     assert refused.value.place == "line 4: interaction 1"
 
@@ -73,13 +72,13 @@ def test_binary_that_is_no_hexadecimal_text_is_named() -> None:
 def test_what_go_notes_beside_the_answer_is_kept() -> None:
     item = interaction()
     item["response"] |= {"duration": "1.5s", "proto": "HTTP/2.0"}
-    (found,) = read(cassette({"id": 7, **item})).interactions
+    (found,) = read_foreign(cassette({"id": 7, **item})).interactions
     assert found.more == {"id": 7, "duration": "1.5s"}
 
 
 def test_metadata_is_kept() -> None:
     data = cassette(interaction()) + b"metadata: {a: {b: [1]}}\n"
-    assert read(data).metadata == {"a": {"b": [1]}}
+    assert read_foreign(data).metadata == {"a": {"b": [1]}}
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -94,7 +93,7 @@ def test_the_line_of_an_interaction(number: int) -> None:
 
 def test_a_file_without_its_end_is_whole_where_no_writer_promises_one() -> None:
     parsed = DIALECTS["pytest, parsed_body"].replace(b"version: 1\n", b"")
-    assert len(list(read(parsed).interactions)) == 1
-    assert len(list(read(DIALECTS["one interaction, JSON"]).interactions)) == 1
+    assert len(list(read_foreign(parsed).interactions)) == 1
+    assert len(list(read_foreign(DIALECTS["one interaction, JSON"]).interactions)) == 1
     with pytest.raises(InputError, match="torn"):
-        read(DIALECTS["vcrpy, tags, gzip"])
+        read_foreign(DIALECTS["vcrpy, tags, gzip"])

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from harness.agent import build
-from harness.cassettes.read import read_cassette
-from harness.cassettes.redact import kept_headers, mask_url
-from harness.cassettes.shapes import spans
+from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.redaction import kept_headers, mask_url
+from harness.cassettes.secret_patterns import spans
 from harness.cli.selection import scenarios_of_cassette
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.brief import Brief

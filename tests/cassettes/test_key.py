@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.cassettes.key import (
+from harness.cassettes.request_index import (
     VOLATILE_FIELDS,
     VOLATILE_TEXTS,
     head_of_reading,

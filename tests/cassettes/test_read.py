@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.read import exchanges, read_cassette
+from harness.cassettes.cassette_file import exchanges_in, read_cassette
 from harness.core.values.errors import InputError
 from tests.cassettes.recorded import ASK, cassette, interaction, said
 
 
 def test_an_exchange_has_request_and_answer() -> None:
-    (exchange,) = exchanges(cassette(interaction()))
+    (exchange,) = exchanges_in(cassette(interaction()))
     assert (exchange.number, exchange.method, exchange.path) == (1, "POST", "/v1/messages")
     assert json.loads(exchange.body) == ASK
     assert exchange.answer.status == 200
@@ -28,7 +28,7 @@ def test_an_exchange_has_request_and_answer() -> None:
     ["plain é 😀", b"\xff\x00 binary", gzip.compress(b"packed", mtime=0), "", "data: {}\n\n"],
 )
 def test_bodies_come_back_as_bytes(body: str | bytes) -> None:
-    (exchange,) = exchanges(cassette(interaction(answer=body)))
+    (exchange,) = exchanges_in(cassette(interaction(answer=body)))
     wanted = body.encode() if isinstance(body, str) else body
     assert exchange.answer.body == (b"packed" if wanted[:2] == b"\x1f\x8b" else wanted)
 
@@ -36,7 +36,7 @@ def test_bodies_come_back_as_bytes(body: str | bytes) -> None:
 def test_no_body_is_empty() -> None:
     item = interaction()
     item["request"]["body"] = None
-    assert exchanges(cassette(item))[0].body == b""
+    assert exchanges_in(cassette(item))[0].body == b""
 
 
 def test_headers_that_would_lie_about_the_body_are_dropped_and_values_joined() -> None:
@@ -48,7 +48,7 @@ def test_headers_that_would_lie_about_the_body_are_dropped_and_values_joined() -
         "Set-Cookie": ["a=1", "b=2"],
         "Anthropic-Beta": ["x", "y"],
     }
-    (exchange,) = exchanges(cassette(interaction(headers=headers)))
+    (exchange,) = exchanges_in(cassette(interaction(headers=headers)))
     assert exchange.answer.headers == {
         "content-type": "application/json",
         "anthropic-beta": "x, y",
@@ -58,7 +58,7 @@ def test_headers_that_would_lie_about_the_body_are_dropped_and_values_joined() -
 def test_the_older_shape_of_answers_is_read() -> None:
     item = interaction()
     item["response"] = {"status_code": 200, "content": "{}", "headers": {}, "http_version": "1"}
-    assert exchanges(cassette(item))[0].answer.body == b"{}"
+    assert exchanges_in(cassette(item))[0].answer.body == b"{}"
 
 
 def _without(part: str, name: str) -> bytes:
@@ -125,7 +125,7 @@ def test_what_is_no_cassette_is_one_line_with_file_and_place(
 
 def test_an_encoding_that_we_cannot_undo_is_played_under_its_name() -> None:
     headers = {"Content-Type": ["application/json"], "Content-Encoding": ["br"]}
-    (exchange,) = exchanges(cassette(interaction(answer=b"\xff\x01", headers=headers)))
+    (exchange,) = exchanges_in(cassette(interaction(answer=b"\xff\x01", headers=headers)))
     assert exchange.answer.body == b"\xff\x01"
     assert exchange.answer.headers["content-encoding"] == "br"
 
@@ -134,19 +134,19 @@ def test_a_tag_that_would_run_code_is_plain_data(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     tag = f"!!python/object/apply:os.system ['touch {ran}']"
     data = cassette(interaction()) + f"metadata: {{x: {tag}}}\n".encode()
-    assert len(exchanges(data)) == 1
+    assert len(exchanges_in(data)) == 1
     assert not ran.exists()
 
 
 def test_what_is_no_call_to_a_model_is_passed_over_and_keeps_its_number() -> None:
     other = interaction(uri="https://example.com/x.png", answer=b"\x1f\x8b torn")
-    (exchange,) = exchanges(cassette(other, interaction()))
+    (exchange,) = exchanges_in(cassette(other, interaction()))
     assert exchange.number == 2
 
 
 def test_a_place_has_line_and_number() -> None:
     with pytest.raises(InputError) as refused:
-        exchanges(_without("request", "uri"))
+        exchanges_in(_without("request", "uri"))
     assert refused.value.place.startswith("line ")
 
 
@@ -160,4 +160,4 @@ def test_a_torn_file_is_never_taken_for_a_whole_one(data: st.DataObject) -> None
     whole = cassette(interaction(), interaction(answer=said("again")))
     torn = whole[: data.draw(st.integers(0, len(whole) - 2))]
     with pytest.raises(InputError):
-        exchanges(torn)
+        exchanges_in(torn)

@@ -14,8 +14,8 @@ import anthropic
 import httpx2
 import pytest
 
-from harness.cassettes.read import read_cassette
-from harness.cassettes.record import recording
+from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.client_listener import recording
 from harness.core.values.errors import InputError
 from tests.cassettes.recorded import ASK, said
 

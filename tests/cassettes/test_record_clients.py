@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.cassettes.read import read_cassette
-from harness.cassettes.record import recording
+from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.client_listener import recording
 from harness.cassettes.recorder import Recorder
 from harness.core.scenario.scenario import InboxItem, Scenario
 from harness.core.values.errors import InputError

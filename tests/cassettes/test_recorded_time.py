@@ -14,8 +14,8 @@ import yaml
 
 from harness.agent import build
 from harness.agent.models.timeouts import SILENCE_MAX_S
-from harness.cassettes.read import lasting
-from harness.cassettes.replay import cassette_script
+from harness.cassettes.cassette_file import answer_durations
+from harness.cassettes.cassette_player import cassette_script
 from harness.cassettes.timing import Piece, Timing, to_metadata
 from harness.core.history.events import Answered, Called
 from harness.core.history.history import History
@@ -76,7 +76,7 @@ def test_an_answer_comes_at_once_or_as_it_was_recorded(tmp_path: Path) -> None:
     assert [s.data for s in plan if isinstance(s, Send)] == EVENTS
     assert (timed.last.complete, timed.last.silent_ms) == (True, TEN_MINUTES_MS)
     assert list(timed.script.unplayed(timed.history.past)) == []
-    assert list(lasting(path)) == [(1, sum(WAITS_MS))]
+    assert list(answer_durations(path)) == [(1, sum(WAITS_MS))]
 
 
 @pytest.mark.parametrize("timed", [False, True])
@@ -102,7 +102,7 @@ def test_without_times_of_its_own_an_answer_comes_at_once(tmp_path: Path, timing
     made, other = streamed(6, "ReadError: ", of=2)
     path = cassette_of(tmp_path, (made, None if timing is None else other))
     assert len(Played(path, timed=True).ask()) == 1
-    assert list(lasting(path)) == [(1, 0)]
+    assert list(answer_durations(path)) == [(1, 0)]
 
 
 def test_a_client_that_gave_up_meets_the_same_silence_again(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.redact import MASK, kept_headers, mask, mask_url, mask_value
-from harness.cassettes.shapes import spans
+from harness.cassettes.redaction import MASK, kept_headers, mask, mask_url, mask_value
+from harness.cassettes.secret_patterns import spans
 from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS, TOKENS
 
 _json = st.recursive(

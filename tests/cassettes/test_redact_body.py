@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.redact import MASK
-from harness.cassettes.redact_body import mask_body
+from harness.cassettes.redaction import MASK, mask_body
 from harness.providers.anthropic.response import parse
 from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS
 

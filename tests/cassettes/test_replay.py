@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.index import Index
-from harness.cassettes.read import exchanges
-from harness.cassettes.replay import CassettePlayer, cassette_script, indexes
+from harness.cassettes.cassette_file import exchanges_in
+from harness.cassettes.cassette_player import CassettePlayer, cassette_script, indexes
+from harness.cassettes.request_index import CassetteIndex
 from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.history.past import Past
@@ -131,7 +131,7 @@ def test_requests_that_go_back_and_on_again_are_found() -> None:
 class _Fresh:
     """Hands each call to a player that has not seen the ones before."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: CassetteIndex) -> None:
         self.index = index
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int] | Miss:
@@ -143,7 +143,7 @@ class _Fresh:
 
 def test_what_is_remembered_only_saves_work() -> None:
     requests = run_requests(4)
-    index = Index(exchanges(cassette(*(interaction(r, said("x")) for r in requests))))
+    index = CassetteIndex(exchanges_in(cassette(*(interaction(r, said("x")) for r in requests))))
     history = History()
     wire = by_name("anthropic")
     transition = Transition(Scenario(name="fresh"), wire, _Fresh(index), history)

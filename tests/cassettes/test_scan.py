@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.redact import mask
-from harness.cassettes.redact_body import mask_body
-from harness.cassettes.scan import digest, refuse, secrets_of, suspects
+from harness.cassettes.redaction import mask, mask_body
+from harness.cassettes.secret_scan import digest, refuse, secrets_of, suspects
 from harness.core.values.errors import InputError
 from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS, TOKENS
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.cassettes.index import Index
-from harness.cassettes.read import exchanges
-from harness.cassettes.scenario import kebab, scenario_of_cassette
+from harness.cassettes.cassette_file import exchanges_in
+from harness.cassettes.cassette_scenario import kebab, scenario_of_cassette
+from harness.cassettes.request_index import CassetteIndex
 from harness.core.scenario.scenario import CassetteScript, Scenario, ToolTurn
 from tests.cassettes.recorded import ASK, cassette, interaction, said
 
@@ -21,7 +21,7 @@ TOOLS = [
 
 def _made(*requests: dict[str, Any], stream: bool = False) -> Scenario:
     items = [interaction({**ASK, "stream": stream, **request}, said("x")) for request in requests]
-    index = Index(exchanges(cassette(*items)))
+    index = CassetteIndex(exchanges_in(cassette(*items)))
     return scenario_of_cassette(index, PurePath("some/My Run.v1.yaml"), "anthropic")
 
 
@@ -104,7 +104,9 @@ def test_a_compaction_and_what_follows_it_are_nobodys_questions() -> None:
         interaction({**ASK, "messages": messages}, said(answer))
         for messages, answer in zip(lists, answers, strict=True)
     ]
-    made = scenario_of_cassette(Index(exchanges(cassette(*items))), PurePath("x.yaml"), "anthropic")
+    made = scenario_of_cassette(
+        CassetteIndex(exchanges_in(cassette(*items))), PurePath("x.yaml"), "anthropic"
+    )
     assert [item.text for item in made.inbox] == [long]
     assert [message.content for message in made.session.messages] == ["hi", told["text"]]
 

@@ -14,10 +14,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.kept import Asked, Heard
-from harness.cassettes.read import read_cassette
-from harness.cassettes.recorder import Recorder
-from harness.cassettes.redact_body import mask_body
+from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
+from harness.cassettes.redaction import mask_body
 from harness.cassettes.timing import Piece, Timing, from_metadata, refitted, to_metadata
 from tests.cassettes.recorded import ASK, said
 from tests.cassettes.secrets import PLAIN, SECRETS
@@ -90,8 +89,10 @@ def test_a_masked_body_of_another_kind_is_one_piece() -> None:
 def test_vcrpy_keeps_the_times_when_it_loads_and_saves_the_file(tmp_path: Path) -> None:
     path, recorder = tmp_path / "x.yaml", Recorder()
     timing = Timing(5, (Piece(2, 10),), "cut")
-    asked = Asked("POST", "https://api.anthropic.com/v1/messages", {}, json.dumps(ASK).encode())
-    recorder.take(recorder.place(), asked, Heard(200, "OK", {}, b"{}", timing))
+    asked = SentRequest(
+        "POST", "https://api.anthropic.com/v1/messages", {}, json.dumps(ASK).encode()
+    )
+    recorder.take(recorder.place(), asked, ReceivedAnswer(200, "OK", {}, b"{}", timing))
     recorder.write(path)
     with (
         upstream(whole(json.dumps(said("new")).encode())) as url,

@@ -51,7 +51,7 @@ def test_a_line_separator_is_part_of_a_cell() -> None:
         (HEAD + "\n1\t\ta\n", 3, "missing required field `name`"),
         (HEAD + "1\tone\n1\tuno\n", 3, "a second row has the number 1"),
         (HEAD + "1\ta\tb\t{}\te\tf\n", 2, "6 cells for 5 columns"),
-        (HEAD + "1\ta\tb\t{x}\n", 2, "JSON is malformed"),
+        (HEAD + "1\ta\tb\t{x}\n", 2, "Expecting property name"),
     ],
 )
 def test_a_wrong_line_is_named(text: str, line: int, words: str) -> None:

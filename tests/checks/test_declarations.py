@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from harness.recordings.as_history import as_history
 
 from harness.checks.check_registry import checks
 from harness.checks.judgement import judge
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
 from harness.core.values.verdict import Verdict
-from harness.recordings.as_history import as_history
 from harness.recordings.transcripts import Transcript
 from tests.checks.histories import Story
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.checks.context_window import compaction_progress
 from harness.checks.conversation import history_faithful
 from harness.checks.message_delivery import outbound_once
+from harness.checks.prompt_size import compaction_progress
 from harness.checks.stored_session import reload_equivalence
 from harness.checks.truthfulness import truthful_outcome
 from harness.core.values.messages import assistant, user

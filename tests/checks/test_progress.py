@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.budgets import bounded_turn
-from harness.checks.context_window import compaction_progress
+from harness.checks.prompt_size import compaction_progress
 from harness.checks.retries import no_blind_resend
 from harness.core.values.messages import Opaque, Thinking, user
 from tests.checks.histories import Story, codes, loop, use

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.context_window import request_fits
+from harness.checks.prompt_size import request_fits
 from harness.checks.request_form import ends_with_user, nonblank_content, wellformed_text
 from harness.checks.retries import backoff, retry_budget
 from harness.checks.tool_pairing import tool_pairing, unique_tool_ids

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.cassettes.convert import convert
-from harness.cassettes.read import load
+from harness.cassettes.cassette_file import load_cassette
+from harness.cassettes.conversion import convert
 from harness.cli.selection import cassettes_of, scenarios_of_cassette
 from harness.core.values.errors import InputError
 from harness.files import load_scenarios, regular_file
 from harness.files.recording_file import read_any_recording
-from harness.recordings.compact_codec import lines
+from harness.recordings.readers.compact import encode_cassette
 from tests.cassettes.recorded import ASK, cassette, interaction
 
 WHOLE = cassette(interaction({**ASK, "system": "Malmö"}), interaction())
@@ -30,7 +30,7 @@ BOMB = f"a: &a [x, x, x, x, x, x, x, x, x]\n{_ALIASES}interactions: *j\nversion:
 def _compacted(folder: Path) -> bytes:
     path = folder / "whole.yaml"
     path.write_bytes(WHOLE)
-    return b"".join(lines(load(path)))
+    return b"".join(encode_cassette(load_cassette(path)))
 
 
 def _judge(path: Path) -> object:
@@ -95,7 +95,7 @@ def test_what_shells_write_is_read(verb: str, encoding: str, form: str, tmp_path
     path = tmp_path / "good.yaml"
     path.write_bytes(data.decode().encode(encoding))
     VERBS[verb](path)
-    assert len(list(load(path).interactions)) == 2
+    assert len(list(load_cassette(path).interactions)) == 2
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.cassettes.read import read_cassette
+from harness.cassettes.cassette_file import read_cassette
 from tests.cassettes.recorded import said
 from tests.cli.conftest import Harness
 from tests.cli.url_agents import echo, recorded

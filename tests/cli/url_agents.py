@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from harness.cassettes.read import read_cassette
+from harness.cassettes.cassette_file import read_cassette
 from tests.cassettes.recorded import said
 from tests.transports.upstreams import whole
 

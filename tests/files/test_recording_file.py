@@ -11,8 +11,8 @@ import pytest
 from harness.core.values.errors import InputError
 from harness.files import recording_file
 from harness.files.recording_file import read_recording
-from harness.recordings import lines
-from harness.recordings.read import FORMATS
+from harness.recordings import session_log
+from harness.recordings.recognition import formats
 
 MB = 1024 * 1024
 SAID = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "go"}}
@@ -49,7 +49,7 @@ def test_a_first_line_may_be_longer_than_the_head(path: Path) -> None:
 def test_a_line_that_is_too_long_is_named(
     path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes, number: int
 ) -> None:
-    for module in (recording_file, lines):
+    for module in (recording_file, session_log):
         monkeypatch.setattr(module, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(recording_file, "MAX_BYTES", 2000)
     monkeypatch.setattr(recording_file, "HEAD_BYTES", 100)
@@ -73,7 +73,7 @@ def test_a_document_has_a_bound_and_lines_have_none(
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\0" * 50, b"\x89PNG\r\n", b"\xff\xfe{\0"])
 def test_what_is_no_recording_is_one_line_with_the_file(path: Path, data: bytes) -> None:
     path.write_bytes(data)
-    for kind in ("auto", *FORMATS):
+    for kind in ("auto", *formats()):
         with pytest.raises(InputError, match=r"f\.jsonl: .*line 1") as caught:
             read_recording(path, kind)
         assert "\n" not in str(caught.value)

@@ -14,7 +14,7 @@ import msgspec
 from harness.agent import build
 from harness.agent.models.anthropic_blocks import read_block, write_message
 from harness.agent.models.failures import FailureKind, ModelFailure
-from harness.agent.models.model_call import MAX_TOKENS, MODEL, Answer, Query, answer_of
+from harness.agent.models.model_call import MAX_TOKENS, MODEL, ModelAnswer, Query, answer_of
 from harness.core.values.brief import Brief
 from harness.core.values.plans import Send
 
@@ -25,7 +25,7 @@ class PlainModel:
     def __init__(self, brief: Any) -> None:
         self._dispatcher = brief.transport._dispatcher
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer; raises ModelFailure for a status that is an error."""
         headers = {"x-harness-purpose": query.purpose, "anthropic-version": "2023-06-01"}
         plan = self._dispatcher.model("POST", "/v1/messages", headers, _body(query))

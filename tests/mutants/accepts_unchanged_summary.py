@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.agent import build
 from harness.agent.context_overflow import Compacted, compact
-from harness.agent.models.model_call import Answer
+from harness.agent.models.model_call import ModelAnswer
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import Mutant
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 )
 
 
-def _any_text(answer: Answer, told: str) -> bool:
+def _any_text(answer: ModelAnswer, told: str) -> bool:
     return bool(answer.message.text.strip())
 
 

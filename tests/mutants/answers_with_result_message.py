@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import assistant
 from tests.mutants import Mutant
@@ -20,10 +20,10 @@ MUTANT = Mutant(
 class Trusting(SecondModel):
     """Takes a message for an answer because it looks like one."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """A failure that no exception caused came as a message."""
         if failure.__cause__ is None and failure.kind == "overflow":
-            return Answer(assistant(failure.text), "end_turn")
+            return ModelAnswer(assistant(failure.text), "end_turn")
         raise failure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.context_overflow import Ask, Escalation
 from harness.agent.conversation.context_window import begins_turn
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 class Repeating(Escalation):
     """Builds the query of an attempt on what the last attempt left."""
 
-    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
         """Ask again, in writing."""
         question = [message for message in transcript.messages if begins_turn(message)][-1]
         shrunk = super().shrink(transcript, refusal, ask)

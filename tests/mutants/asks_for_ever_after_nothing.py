@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.agent_loop import Loop
-from harness.agent.models.model_call import Answer
+from harness.agent.models.model_call import ModelAnswer
 from harness.agent.sessions.turn_outcome import Outcome, answered
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 class Asking(Loop):
     """Takes nothing for an answer that is still to come."""
 
-    def finish(self, answer: Answer) -> Outcome | None:
+    def finish(self, answer: ModelAnswer) -> Outcome | None:
         """The outcome of an answer without calls; None when it was empty."""
         self.check()
         return answered(answer.message, answer.stop)

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
@@ -23,7 +23,7 @@ MUTANT = Mutant(
 class CarelessGateway(Gateway):
     """Delivers whether it could store or not."""
 
-    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+    def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Store the reply if that works, and deliver it."""
         with suppress(Exception):
             transcript.close(inbound, outcome)

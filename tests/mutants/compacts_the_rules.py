@@ -8,7 +8,7 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.models.anthropic_model import AnthropicModel
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.early import Early
@@ -26,7 +26,7 @@ class Unruly(AnthropicModel):
 
     compacted = False
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer, without the rules."""
         if query.purpose == "compact":
             self.compacted = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.agent_loop import Loop
-from harness.agent.models.model_call import Answer
+from harness.agent.models.model_call import ModelAnswer
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.messages import user
@@ -21,7 +21,7 @@ MUTANT = Mutant(
 class Restless(Loop):
     """Goes on once it has an answer."""
 
-    def finish(self, answer: Answer) -> Outcome | None:
+    def finish(self, answer: ModelAnswer) -> Outcome | None:
         """Take the answer for half of one, thirty times."""
         self.counts["continued"] += 1
         if self.counts["continued"] > 30:

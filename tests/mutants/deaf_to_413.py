@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import OVERFLOW_PHRASES, ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
@@ -19,7 +19,7 @@ MUTANT = Mutant(
 class Deaf(SecondModel):
     """Knows an overflow by its words alone."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Give up on other words."""
         known = any(phrase in failure.text.lower() for phrase in OVERFLOW_PHRASES)
         raise failure if known else ModelFailure("permanent", failure.text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
@@ -19,7 +19,7 @@ MUTANT = Mutant(
 class Deaf(SecondModel):
     """Does not read error events."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """A failure of a stream that began with 200 is a broken stream."""
         status = getattr(failure.__cause__, "status_code", None)
         raise ModelFailure("broken_stream", failure.text) if status == 200 else failure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text
 from tests.mutants import Mutant
@@ -19,11 +19,11 @@ MUTANT = Mutant(
 class Piecewise(SecondModel):
     """Reads text byte by byte."""
 
-    def answered(self, answer: Answer, query: Query) -> Answer:
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """The answer as its bytes say it one by one."""
         said = answer.message.blocks
         blocks = tuple(Text(_decoded(b.text)) if isinstance(b, Text) else b for b in said)
-        return Answer(Message("assistant", blocks), answer.stop)
+        return ModelAnswer(Message("assistant", blocks), answer.stop)
 
 
 def _decoded(text: str) -> str:

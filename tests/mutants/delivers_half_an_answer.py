@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import assistant
 from tests.mutants import Mutant
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 class Content(SecondModel):
     """Is content with what came."""
 
-    def query(self, query: Query, show: Show = None) -> Answer:
+    def query(self, query: Query, show: Show = None) -> ModelAnswer:
         """The answer, or as much of it as there is."""
         came: list[str] = []
 
@@ -34,7 +34,7 @@ class Content(SecondModel):
         except ModelFailure as failure:
             if failure.kind != "broken_stream" or not came:
                 raise
-            return Answer(assistant("".join(came)), "end_turn")
+            return ModelAnswer(assistant("".join(came)), "end_turn")
 
 
 def agent(brief: Brief) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
@@ -19,7 +19,7 @@ MUTANT = Mutant(
 class Hopeful(SecondModel):
     """Calls every failure an overflow."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Hope that less is better."""
         raise ModelFailure("overflow", failure.text) from failure
 

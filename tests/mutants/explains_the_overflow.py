@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text
 from tests.mutants import Mutant
@@ -22,7 +22,7 @@ MUTANT = Mutant(
 class Explaining(SecondModel):
     """Thinks that every failure is one of words."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Ask once more, and say why."""
         if failure.kind != "overflow":
             raise failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
@@ -21,7 +21,7 @@ MUTANT = Mutant(
 class Forgetting(Gateway):
     """Stores answers only."""
 
-    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+    def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Store and deliver an answer; an error is only delivered."""
         if outcome.kind == "error":
             return self.deliver(inbound, outcome)

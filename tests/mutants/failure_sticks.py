@@ -6,7 +6,7 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
@@ -25,7 +25,7 @@ class Resentful(Gateway):
 
     failed = False
 
-    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+    def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Answer with the worst status so far."""
         self.failed |= outcome.status == "failed"
         if self.failed:

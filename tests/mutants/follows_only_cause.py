@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import OVERFLOW_PHRASES, ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
@@ -28,7 +28,7 @@ def follows_one(error: BaseException | None) -> bool:
 class Wrapping(SecondModel):
     """A client library that names the connection as the cause of whatever went wrong."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Raise it anew, and classify what was raised."""
         try:
             raise RuntimeError("the stream failed") from OSError("connection closed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, build_with
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 class Hasty(SecondModel):
     """Takes a stop for an end."""
 
-    def answered(self, answer: Answer, query: Query) -> Answer:
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """What stopped has ended."""
         if answer.stop == "model_context_window_exceeded":
             return msgspec.structs.replace(answer, stop="end_turn")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.agent import build
 from harness.agent.context_overflow import Ask, Compacted, Escalation, compact
 from harness.agent.conversation.context_window import clip, estimate_tokens
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, canonical, user
 from tests.mutants import Mutant
@@ -23,7 +23,7 @@ MUTANT = Mutant(
 class AtOnce(Escalation):
     """Compacts whenever it is told that the prompt is too long."""
 
-    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
         """Begin with a compaction each time."""
         self._left, self._taken = ["compact"], []
         return super().shrink(transcript, refusal, ask)

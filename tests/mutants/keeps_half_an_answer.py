@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.agent_loop import Loop
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.transcript import RowTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, assistant
@@ -30,7 +30,7 @@ class Keeping(RowTranscript):
 class Thrifty(Loop):
     """Throws nothing away."""
 
-    def ask(self, query: Query) -> Answer:
+    def ask(self, query: Query) -> ModelAnswer:
         """Ask, and note what comes."""
         self.came: list[str] = []
         return super().ask(query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import OVERFLOW_PHRASES, ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, build_with
@@ -19,7 +19,7 @@ MUTANT = Mutant(
 class Suspicious(SecondModel):
     """Takes an answer that quotes the error for the error."""
 
-    def answered(self, answer: Answer, query: Query) -> Answer:
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """Fail on the phrase."""
         text = answer.message.text.lower()
         if any(phrase in text for phrase in OVERFLOW_PHRASES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import OVERFLOW_PHRASES, ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import canonical
 from tests.mutants import Mutant
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 class Suspicious(SecondModel):
     """Takes a message that quotes the error for the error."""
 
-    def answered(self, answer: Answer, query: Query) -> Answer:
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """Fail on the phrase in the newest message."""
         text = canonical(query.messages[-1]).lower()
         if query.purpose == "main" and any(phrase in text for phrase in OVERFLOW_PHRASES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
@@ -19,7 +19,7 @@ MUTANT = Mutant(
 class Suspicious(SecondModel):
     """Takes every limit for the window."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Call it an overflow."""
         kind = "overflow" if "tokens" in failure.text else failure.kind
         raise ModelFailure(kind, failure.text) from failure

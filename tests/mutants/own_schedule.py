@@ -8,7 +8,7 @@ from harness.agent import build
 from harness.agent.composition import is_on
 from harness.agent.models.anthropic_model import AnthropicModel
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants.second_model import SecondModel, Show
 
@@ -21,7 +21,7 @@ class Scheduled(SecondModel):
         super().__init__(AnthropicModel(client, is_on(brief, "stream")))
         self._brief, self._waits_s = brief, waits_s
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Wait, and try again."""
         for wait_s in self._waits_s:
             self._brief.clock.sleep(wait_s)

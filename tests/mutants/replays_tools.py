@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.context_overflow import Ask, Compaction, Escalation
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -23,7 +23,7 @@ class Replaying(Escalation):
         super().__init__(compaction)
         self._tools = {tool.name: tool for tool in brief.tools}
 
-    def shrink(self, transcript: Transcript, refusal: str, ask: Ask) -> bool:
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
         """Run what was run."""
         for message in transcript.messages:
             for call in message.tool_uses:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import assistant
 from tests.mutants import Mutant
@@ -19,10 +19,10 @@ MUTANT = Mutant(
 class Hopeful(SecondModel):
     """Speaks for the model after a call."""
 
-    def answered(self, answer: Answer, query: Query) -> Answer:
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """Say that the call has worked."""
         after_a_call = query.messages[-1].tool_results and not answer.message.tool_uses
-        return Answer(assistant("Order 17 is paid."), answer.stop) if after_a_call else answer
+        return ModelAnswer(assistant("Order 17 is paid."), answer.stop) if after_a_call else answer
 
 
 def agent(brief: Brief) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
@@ -22,7 +22,7 @@ RETRIES = 3
 class Stubborn(SecondModel):
     """Has a budget, and fills it up again at the wrong place."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Try again, while there is a budget."""
         budget = RETRIES
         while failure.kind == "transient" and budget > 0:

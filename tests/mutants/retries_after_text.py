@@ -8,7 +8,7 @@ from typing import Any
 from harness.agent import build
 from harness.agent.agent_loop import Loop
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant
@@ -32,11 +32,11 @@ class Unseen(list[str]):
 class Eager(Gateway):
     """Shows every part of an answer at once, and does not remember it."""
 
-    def turn(self, inbound: Inbound, transcript: Transcript) -> None:
+    def turn(self, inbound: Inbound, transcript: SessionTranscript) -> None:
         """Work with a loop that forgets what it has shown."""
         original = self.loop_for
 
-        def loop_for(inbound: Inbound, transcript: Transcript) -> Loop:
+        def loop_for(inbound: Inbound, transcript: SessionTranscript) -> Loop:
             loop: Any = original(inbound, transcript)
             loop.seen = Unseen()
             where = {"session": inbound.session, "in_reply_to": inbound.id}

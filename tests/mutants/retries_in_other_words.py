@@ -7,7 +7,7 @@ import msgspec
 from harness.agent import build
 from harness.agent.composition import standard_model
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text
 from tests.mutants import Mutant
@@ -25,7 +25,7 @@ MUTANT = Mutant(
 class Wordy(Patient):
     """Numbers its tries, where the model reads it."""
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Try four times more, three requests each."""
         for times in range(4):
             self._brief.clock.sleep(4.0 * 2**times)

@@ -8,7 +8,7 @@ from typing import Any
 from harness.agent import build
 from harness.agent.models.anthropic_blocks import read_block
 from harness.agent.models.anthropic_model import AnthropicModel
-from harness.agent.models.model_call import Answer, answer_of
+from harness.agent.models.model_call import ModelAnswer, answer_of
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 
@@ -25,7 +25,7 @@ class Trusting(AnthropicModel):
 
     def _streamed(
         self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         with messages.stream(**params) as stream:
             message = stream.get_final_message()
         blocks = [read_block(block.to_dict()) for block in message.content]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from harness.agent import build
 from harness.agent.composition import standard_model
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Model, Query
+from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
 from harness.core.values.brief import Brief
 
 Show: TypeAlias = Callable[[str], None] | None
@@ -17,10 +17,10 @@ Show: TypeAlias = Callable[[str], None] | None
 class SecondModel:
     """Passes queries on; a mutant overrides what it does with an answer or with a failure."""
 
-    def __init__(self, inner: Model) -> None:
+    def __init__(self, inner: LanguageModel) -> None:
         self.inner = inner
 
-    def query(self, query: Query, show: Show = None) -> Answer:
+    def query(self, query: Query, show: Show = None) -> ModelAnswer:
         """The answer of the model behind."""
         try:
             answer = self.inner.query(query, show)
@@ -28,11 +28,11 @@ class SecondModel:
             return self.failed(failure, query, show)
         return self.answered(answer, query)
 
-    def answered(self, answer: Answer, query: Query) -> Answer:
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """What becomes of an answer."""
         return answer
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """What becomes of a failure."""
         raise failure
 

@@ -9,7 +9,7 @@ import httpx2
 from harness.agent import build
 from harness.agent.models.anthropic_blocks import read_block, write_message
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import MODEL, Answer, Query, answer_of
+from harness.agent.models.model_call import MODEL, ModelAnswer, Query, answer_of
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import Show
@@ -28,7 +28,7 @@ class Plain:
     def __init__(self, brief: Brief) -> None:
         self._http = httpx2.Client(transport=brief.transport, base_url=brief.base_url)
 
-    def query(self, query: Query, show: Show = None) -> Answer:
+    def query(self, query: Query, show: Show = None) -> ModelAnswer:
         """The model's answer; earlier ones are sent back in the very words."""
         messages = [write_message(message) for message in query.messages]
         body = {"model": MODEL, "max_tokens": 1000, "messages": messages}

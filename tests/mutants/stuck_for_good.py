@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.gateway import Gateway
 from harness.agent.sessions import turn_outcome as ends
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
@@ -24,13 +24,13 @@ class Stuck(Gateway):
 
     stuck = False
 
-    def turn(self, inbound: Inbound, transcript: Transcript) -> None:
+    def turn(self, inbound: Inbound, transcript: SessionTranscript) -> None:
         """Work on a message, unless one has failed before."""
         if self.stuck:
             return self.settle(inbound, transcript, ends.failed("The agent is stuck."))
         return super().turn(inbound, transcript)
 
-    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+    def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Note a failure, and answer."""
         self.stuck |= outcome.status == "failed"
         super().settle(inbound, transcript, outcome)

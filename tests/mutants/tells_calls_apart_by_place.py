@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.agent import build
 from harness.agent.composition import is_on
-from harness.agent.models.model_call import MAX_TOKENS, MODEL, Answer
+from harness.agent.models.model_call import MAX_TOKENS, MODEL, ModelAnswer
 from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
@@ -42,7 +42,7 @@ class GluingModel(OpenAIChatModel):
 
     def _streamed(
         self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         return super()._streamed(ByPlace(completions), params, show)
 
 

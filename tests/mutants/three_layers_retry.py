@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.composition import standard_model
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Model, Query
+from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 from tests.mutants.second_model import SecondModel, Show
@@ -21,11 +21,11 @@ MUTANT = Mutant(
 class Patient(SecondModel):
     """Waits longer each time, and does not know that it is not alone."""
 
-    def __init__(self, inner: Model, brief: Brief) -> None:
+    def __init__(self, inner: LanguageModel, brief: Brief) -> None:
         super().__init__(inner)
         self._brief = brief
 
-    def failed(self, failure: ModelFailure, query: Query, show: Show) -> Answer:
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Try twice more."""
         for times in range(2):
             self._brief.clock.sleep(4.0 * 2**times)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 class TriesAgain(Gateway):
     """Gives a turn that failed one more attempt."""
 
-    def turn(self, inbound: Inbound, transcript: Transcript) -> None:
+    def turn(self, inbound: Inbound, transcript: SessionTranscript) -> None:
         """Work on a message, twice if need be."""
         outcome = self.loop_for(inbound, transcript).run()
         if outcome.status == "failed":

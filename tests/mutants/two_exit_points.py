@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
@@ -21,7 +21,7 @@ MUTANT = Mutant(
 class TwoExits(Gateway):
     """Flushes where the turn ends, and where it is settled."""
 
-    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+    def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Store the reply, then do all that belongs to the end of a turn."""
         transcript.close(inbound, outcome)
         super().settle(inbound, transcript, outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.agent import build
 from harness.agent.agent_loop import Loop
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import Transcript
+from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from tests.mutants import Mutant
@@ -23,7 +23,7 @@ class Interleaving(Gateway):
 
     def run(self) -> None:
         """Open all turns, then step them until each has ended."""
-        turns: list[tuple[Inbound, Transcript, Loop]] = []
+        turns: list[tuple[Inbound, SessionTranscript, Loop]] = []
         for inbound in self.brief.inbox():
             transcript = self.transcript_of(inbound.session)
             if transcript.open(inbound):

@@ -8,7 +8,7 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.context_overflow import Ask, Compacted, compact
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import Mutant
@@ -25,7 +25,7 @@ SDK_S = 3 * 600.0
 
 
 def _patient(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
-    def wait(query: Query) -> Answer:
+    def wait(query: Query) -> ModelAnswer:
         return ask(msgspec.structs.replace(query, timeout_s=SDK_S))
 
     return compact(messages, budget_tokens, wait)

@@ -37,7 +37,7 @@ def test_what_is_kept_and_what_is_new_are_the_whole(requests: list[bytes]) -> No
         assert {name: json.loads(raw) for name, raw in said.items()} == value
 
 
-def told(found: Found) -> tuple[Any, ...]:
+def told(found: NewMessages) -> tuple[Any, ...]:
     """What was found; each value is what its bytes say."""
     assert list(found.values) == [json.loads(raw) for raw in found.raws or ()]
     return found.keep, found.raws, found.fields

@@ -20,7 +20,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError
-from harness.recordings.counts import counts
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcripts import Transcript
 from tests.recordings.transcribed import TURN, history_of, requests_of
 

@@ -13,18 +13,18 @@ from harness.core.history.events import Called
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings.transcribed import history_of
 
 
 def test_a_new_beginning_is_judged_without_what_was_before_it() -> None:
     open_call = (user("go"), assistant(ToolUse("1", "f", {})), user("sum"), assistant("ok"))
-    whole = as_history(Transcript(name="t", messages=open_call, wire="anthropic"), "anthropic-2026")
+    whole = to_history(Transcript(name="t", messages=open_call, wire="anthropic"), "anthropic-2026")
     begun = Transcript(name="t", messages=open_call, wire="anthropic", restarts={2: 2})
     assert _refused(whole) == [(), ("V4",)]
-    assert _refused(as_history(begun, "anthropic-2026")) == [(), ()]
+    assert _refused(to_history(begun, "anthropic-2026")) == [(), ()]
 
 
 def _refused(history: History) -> list[tuple[str, ...]]:
@@ -44,7 +44,7 @@ def test_a_dialect_judges_each_request_of_its_own_wire() -> None:
     transcript = Transcript(name="t", messages=broken, wire="anthropic")
 
     def refused(found: Transcript, dialect: str | None) -> list[tuple[str, ...]]:
-        events = as_history(found, dialect).events
+        events = to_history(found, dialect).events
         return [e.refused for e in events if isinstance(e, Called) and e.seam == "model"]
 
     assert refused(transcript, "anthropic-2026") == [(), ("V4",)]
@@ -52,7 +52,7 @@ def test_a_dialect_judges_each_request_of_its_own_wire() -> None:
     other = Transcript(name="t", messages=broken, wire="openai-chat")
     assert refused(other, "anthropic-2026") == [(), ()]
     with pytest.raises(InputError):
-        as_history(transcript, "no-such-dialect")
+        to_history(transcript, "no-such-dialect")
 
 
 _STEPS = st.lists(
@@ -74,7 +74,7 @@ def test_what_the_checks_find_are_the_runs_that_are_counted(
         pairs = zip(uses, said, strict=True)
         messages = [user("go"), *(m for u, r in pairs for m in (assistant(u), results(r)))]
     transcript = Transcript(name="t", messages=tuple(messages), wire="anthropic")
-    found = [finding.code for finding in no_progress_stop(as_history(transcript))]
+    found = [finding.code for finding in no_progress_stop(to_history(transcript))]
     if in_one_message:
         assert found == [], "what one message asks for twice repeats nothing"
         return
@@ -94,7 +94,7 @@ def _asked(texts: int, answered: bool = False) -> Transcript:
 
 def test_five_questions_in_a_row_are_the_fingerprint_of_lost_replies() -> None:
     def codes(transcript: Transcript) -> list[str]:
-        return [finding.code for finding in role_alternation(as_history(transcript))]
+        return [finding.code for finding in role_alternation(to_history(transcript))]
 
     assert codes(_asked(5)).count("role_alternation.spiral") == 1
     assert codes(_asked(9)).count("role_alternation.spiral") == 1

@@ -9,19 +9,21 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, Thinking, ToolResult, ToolUse
-from harness.recordings import atif
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import SAMPLES, SEEN
+
+ATIF = format_named("atif")
 
 
 def _read(*steps: Any, **more: Any) -> Any:
     value = {"schema_version": "ATIF-v1.7", "steps": steps, **more}
-    (found,) = atif.read(json.dumps(value).encode()).transcripts
+    (found,) = ATIF.read(json.dumps(value).encode()).transcripts
     return found
 
 
 def test_a_step_of_the_agent_is_its_message_and_its_results() -> None:
-    (found,) = atif.read(SAMPLES["atif"][1]).transcripts
+    (found,) = ATIF.read(SAMPLES["atif"][1]).transcripts
     assert (found.name, found.model) == ("s", "m")
     use = ToolUse("c1", "ls", {"p": "."})
     assert found.messages[1].blocks == (Thinking("hm"), Text("look"), use)
@@ -59,6 +61,6 @@ def test_declared_tools_are_read() -> None:
 
 @pytest.mark.parametrize("data", [b"{}", b"[]", b'{"schema_version": "1", "steps": []}'])
 def test_what_has_no_steps_is_refused(data: bytes) -> None:
-    assert not atif.looks_like(data)
+    assert not ATIF.recognises(data)
     with pytest.raises(InputError, match="a list steps"):
-        atif.read(data)
+        ATIF.read(data)

@@ -9,21 +9,23 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse
-from harness.recordings import autogpt
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
+
+AUTOGPT = format_named("autogpt")
 
 ANSWER = json.loads(SAMPLES["autogpt history"][1])[1]["content"]
 
 
 def _history(*messages: tuple[str, Any]) -> Any:
     value = [{"role": role, "content": content} for role, content in messages]
-    (found,) = autogpt.read(json.dumps(value).encode()).transcripts
+    (found,) = AUTOGPT.read(json.dumps(value).encode()).transcripts
     return found
 
 
 def test_a_command_is_a_call_and_what_it_returned_its_result() -> None:
-    (found,) = autogpt.read(SAMPLES["autogpt history"][1]).transcripts
+    (found,) = AUTOGPT.read(SAMPLES["autogpt history"][1]).transcripts
     assert found.messages[1].tool_uses == (ToolUse("message_2", "ls", {"path": "."}),)
     told = f"Command ls returned: {SEEN}"
     assert found.messages[2].tool_results == (ToolResult("message_2", told),)
@@ -56,7 +58,7 @@ def test_an_episode_is_a_call_with_its_result() -> None:
         {"action": old, "result": {"status": "error", "reason": "no"}},
         {"action": {"thoughts": {"text": "hm"}, **old}, "result": None},
     ]
-    (found,) = autogpt.read(json.dumps(state).encode()).transcripts
+    (found,) = AUTOGPT.read(json.dumps(state).encode()).transcripts
     assert found.task == ASKED
     results = [result for m in found.messages for result in m.tool_results]
     assert [(r.content, r.is_error) for r in results] == [(SEEN, False), ("no", True)]
@@ -68,6 +70,6 @@ def test_an_episode_is_a_call_with_its_result() -> None:
     "data", [b"{}", b"[]", b'{"episodes": [3]}', b'[{"role": "assistant", "content": "thoughts"}]']
 )
 def test_what_names_no_command_is_refused(data: bytes) -> None:
-    assert not autogpt.looks_like(data)
+    assert not AUTOGPT.recognises(data)
     with pytest.raises(InputError, match="no message names a command"):
-        autogpt.read(data)
+        AUTOGPT.read(data)

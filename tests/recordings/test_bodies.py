@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.recordings import bodies
-from harness.recordings.bodies import Unreadable, body_bytes
+from harness.recordings import http_interaction
+from harness.recordings.http_interaction import Unreadable, body_bytes
 
 DATA = b'{"a": "\xc3\xa9"}'
 PACKED = gzip.compress(DATA)
@@ -62,7 +62,7 @@ def test_a_torn_gzip_is_refused(size: int) -> None:
 
 
 def test_a_gzip_that_grows_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "MAX_BYTES", 1000)
+    monkeypatch.setattr(http_interaction, "MAX_BYTES", 1000)
     with pytest.raises(Unreadable, match="grows"):
         body_bytes({"body": gzip.compress(b"0" * 100_000)})
 

@@ -9,9 +9,12 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse
-from harness.recordings import chat_json
-from harness.recordings.counts import counts
+from harness.recordings.readers.chat import LISTS
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import anthropic_messages, openai_messages
+
+CHAT_JSON = format_named("chat_json")
 
 GEMINI = [
     {"role": "user", "parts": [{"text": "hi"}]},
@@ -32,8 +35,8 @@ RESPONSES = [
 
 def _read(value: Any) -> Any:
     data = json.dumps(value).encode()
-    assert chat_json.looks_like(data)
-    return chat_json.read(data).transcripts
+    assert CHAT_JSON.recognises(data)
+    return CHAT_JSON.read(data).transcripts
 
 
 @pytest.mark.parametrize(
@@ -46,7 +49,7 @@ def _read(value: Any) -> Any:
         (RESPONSES, "openai-responses"),
     ],
 )
-@pytest.mark.parametrize("name", ["", *chat_json.LISTS])
+@pytest.mark.parametrize("name", ["", *LISTS])
 def test_a_list_is_told_by_its_blocks_wherever_it_is_held(
     messages: list[Any], wire: str, name: str
 ) -> None:
@@ -109,7 +112,7 @@ def test_a_response_that_says_nothing_is_none(response: Any) -> None:
 def test_each_object_of_a_list_is_a_transcript() -> None:
     rows = [{"traj": openai_messages()}, {"traj": []}, {"traj": anthropic_messages()}, 3]
     data = json.dumps(rows).encode()
-    recording = chat_json.read(data)
+    recording = CHAT_JSON.read(data)
     assert [t.name for t in recording.transcripts] == ["item 1", "item 3"]
     assert [t.wire for t in recording.transcripts] == ["openai-chat", "anthropic"]
     assert [r.place for r in recording.refusals] == ["item 2", "item 4"]
@@ -135,6 +138,6 @@ def test_arguments_that_are_no_json_stay_the_text_that_came() -> None:
 )
 def test_what_holds_no_messages_is_refused(value: Any) -> None:
     data = json.dumps(value).encode()
-    assert not chat_json.looks_like(data)
+    assert not CHAT_JSON.recognises(data)
     with pytest.raises(InputError, match="no list of messages, nor an object with messages, traj"):
-        chat_json.read(data)
+        CHAT_JSON.read(data)

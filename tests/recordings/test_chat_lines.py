@@ -7,22 +7,22 @@ import json
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings import chat_lines
-from harness.recordings.read import format_of
+from harness.recordings.recognition import format_named, format_of
 from tests.recordings.documents import anthropic_messages, openai_messages
 
+CHAT_LINES = format_named("chat_lines")
 LINE = json.dumps({"messages": openai_messages()})
 
 
 def test_each_line_is_a_transcript_in_its_own_shape() -> None:
     other = json.dumps({"model": "m", "messages": anthropic_messages()})
-    found = chat_lines.read(f"{LINE}\n\n{other}\n".encode()).transcripts
+    found = CHAT_LINES.read(f"{LINE}\n\n{other}\n".encode()).transcripts
     assert [(t.name, t.wire) for t in found] == [("line 1", "openai-chat"), ("line 3", "anthropic")]
 
 
 def test_what_is_wrong_with_a_line_costs_only_itself() -> None:
     data = f'{LINE}\n{{}}\n[3]\n{LINE}\n{{"mess'.encode()
-    recording = chat_lines.read(data)
+    recording = CHAT_LINES.read(data)
     assert [t.name for t in recording.transcripts] == ["line 1", "line 4"]
     assert [(r.place, r.reason) for r in recording.refusals] == [
         ("line 2", "holds no list of messages")
@@ -40,6 +40,6 @@ def test_one_line_alone_is_a_document() -> None:
 
 @pytest.mark.parametrize("data", [b"", b'{"a": 1}\n{"a": 1}', b"[]\n[]"])
 def test_lines_without_messages_are_refused(data: bytes) -> None:
-    assert not chat_lines.looks_like(data)
+    assert not CHAT_LINES.recognises(data)
     with pytest.raises(InputError, match="no list of messages"):
-        chat_lines.read(data)
+        CHAT_LINES.read(data)

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from harness.checks.request_form import role_alternation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings import claude_code
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
+
+CLAUDE_CODE = format_named("claude_code")
 
 
 def _line(kind: str, content: Any, id_: str = "", **more: Any) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def _log(*lines: Any) -> bytes:
 
 def test_a_parallel_batch_is_one_message_and_one_of_results() -> None:
     data = _log(_line("user", "go"), _use("a"), _result("a"), _use("b"), _result("b"))
-    (found,) = claude_code.read(data).transcripts
+    (found,) = CLAUDE_CODE.read(data).transcripts
     assert [message.role for message in found.messages] == ["user", "assistant", "user"]
     assert [use.id for use in found.messages[1].tool_uses] == ["a", "b"]
     assert [result.id for result in found.messages[2].tool_results] == ["a", "b"]
@@ -51,13 +53,13 @@ def test_a_parallel_batch_is_one_message_and_one_of_results() -> None:
 
 def test_two_answers_in_a_row_stay_two() -> None:
     data = _log(_line("user", "go"), _use("a", "m1"), _result("a"), _use("b", "m2"), _result("b"))
-    (found,) = claude_code.read(data).transcripts
+    (found,) = CLAUDE_CODE.read(data).transcripts
     assert len(found.messages) == 5
 
 
 def test_a_text_of_the_user_after_results_is_a_message_of_its_own() -> None:
     data = _log(_line("user", "go"), _use("a"), _result("a"), _line("user", "stop"))
-    (found,) = claude_code.read(data).transcripts
+    (found,) = CLAUDE_CODE.read(data).transcripts
     assert counts(found)["alternation"] == 1
 
 
@@ -68,7 +70,7 @@ def test_meta_summary_and_unknown_lines_are_passed_over() -> None:
         {"type": "hologram", "sessionId": "s"},
         _line("user", "go"),
     )
-    recording = claude_code.read(data)
+    recording = CLAUDE_CODE.read(data)
     assert recording.notes == ()
     (found,) = recording.transcripts
     assert found.messages == (Message("user", (Text("go"),)),)
@@ -82,14 +84,14 @@ def test_transcripts_are_split_by_session_sidechain_and_agent() -> None:
         _line("user", "4", isSidechain=True, agentId="a1"),
         _line("user", "5"),
     )
-    found = claude_code.read(data).transcripts
+    found = CLAUDE_CODE.read(data).transcripts
     assert [t.name for t in found] == ["s", "t", "s, sidechain", "s, sidechain, agent a1"]
     assert [m.text for m in found[0].messages] == ["1", "5"]
 
 
 def test_a_torn_last_line_is_a_note_and_one_in_the_middle_too() -> None:
     good = _log(_line("user", "go"))
-    recording = claude_code.read(good + b'{"type": "us\n' + good + b'{"type": "assis')
+    recording = CLAUDE_CODE.read(good + b'{"type": "us\n' + good + b'{"type": "assis')
     assert len(recording.transcripts[0].messages) == 2
     assert recording.notes == (
         "line 2: no JSON object, passed over",
@@ -110,20 +112,20 @@ def test_a_torn_last_line_is_a_note_and_one_in_the_middle_too() -> None:
 )
 def test_a_malformed_message_is_a_note(message: Any, note: str) -> None:
     odd = {"type": "user", "sessionId": "s", "message": message}
-    assert claude_code.read(_log(_line("user", "go"), odd)).notes == (note,)
+    assert CLAUDE_CODE.read(_log(_line("user", "go"), odd)).notes == (note,)
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"type": "summary"}\n', b"\xff\xfe", b"[1]\n42\n"])
 def test_a_log_without_messages_is_refused(data: bytes) -> None:
     with pytest.raises(InputError, match="no line holds a message"):
-        claude_code.read(data)
+        CLAUDE_CODE.read(data)
 
 
 def test_unknown_blocks_and_stop_reasons_are_kept() -> None:
     server = {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}}
     line = _line("assistant", [server], "m1")
     line["message"] |= {"stop_reason": "end_turn", "model": "claude-x"}
-    (found,) = claude_code.read(_log(_line("user", "go"), line)).transcripts
+    (found,) = CLAUDE_CODE.read(_log(_line("user", "go"), line)).transcripts
     assert found.messages[1].blocks == (Opaque("server_tool_use", server),)
     assert (found.stops, found.model, found.server_tool_calls) == ({1: "end_turn"}, "claude-x", 1)
 
@@ -132,11 +134,11 @@ def test_a_compaction_begins_the_context_anew() -> None:
     boundary = {"type": "system", "subtype": "compact_boundary", "sessionId": "s"}
     summary = _line("user", "what was", isCompactSummary=True, isVisibleInTranscriptOnly=True)
     data = _log(_line("user", "go"), _use("a"), _result("a"), boundary, summary, _use("b", "m2"))
-    (found,) = claude_code.read(data).transcripts
+    (found,) = CLAUDE_CODE.read(data).transcripts
     assert found.restarts == {3: 3}
     assert [message.text for message in found.context] == ["what was", ""]
     assert counts(found)["messages"] == 5, "the whole log is counted"
-    codes = [finding.code for finding in role_alternation(as_history(found))]
+    codes = [finding.code for finding in role_alternation(to_history(found))]
     assert codes == [], "no request held the result and the summary"
 
 
@@ -145,17 +147,17 @@ def test_a_model_that_is_the_program_itself_is_none() -> None:
     failed["message"]["model"] = "<synthetic>"
     good = _line("assistant", [{"type": "text", "text": "hi"}], "m2")
     good["message"]["model"] = "claude-x"
-    assert claude_code.read(_log(failed, good)).transcripts[0].model == "claude-x"
+    assert CLAUDE_CODE.read(_log(failed, good)).transcripts[0].model == "claude-x"
 
 
 def test_types_that_nobody_knows_yet_begin_a_log_too() -> None:
-    assert claude_code.looks_like(_log({"type": "hologram", "sessionId": "s"}))
-    assert not claude_code.looks_like(_log({"type": "hologram"}, {"sessionId": "s"}))
+    assert CLAUDE_CODE.recognises(_log({"type": "hologram", "sessionId": "s"}))
+    assert not CLAUDE_CODE.recognises(_log({"type": "hologram"}, {"sessionId": "s"}))
 
 
 def test_sub_agents_stand_behind_the_main_talk() -> None:
     data = _log(_line("user", "1", isSidechain=True), _line("user", "2"))
-    assert [t.name for t in claude_code.read(data).transcripts] == ["s", "s, sidechain"]
+    assert [t.name for t in CLAUDE_CODE.read(data).transcripts] == ["s", "s, sidechain"]
 
 
 def test_circles_of_parents_and_doubled_uuids_are_noted_and_read_all_the_same() -> None:
@@ -166,7 +168,7 @@ def test_circles_of_parents_and_doubled_uuids_are_noted_and_read_all_the_same() 
         _line("user", "4", uuid="c", parentUuid="gone"),
         _line("user", "5", uuid="", parentUuid=7),
     )
-    recording = claude_code.read(data)
+    recording = CLAUDE_CODE.read(data)
     assert recording.notes == (
         "line 3: its uuid is that of line 1",
         "line 1: its parents lead back to it",
@@ -177,7 +179,7 @@ def test_circles_of_parents_and_doubled_uuids_are_noted_and_read_all_the_same() 
 def test_a_log_is_read_from_lines_that_are_handed_in_one_by_one() -> None:
     data = _log(_line("user", "go"), _use("a"), _result("a"))
     lines = (line + b"\n" for line in data.split(b"\n") if line)
-    assert claude_code.read_lines(lines) == claude_code.read(data)
+    assert CLAUDE_CODE.read_lines(lines) == CLAUDE_CODE.read(data)
 
 
 _TEXT = st.text(min_size=1, alphabet=st.characters(exclude_categories=["Cs"]))
@@ -220,7 +222,7 @@ def test_any_legal_interleaving_of_a_batch_reads_back(messages: list[Message], r
         pair = messages[1 + index : 3 + index]
         written += _lines(messages[0], 0) if index == 0 else []
         written += _mixed(pair, index, random)
-    (found,) = claude_code.read(_log(*written)).transcripts
+    (found,) = CLAUDE_CODE.read(_log(*written)).transcripts
     assert list(found.messages) == messages
 
 

@@ -9,8 +9,10 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, ToolResult, ToolUse
-from harness.recordings import codex
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
+
+CODEX = format_named("codex")
 
 
 def _line(kind: str, **payload: Any) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def log(*lines: Any) -> bytes:
 
 
 def test_a_turn_is_read_as_the_messages_that_it_was() -> None:
-    (found,) = codex.read(log(*TURN)).transcripts
+    (found,) = CODEX.read(log(*TURN)).transcripts
     assert (found.name, found.model, found.system) == ("t-1", "gpt-5", "be kind")
     assert [m.role for m in found.messages] == [
         "developer", "user", "assistant", "tool", "tool", "assistant",
@@ -84,7 +86,7 @@ def test_calls_of_every_kind_are_calls() -> None:
         _item("web_search_call", status="completed", action={"type": "search", "query": "q"}),
         _item("ghost_snapshot", ghost_commit={}),
     ]
-    counted = counts(codex.read(log(META, *lines)).transcripts[0])
+    counted = counts(CODEX.read(log(META, *lines)).transcripts[0])
     assert (counted["tool_calls"], counted["tool_results"], counted["server_tool_calls"]) == (
         2,
         2,
@@ -94,7 +96,7 @@ def test_calls_of_every_kind_are_calls() -> None:
 
 
 def test_a_compaction_begins_the_context_anew() -> None:
-    (found,) = codex.read(
+    (found,) = CODEX.read(
         log(
             *TURN,
             _line("compacted", message="what was", replacement_history=[]),
@@ -110,30 +112,30 @@ def test_the_oldest_files_hold_bare_items() -> None:
     head = {"id": "old", "timestamp": "2025-05-07T17:24:21.597Z", "instructions": "be kind"}
     bare = [line["payload"] for line in TURN if line["type"] == "response_item"]
     data = log(head, {"record_type": "state"}, *bare)
-    assert codex.looks_like(data)
-    (found,) = codex.read(data).transcripts
+    assert CODEX.recognises(data)
+    (found,) = CODEX.read(data).transcripts
     assert (found.name, found.system) == ("old", "be kind")
-    assert found.messages == codex.read(log(*TURN)).transcripts[0].messages
+    assert found.messages == CODEX.read(log(*TURN)).transcripts[0].messages
 
 
 def test_turns_that_were_taken_back_are_noted() -> None:
     back = _line("event_msg", type="thread_rolled_back", num_turns=1)
-    (note,) = codex.read(log(*TURN, back)).notes
+    (note,) = CODEX.read(log(*TURN, back)).notes
     assert note == "line 13: turns were taken back here; they are read all the same"
 
 
 def test_a_torn_end_is_noted_and_a_file_without_items_refused() -> None:
     data = log(*TURN)
-    assert codex.read(data + b'{"type": "resp').notes == (
+    assert CODEX.read(data + b'{"type": "resp').notes == (
         "line 13: the last line is torn, passed over",
     )
     for nothing in (b"", log(META), b'{"type":\n'):
         with pytest.raises(InputError, match="no line holds an item"):
-            codex.read(nothing)
+            CODEX.read(nothing)
 
 
 def test_odd_payloads_are_passed_over() -> None:
     odd = [{"type": "response_item"}, {"type": "response_item", "payload": 3}, {"payload": {}}]
     odd += [{"type": "compacted", "payload": []}, {"type": "session_meta"}, {"type": 1}]
-    (found,) = codex.read(log(*odd, *TURN)).transcripts
+    (found,) = CODEX.read(log(*odd, *TURN)).transcripts
     assert found.name == "t-1"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cassettes.read import parse
+from harness.cassettes.cassette_file import parse_cassette
 from harness.core.values.errors import InputError
 from harness.files.recording_file import read_any_recording
-from harness.recordings import compact, compact_codec, vcr
-from harness.recordings.read import format_of, read
+from harness.recordings.readers import compact
+from harness.recordings.recognition import format_named, format_of, read
 from tests.recordings.cassettes import DIALECTS
 
 WHOLE = [name for name, data in DIALECTS.items() if b"version" in data or b"recorded_with" in data]
@@ -18,14 +18,14 @@ WHOLE = [name for name, data in DIALECTS.items() if b"version" in data or b"reco
 
 
 def _compacted(data: bytes) -> bytes:
-    return b"".join(compact_codec.lines(parse(data)))
+    return b"".join(compact.encode_cassette(parse_cassette(data)))
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_it_says_what_the_cassette_says(name: str, tmp_path: Path) -> None:
     data = _compacted(DIALECTS[name])
     assert format_of(data) == "compact"
-    found, told = read(data), vcr.read(DIALECTS[name])
+    found, told = read(data), format_named("vcr").read(DIALECTS[name])
     assert found.format == "compact"
     assert (found.transcripts, found.refusals) == (told.transcripts, told.refusals)
     path = tmp_path / "named.anyhow"
@@ -37,7 +37,7 @@ def test_a_torn_file_is_refused_with_its_line() -> None:
     data = _compacted(DIALECTS[WHOLE[0]])
     torn = data[: data.rindex(b'{"kind":"end"')]
     with pytest.raises(InputError, match="torn: the last line does not end the cassette"):
-        compact.read(torn)
+        format_named("compact").read(torn)
     half = data[: len(data) // 2]
     with pytest.raises(InputError, match="line "):
-        compact.read(half)
+        format_named("compact").read(half)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from harness.recordings.compact_bodies import MARK, Body, Framed, kept, parts, plain
+from harness.recordings.compact_bodies import (
+    MARK,
+    Body,
+    RequestFramer,
+    body_bytes_of,
+    parts,
+    whole_body,
+)
 from tests.cassettes.interactions import bodies, request_bodies
 
 
@@ -22,22 +29,22 @@ from tests.cassettes.interactions import bodies, request_bodies
     ],
 )
 def test_the_way_in_which_a_body_is_kept(body: bytes, way: str) -> None:
-    found = kept(body)
+    found = whole_body(body)
     held = {
         name for name in Body.__struct_fields__ if getattr(found, name) != getattr(Body(), name)
     }
     assert held == {way}
-    assert plain(found) == body
+    assert body_bytes_of(found) == body
 
 
 def test_a_stream_is_kept_event_by_event() -> None:
-    found = kept(b"event: a\ndata: 1\n\ndata: 2\r\n\r\ndata: torn")
+    found = whole_body(b"event: a\ndata: 1\n\ndata: 2\r\n\r\ndata: torn")
     assert found.events == ["event: a\ndata: 1\n\n", "data: 2\r\n\r\n", "data: torn"]
 
 
 @given(bodies)
 def test_every_body_comes_back(body: bytes) -> None:
-    assert plain(kept(body)) == body
+    assert body_bytes_of(whole_body(body)) == body
 
 
 @given(request_bodies())
@@ -63,11 +70,11 @@ def test_parts_make_the_body_again(body: bytes) -> None:
 )
 def test_what_cannot_be_taken_apart_is_kept_whole(body: bytes) -> None:
     assert parts(body) is None
-    assert plain(Framed().take(body, 1)) == body
+    assert body_bytes_of(RequestFramer().take(body, 1)) == body
 
 
 def test_what_was_written_is_not_written_again() -> None:
-    framer = Framed()
+    framer = RequestFramer()
     framer.take(b'{"messages":[1,2]}', 1)
     assert [value for _, value in framer.new_messages] == [b"1", b"2"]
     again = framer.take(b'{"messages":[1,2,3]}', 2)

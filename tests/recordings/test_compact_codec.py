@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
-from harness.recordings import compact_codec
-from harness.recordings.interaction import Cassette, Interaction
+from harness.recordings.http_interaction import Cassette, Interaction
+from harness.recordings.readers import compact
 from tests.cassettes.interactions import cassettes
 
 
 def _file(cassette: Cassette) -> bytes:
-    return b"".join(compact_codec.lines(cassette))
+    return b"".join(compact.encode_cassette(cassette))
 
 
 def _run(turns: int) -> Cassette:
@@ -33,8 +33,8 @@ def _run(turns: int) -> Cassette:
 @given(cassettes)
 def test_whatever_is_written_comes_back(cassette: Cassette) -> None:
     data = _file(cassette)
-    again = compact_codec.read(data)
-    assert compact_codec.looks_like(data)
+    again = compact.decode_cassette(data)
+    assert compact.is_compact(data)
     assert list(again.interactions) == list(cassette.interactions)
     assert list(again.interactions) == list(cassette.interactions), "and again"
     assert again.metadata == cassette.metadata
@@ -66,13 +66,13 @@ def test_requests_of_parallel_agents_each_go_on_from_their_own() -> None:
     rows = [json.loads(line) for line in data.splitlines()]
     asked = [row["request"] for row in rows if row["kind"] == "exchange"]
     assert all(len(request.get("add", [])) <= 2 for request in asked)
-    assert list(compact_codec.read(data).interactions) == lanes
+    assert list(compact.decode_cassette(data).interactions) == lanes
 
 
 def test_the_mark_in_a_message_is_no_mark() -> None:
     said = '{"messages": [{"content": "$messages"}], "x": ["$messages"]}'
     item = Interaction(method="POST", uri="u", request_body=said.encode(), status=200)
-    assert list(compact_codec.read(_file(Cassette([item]))).interactions) == [item]
+    assert list(compact.decode_cassette(_file(Cassette([item]))).interactions) == [item]
 
 
 @given(st.data())
@@ -80,7 +80,7 @@ def test_a_torn_file_is_never_taken_for_a_whole_one(data: st.DataObject) -> None
     whole = _file(_run(3))
     torn = whole[: data.draw(st.integers(0, len(whole) - 2))]
     with pytest.raises(InputError):
-        list(compact_codec.read(torn).interactions)
+        list(compact.decode_cassette(torn).interactions)
 
 
 _OPEN = b'{"kind":"cassette","version":1}\n'
@@ -110,7 +110,7 @@ _ASKED = b'{"kind":"exchange","number":1,"method":"POST","uri":"u","status":200,
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(data: bytes, place: str, what: str) -> None:
     with pytest.raises(InputError) as refused:
-        list(compact_codec.read(data).interactions)
+        list(compact.decode_cassette(data).interactions)
     assert refused.value.place == place
     assert what in refused.value.what
     assert "\n" not in str(refused.value)
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_named_with_its_line(data: bytes, place: str, what: str
 
 def _said(data: bytes) -> str:
     try:
-        return repr(list(compact_codec.read(data).interactions))
+        return repr(list(compact.decode_cassette(data).interactions))
     except InputError as error:
         return str(error)
 

@@ -18,9 +18,9 @@ from harness.checks.request_form import role_alternation
 from harness.core.history.events import Called
 from harness.core.history.repetition import REPEATS
 from harness.core.values.calls import ModelRequest
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
-from harness.recordings.read import FORMATS, format_of, read
+from harness.recordings.recognition import format_of, formats, read
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 
 _BESIDE = Path(__file__).parents[3] / "shared" / "corpus"
@@ -61,7 +61,7 @@ def test_a_summary_after_a_result_is_no_second_message_of_the_user(corpus: Path)
     told = counted = compacted = 0
     for path in _files(corpus / "claude_code_jsonl"):
         for transcript in read(path.read_bytes(), path.name).transcripts:
-            told += len(list(role_alternation(as_history(transcript))))
+            told += len(list(role_alternation(to_history(transcript))))
             counted += counts(transcript)["alternation"]
             compacted += len(transcript.restarts)
     assert (told, counted, compacted) == (17, 23, 3)
@@ -169,14 +169,14 @@ def test_the_first_format_that_looks_like_a_file_is_its_own(corpus: Path) -> Non
     for path in _files(corpus):
         if path.parent != corpus:
             data = path.read_bytes()
-            first, *others = [n for n, kind in FORMATS.items() if kind.looks_like(data)]
+            first, *others = [n for n, kind in formats().items() if kind.recognises(data)]
             assert first == format_of(data)
             assert others == (["chat_json"] if first == "swe_agent" else []), path
 
 
 def _check_findings(transcript: Transcript) -> None:
     """What is found is counted, and a run of calls or results of several messages is found."""
-    found = {finding.code for finding in no_progress_stop(as_history(transcript))}
+    found = {finding.code for finding in no_progress_stop(to_history(transcript))}
     counted = counts(transcript)
     runs = {
         "no_progress_stop.same_call": bool(counted["same_call_runs"]),
@@ -193,7 +193,7 @@ def _most_calls_of_a_message(transcript: Transcript) -> int:
 
 def _check_history(transcript: Transcript) -> None:
     """The last request of an exchange, put together again, is what was sent."""
-    history = as_history(transcript)
+    history = to_history(transcript)
     kept: list[str] = []
     for event in history.events:
         if isinstance(event, Called) and isinstance(event.request, ModelRequest):

@@ -19,7 +19,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.recordings.counts import counts
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcripts import Transcript
 
 

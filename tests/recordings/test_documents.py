@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
-from harness.recordings import documents
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
-from harness.recordings.read import FORMATS, format_of, read
+from harness.recordings import json_documents
+from harness.recordings.recognition import format_of, formats, read
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
 
@@ -27,7 +27,7 @@ def test_the_first_format_that_looks_like_a_sample_is_its_own(name: str) -> None
     format, data = SAMPLES[name]
     assert format_of(data) == format
     assert read(data).format == format
-    likely = [name for name, kind in FORMATS.items() if kind.looks_like(data)]
+    likely = [name for name, kind in formats().items() if kind.recognises(data)]
     assert set(likely) <= {format, "chat_json"}, "only a chat may fit beside another format"
 
 
@@ -69,7 +69,7 @@ def test_what_is_no_document_says_where_and_why(data: bytes, says: str) -> None:
 
 
 def test_a_document_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MAX_BYTES", 2 * 1024**2)
+    monkeypatch.setattr(json_documents, "MAX_BYTES", 2 * 1024**2)
     with pytest.raises(InputError, match="line 1: too large: 3 MiB of JSON, at most 2 are read"):
         read(b"[" + b" " * 3 * 1024**2 + b"]")
 
@@ -87,7 +87,7 @@ def test_a_document_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_lines_are_objects_one_after_another(data: bytes, lines: bool) -> None:
-    assert documents.is_lines(data) is lines
+    assert json_documents.is_lines(data) is lines
 
 
 def _survives(data: bytes, format: str) -> None:
@@ -101,7 +101,7 @@ def _survives(data: bytes, format: str) -> None:
     assert "\n" not in told
     for transcript in found:
         assert counts(transcript)["messages"] >= 0
-        encode(as_history(transcript).events)
+        encode(to_history(transcript).events)
 
 
 _JSON = st.recursive(
@@ -131,7 +131,7 @@ def _changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
-@given(st.sampled_from(list(WHOLE)), st.sampled_from(["auto", *FORMATS]), st.data())
+@given(st.sampled_from(list(WHOLE)), st.sampled_from(["auto", *formats()]), st.data())
 def test_any_value_in_the_place_of_another(name: str, format: str, data: st.DataObject) -> None:
     value = json.loads(WHOLE[name])
     path = data.draw(st.sampled_from(_places(value)))

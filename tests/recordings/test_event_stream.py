@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.messages import ToolUse
-from harness.recordings.bodies import Unreadable
 from harness.recordings.event_stream import as_sse, frames, named_events
+from harness.recordings.http_interaction import Unreadable
 from harness.recordings.shapes import anthropic
 from tests.recordings.cassettes import ANTHROPIC_EVENTS
 

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings import har
+from harness.recordings.recognition import format_named
 from tests.recordings import documents
 from tests.recordings.documents import har_answer, har_entry
+
+HAR = format_named("har")
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
@@ -40,7 +42,7 @@ def _packed(parts: int) -> dict[str, Any]:
     ],
 )
 def test_an_exchange_is_the_request_and_its_answer(content: dict[str, Any]) -> None:
-    recording = har.read(documents.har([har_entry(ASKED, content)]))
+    recording = HAR.read(documents.har([har_entry(ASKED, content)]))
     assert recording.refusals == ()
     (found,) = recording.transcripts
     assert [(m.role, m.text) for m in found.messages] == [("user", "hi"), ("assistant", "two")]
@@ -53,7 +55,7 @@ def test_a_stream_is_put_together() -> None:
     text = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
     entry = har_entry({"input": "hi"}, {"mimeType": "text/event-stream", "text": text})
     entry["request"]["url"] = "https://api.openai.com/v1/responses"
-    (found,) = har.read(documents.har([entry])).transcripts
+    (found,) = HAR.read(documents.har([entry])).transcripts
     assert (found.wire, found.answered) == ("openai-responses", True)
 
 
@@ -74,7 +76,7 @@ def test_a_stream_is_put_together() -> None:
 def test_an_answer_that_cannot_be_read_leaves_the_request(
     content: dict[str, Any], reason: str
 ) -> None:
-    recording = har.read(documents.har([har_entry(ASKED, content)]))
+    recording = HAR.read(documents.har([har_entry(ASKED, content)]))
     assert [refusal.reason.startswith(reason) for refusal in recording.refusals] == [True]
     assert len(recording.transcripts[0].messages) == 1
 
@@ -85,20 +87,20 @@ def test_what_is_no_llm_traffic_says_so() -> None:
         har_entry({}, {}, url="https://api.openai.com/v1/completions"),
         har_entry({}, {}, url="http://h/x", method="GET"),
     ]
-    recording = har.read(documents.har([*entries, 3]))
+    recording = HAR.read(documents.har([*entries, 3]))
     assert recording.transcripts == ()
     assert [refusal.reason for refusal in recording.refusals] == [
         "no LLM traffic: POST /v1/embeddings",
         "a text completion, which has no messages: POST /v1/completions",
         "no request",
     ]
-    only = har.read(documents.har(entries[2:]))
+    only = HAR.read(documents.har(entries[2:]))
     assert only.refused == {"no LLM traffic: GET /x": 1}
-    assert har.read(documents.har([])).refused == {"no HTTP exchange is recorded": 1}
+    assert HAR.read(documents.har([])).refused == {"no HTTP exchange is recorded": 1}
 
 
 @pytest.mark.parametrize("data", [b"{}", b"[]", b'{"log": {"entries": {}}}', b'{"log": []}'])
 def test_what_is_no_archive_is_refused(data: bytes) -> None:
-    assert not har.looks_like(data)
+    assert not HAR.recognises(data)
     with pytest.raises(InputError, match=r"log\.entries"):
-        har.read(data)
+        HAR.read(data)

@@ -9,8 +9,9 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings import hermes
-from harness.recordings.counts import counts
+from harness.recordings.readers import hermes
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 
 CALLS = json.dumps(
     [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"p": 1}'}}]
@@ -77,6 +78,6 @@ def test_a_database_without_rows_is_refused_and_so_is_one_that_is_too_large(
 
 
 def test_its_bytes_alone_are_no_recording() -> None:
-    assert hermes.looks_like(hermes.MAGIC + b"\x10\x00")
+    assert hermes.is_hermes(hermes.MAGIC + b"\x10\x00")
     with pytest.raises(InputError, match="read from its file"):
-        hermes.read(hermes.MAGIC)
+        format_named("hermes").read(hermes.MAGIC)

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.recordings import intercode
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import ASKED, SAMPLES
+
+INTERCODE = format_named("intercode")
 
 
 def _task(environment: str = "ic_bash", **turns: Any) -> dict[str, Any]:
@@ -18,11 +20,11 @@ def _task(environment: str = "ic_bash", **turns: Any) -> dict[str, Any]:
 
 
 def _read(**tasks: Any) -> Any:
-    return intercode.read(json.dumps(tasks).encode())
+    return INTERCODE.read(json.dumps(tasks).encode())
 
 
 def test_a_turn_is_a_call_and_its_result() -> None:
-    (found,) = intercode.read(SAMPLES["intercode"][1]).transcripts
+    (found,) = INTERCODE.read(SAMPLES["intercode"][1]).transcripts
     assert (found.name, found.task) == ("task 0", ASKED)
     assert [use.name for m in found.messages for use in m.tool_uses] == ["bash", "bash"]
     assert [r.is_error for m in found.messages for r in m.tool_results] == [False, True]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
-from harness.recordings import lines
-from harness.recordings.lines import Entry, Kept, Notes, entries, first_objects, split
+from harness.recordings import session_log
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects, split
 
 
 def _read(data: bytes) -> tuple[list[Entry], tuple[str, ...]]:
@@ -52,15 +52,15 @@ def test_notes_of_a_million_bad_lines_are_few() -> None:
 
 
 def test_a_line_that_is_too_long_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 10)
+    monkeypatch.setattr(session_log, "MAX_LINE_BYTES", 10)
     assert len(_read(b'{"a":"12"}\n'[:10])[0]) == 1
     with pytest.raises(InputError, match="line 2: longer than"):
         _read(b'{"a": 1}\n{"a": "123"}\n')
 
 
 def test_no_more_is_kept_than_a_machine_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_KEPT_BYTES", 20)
-    kept = Kept()
+    monkeypatch.setattr(session_log, "MAX_KEPT_BYTES", 20)
+    kept = SizeBound()
     kept.add(Entry(1, {}, 20))
     with pytest.raises(InputError, match="line 2: more than"):
         kept.add(Entry(2, {}, 1))

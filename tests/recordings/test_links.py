@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.recordings.links import in_circles, path_to
+from harness.recordings.session_log import circular_entries, path_to
 
 _PARENTS = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(["", *"abcdefghxy"]))
 
@@ -20,13 +20,13 @@ def test_a_path_goes_from_the_root_to_its_end() -> None:
 def test_a_circle_ends_where_it_comes_back() -> None:
     parents = {"a": "c", "b": "a", "c": "b", "d": "c", "e": "e"}
     assert path_to("d", parents) == ["a", "b", "c", "d"]
-    assert list(in_circles(parents)) == ["a", "e"]
-    assert list(in_circles({"a": "", "b": "a"})) == []
+    assert list(circular_entries(parents)) == ["a", "e"]
+    assert list(circular_entries({"a": "", "b": "a"})) == []
 
 
 @given(_PARENTS)
 def test_any_links_end(parents: dict[str, str]) -> None:
-    circles = list(in_circles(parents))
+    circles = list(circular_entries(parents))
     for name in parents:
         path = path_to(name, parents)
         assert path[-1] == name

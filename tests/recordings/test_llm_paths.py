@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.recordings.llm_paths import refusal, shape_of
+from harness.recordings.model_exchange import refusal_reason, shape_of
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_shapes(path: str, shape: str) -> None:
     ],
 )
 def test_a_refusal_says_what_it_is_without_ids(path: str, reason: str) -> None:
-    assert refusal(path) == (reason + path if reason.endswith("POST ") else reason)
+    assert refusal_reason(path) == (reason + path if reason.endswith("POST ") else reason)
 
 
 def test_a_refusal_names_the_method() -> None:
-    assert refusal("/v1/models", "GET") == "no LLM traffic: GET /v1/models"
+    assert refusal_reason("/v1/models", "GET") == "no LLM traffic: GET /v1/models"

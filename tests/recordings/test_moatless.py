@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse
-from harness.recordings import moatless
-from harness.recordings.counts import counts
+from harness.recordings.readers import moatless
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcripts import Recording
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
+
+MOATLESS = format_named("moatless")
 
 
 def _node(id_: Any, parent: Any, **more: Any) -> dict[str, Any]:
@@ -25,7 +28,7 @@ def _node(id_: Any, parent: Any, **more: Any) -> dict[str, Any]:
 
 
 def _read(*nodes: Any) -> Recording:
-    return moatless.read(json.dumps({"nodes": nodes}).encode())
+    return MOATLESS.read(json.dumps({"nodes": nodes}).encode())
 
 
 def _paths(recording: Recording) -> dict[str, list[Any]]:
@@ -37,7 +40,7 @@ def _paths(recording: Recording) -> dict[str, list[Any]]:
 
 
 def test_a_node_is_a_call_and_what_was_observed() -> None:
-    (found,) = moatless.read(SAMPLES["moatless"][1]).transcripts
+    (found,) = MOATLESS.read(SAMPLES["moatless"][1]).transcripts
     assert (found.name, found.task, found.system) == ("path to node 2", ASKED, "be brief")
     use = ToolUse("node_1", "List", {"path": "."})
     assert found.messages == (
@@ -65,8 +68,8 @@ def test_children_may_be_nested() -> None:
     wanted = {"path to node 2": [0, 1, 2], "path to node 3": [0, 1, 3]}
     for value in ({"root": root}, root):
         data = json.dumps(value).encode()
-        assert moatless.looks_like(data)
-        assert _paths(moatless.read(data)) == wanted
+        assert MOATLESS.recognises(data)
+        assert _paths(MOATLESS.read(data)) == wanted
 
 
 def test_a_node_may_hold_several_steps_and_a_word_of_the_user() -> None:
@@ -156,6 +159,6 @@ def test_the_paths_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("data", [b"{}", b"[]", b'{"nodes": []}', b'{"root": {"a": 1}}'])
 def test_what_has_no_nodes_is_refused(data: bytes) -> None:
-    assert not moatless.looks_like(data)
+    assert not MOATLESS.recognises(data)
     with pytest.raises(InputError, match="a list nodes or a root"):
-        moatless.read(data)
+        MOATLESS.read(data)

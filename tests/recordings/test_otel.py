@@ -9,10 +9,12 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult, ToolUse
-from harness.recordings import otel
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Refusal, Transcript
+
+OTEL = format_named("otel")
 
 GEN_AI = {
     "gen_ai.operation.name": "execute_tool",
@@ -97,7 +99,7 @@ def _calls(found: Transcript) -> list[tuple[ToolUse, ...]]:
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 def test_every_convention_says_the_same(name: str) -> None:
-    (found,) = otel.read(dump({"spans": [_span(CONVENTIONS[name])]})).transcripts
+    (found,) = OTEL.read(dump({"spans": [_span(CONVENTIONS[name])]})).transcripts
     use, result = found.messages
     assert use.blocks == (ToolUse("c1", "ls", {"p": 1}),)
     assert result.blocks == (ToolResult("c1", "a.py"),)
@@ -106,8 +108,8 @@ def test_every_convention_says_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", DUMPS)
 def test_every_exporter_is_told_and_read(name: str) -> None:
-    assert otel.looks_like(DUMPS[name])
-    (found,) = otel.read(DUMPS[name]).transcripts
+    assert OTEL.recognises(DUMPS[name])
+    (found,) = OTEL.read(DUMPS[name]).transcripts
     count = 2 if "lines" in name else 1
     assert _calls(found) == [(ToolUse("c1", "ls", {"p": 1}),)] * count
 
@@ -128,7 +130,7 @@ def test_calls_stand_in_the_order_in_which_they_began(times: list[Any]) -> None:
     early, late = ({"gen_ai.tool.name": name} for name in ("early", "late"))
     given = [_span(early, times[0]), _span(late, times[1])]
     known = isinstance(times[0], (int, str, list))
-    (found,) = otel.read(dump(given[::-1] if known else given)).transcripts
+    (found,) = OTEL.read(dump(given[::-1] if known else given)).transcripts
     assert [uses[0].name for uses in _calls(found)] == ["early", "late"]
 
 
@@ -142,7 +144,7 @@ def test_typed_values_of_otlp_lose_their_types() -> None:
         ]}}},
     ]  # fmt: skip
     span = {**_otlp({}), "attributes": values}
-    (found,) = otel.read(dump(_resource(span))).transcripts
+    (found,) = OTEL.read(dump(_resource(span))).transcripts
     assert _calls(found)[0][0].input == {"n": -7, "x": 0.5, "l": [True]}
 
 
@@ -158,7 +160,7 @@ def test_typed_values_of_otlp_lose_their_types() -> None:
     ],
 )  # fmt: skip
 def test_a_failed_span_is_a_failed_result(more: dict[str, Any]) -> None:
-    (found,) = otel.read(dump([_span({"gen_ai.tool.name": "ls"}, **more)])).transcripts
+    (found,) = OTEL.read(dump([_span({"gen_ai.tool.name": "ls"}, **more)])).transcripts
     (result,) = found.messages[1].tool_results
     assert (result.is_error, result.text) == (True, "no such file")
 
@@ -166,19 +168,19 @@ def test_a_failed_span_is_a_failed_result(more: dict[str, Any]) -> None:
 def test_a_call_without_an_id_has_that_of_its_span_and_one_that_runs_has_no_result() -> None:
     bare = {"gen_ai.operation.name": "execute_tool"}
     given = [_span(bare, 1), _span(bare, 2), _span(bare, 3, None)]
-    (found,) = otel.read(dump(given)).transcripts
+    (found,) = OTEL.read(dump(given)).transcripts
     assert [uses[0].id for uses in _calls(found)] == ["s1", "s2", "s3"]
     assert [uses[0].name for uses in _calls(found)] == ["ls"] * 3
     counted = counts(found)
     assert (counted["tool_calls"], counted["tool_results"], counted["pending_calls"]) == (3, 2, 1)
     assert counted["messages"] == counted["alternation"] == 0, "roles are not counted"
-    as_history(found)
+    to_history(found)
 
 
 def test_traces_are_apart_and_one_without_tools_is_refused() -> None:
     model = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
     other = {"trace_id": 572318454595034, "span_id": 7}
-    recording = otel.read(
+    recording = OTEL.read(
         dump([_span(GEN_AI), _span(model), _span(model, context=other, name="chat m")])
     )
     assert [(t.name, t.model) for t in recording.transcripts] == [("trace t1", "m")]
@@ -188,9 +190,9 @@ def test_traces_are_apart_and_one_without_tools_is_refused() -> None:
 @pytest.mark.parametrize("data", [b"{}", b"[]", b'{"spans": []}', b'{"spans": [3]}', b"[[[]]]"])
 def test_a_file_without_spans_is_refused(data: bytes) -> None:
     with pytest.raises(InputError, match="holds no span"):
-        otel.read(data)
+        OTEL.read(data)
 
 
 def test_nesting_has_a_bound() -> None:
     with pytest.raises(InputError, match="holds no span"):
-        otel.read(b"[" * 100 + dump(_span(GEN_AI)) + b"]" * 100)
+        OTEL.read(b"[" * 100 + dump(_span(GEN_AI)) + b"]" * 100)

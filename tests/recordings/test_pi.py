@@ -9,9 +9,11 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.recordings import pi
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
+
+PI = format_named("pi")
 
 HEAD = {"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-01-01T00:00:00Z"}
 
@@ -60,7 +62,7 @@ def log(*lines: Any) -> bytes:
 
 
 def test_a_turn_is_read_along_its_links() -> None:
-    recording = pi.read(log(*TURN))
+    recording = PI.read(log(*TURN))
     (found,) = recording.transcripts
     assert (found.name, found.model, recording.notes) == ("s-1", "m", ())
     assert [m.role for m in found.messages] == ["user", "assistant", "tool", "tool", "assistant"]
@@ -75,14 +77,14 @@ def test_a_turn_is_read_along_its_links() -> None:
 def test_the_oldest_files_have_no_links() -> None:
     bare = [{k: v for k, v in line.items() if k not in ("id", "parentId")} for line in TURN]
     assert (
-        pi.read(log(*bare)).transcripts[0].messages == pi.read(log(*TURN)).transcripts[0].messages
+        PI.read(log(*bare)).transcripts[0].messages == PI.read(log(*TURN)).transcripts[0].messages
     )
 
 
 def test_every_branch_is_a_transcript_and_the_last_one_the_first() -> None:
     other = [_user("f", "e", "no"), _says("g", "f", _text("1")), _user("h", "e", "yes")]
     label = _entry("l", "h", "label", targetId="a", label="x")
-    first, second = pi.read(log(*TURN, *other, label)).transcripts
+    first, second = PI.read(log(*TURN, *other, label)).transcripts
     assert (first.name, second.name) == ("s-1", "s-1, branch to g")
     assert [m.text for m in first.messages[-2:]] == ["done", "yes"]
     assert [m.text for m in second.messages[-3:]] == ["done", "no", "1"]
@@ -90,13 +92,13 @@ def test_every_branch_is_a_transcript_and_the_last_one_the_first() -> None:
 
 def test_a_compaction_keeps_what_it_says() -> None:
     compacted = _entry("k", "e", "compaction", summary="sum", firstKeptEntryId="m", tokensBefore=9)
-    (found,) = pi.read(log(*TURN, compacted, _user("n", "k", "on"), _says("o", "n"))).transcripts
+    (found,) = PI.read(log(*TURN, compacted, _user("n", "k", "on"), _says("o", "n"))).transcripts
     assert found.restarts == {5: 1}
     shown = [m.text or m.role for m in found.context]
     assert shown == ["sum", "assistant", "tool", "tool", "done", "on", "assistant"]
-    as_history(found)
+    to_history(found)
     gone = {**compacted, "firstKeptEntryId": "nowhere"}
-    assert pi.read(log(*TURN, gone)).transcripts[0].restarts == {5: 5}
+    assert PI.read(log(*TURN, gone)).transcripts[0].restarts == {5: 5}
 
 
 def test_what_the_program_says_is_told_as_the_users() -> None:
@@ -110,7 +112,7 @@ def test_what_the_program_says_is_told_as_the_users() -> None:
         _entry("f", "e", message={"role": "hookMessage", "content": [_text("hook")]}),
         _entry("g", "f", message={"role": "user", "content": [{"type": "image", "data": ""}]}),
     ]
-    (found,) = pi.read(log(*lines)).transcripts
+    (found,) = PI.read(log(*lines)).transcripts
     assert {m.role for m in found.messages} == {"user"}
     assert [m.text for m in found.messages] == ["$ ls\na.py", "by the way", "tried", "hook", ""]
     assert isinstance(found.messages[-1].blocks[0], Opaque)
@@ -118,7 +120,7 @@ def test_what_the_program_says_is_told_as_the_users() -> None:
 
 def test_circles_and_doubled_ids_are_noted() -> None:
     lines = [_user("a", "b"), _user("b", "a"), _user("a", None), _user("c", "gone")]
-    recording = pi.read(log(*lines))
+    recording = PI.read(log(*lines))
     assert recording.notes == (
         "line 4: its id is that of line 2, passed over",
         "line 2: its parents lead back to it",
@@ -127,13 +129,13 @@ def test_circles_and_doubled_ids_are_noted() -> None:
 
 
 def test_a_file_that_is_all_circle_is_read() -> None:
-    (found,) = pi.read(log(_user("a", "b"), _user("b", "a"))).transcripts
+    (found,) = PI.read(log(_user("a", "b"), _user("b", "a"))).transcripts
     assert len(found.messages) == 2
 
 
 def test_branches_have_a_bound() -> None:
     many = [_user(f"u{n}", "e") for n in range(150)]
-    recording = pi.read(log(*TURN, *many))
+    recording = PI.read(log(*TURN, *many))
     assert len(recording.transcripts) == 100
     assert recording.notes == ("line 57: more than 100 branches, passed over",)
 
@@ -141,4 +143,4 @@ def test_branches_have_a_bound() -> None:
 def test_a_file_without_messages_is_refused() -> None:
     for nothing in (b"", log(), log({"type": "message", "message": {"role": "x"}})):
         with pytest.raises(InputError, match="no line holds a message"):
-            pi.read(nothing)
+            PI.read(nothing)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
 from harness.core.values.messages import assistant, user
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
-from harness.recordings.read import FORMATS, format_of, read
+from harness.recordings.recognition import format_of, formats, read
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings import documents
 from tests.recordings.cassettes import DIALECTS
@@ -30,7 +30,7 @@ LOG = b"".join(
         },
     )
 )
-OURS = encode(as_history(Transcript(name="t", messages=(user("a"), assistant("b")))).events)
+OURS = encode(to_history(Transcript(name="t", messages=(user("a"), assistant("b")))).events)
 SAMPLES = [LOG, OURS, *DIALECTS.values(), *(data for _, data in documents.SAMPLES.values())]
 
 
@@ -57,7 +57,7 @@ def test_logs_and_histories_are_told() -> None:
         (
             b"\x89PNG\r\n",
             "f.x: line 1: format not recognised; tried "
-            + ", ".join(f"{name} ({kind.title})" for name, kind in FORMATS.items()),
+            + ", ".join(f"{name} ({kind.title})" for name, kind in formats().items()),
         ),
         (b'{"interactions": [', "f.x: line 1: no JSON: Expecting value"),
         (
@@ -93,7 +93,7 @@ def _survives(data: bytes, format: str = "auto") -> None:
         text = ""
         for transcript in recording.transcripts:
             assert counts(transcript)["messages"] >= 0
-            encode(as_history(transcript).events)
+            encode(to_history(transcript).events)
     assert "\n" not in text
 
 
@@ -109,6 +109,6 @@ def test_a_damaged_file_is_read_or_refused(sample: bytes, data: st.DataObject) -
     _survives(sample[:at] + data.draw(st.binary(max_size=20)) + sample[at + size :])
 
 
-@given(st.binary(), st.sampled_from(["auto", *FORMATS]))
+@given(st.binary(), st.sampled_from(["auto", *formats()]))
 def test_any_bytes_are_read_or_refused(data: bytes, format: str) -> None:
     _survives(data, format)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
-from harness.recordings.as_history import as_history
-from harness.recordings.counts import counts
-from harness.recordings.hermes import MAGIC
-from harness.recordings.lines import split
-from harness.recordings.read import FORMATS, format_of, line_format, read, read_lines
+from harness.recordings.readers.hermes import MAGIC
+from harness.recordings.recognition import format_of, formats, line_format, read, read_lines
+from harness.recordings.session_log import split
+from harness.recordings.transcript_counts import counts
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings import test_codex, test_otel, test_pi
 from tests.recordings.test_read import LOG, OURS
@@ -28,18 +28,18 @@ SAMPLES = {
     "pi": [test_pi.log(*test_pi.TURN)],
 }
 EACH = [(name, sample) for name, samples in SAMPLES.items() for sample in samples]
-LINES = [(name, sample) for name, sample in EACH if FORMATS[name].read_lines]
+LINES = [(name, sample) for name, sample in EACH if formats()[name].by_lines]
 
 
 @pytest.mark.parametrize(("name", "sample"), EACH)
 def test_a_sample_is_of_one_format_alone(name: str, sample: bytes) -> None:
-    assert [found for found, kind in FORMATS.items() if kind.looks_like(sample)] == [name]
+    assert [found for found, kind in formats().items() if kind.recognises(sample)] == [name]
     assert format_of(sample) == read(sample).format == name
 
 
 def test_a_database_is_of_one_format_alone() -> None:
     database = MAGIC + bytes(100)
-    assert [found for found, kind in FORMATS.items() if kind.looks_like(database)] == ["hermes"]
+    assert [found for found, kind in formats().items() if kind.recognises(database)] == ["hermes"]
     with pytest.raises(InputError, match="binary data"):
         read(database)
 
@@ -72,7 +72,7 @@ def _survives(data: bytes, name: str) -> None:
         assert "\n" not in error
         for transcript in transcripts:
             assert counts(transcript)["tool_calls"] >= 0
-            encode(as_history(transcript).events)
+            encode(to_history(transcript).events)
 
 
 def _read(data: bytes, format: str) -> tuple[tuple[Transcript, ...], str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse
-from harness.recordings.steps import Step, command_name
+from harness.recordings.transcripts import TrajectoryStep, command_name
 
 
 def test_a_step_is_a_call_and_its_result() -> None:
-    step = Step(id="1", name="ls", input="ls", thought="look", observation="a", failed=True)
+    step = TrajectoryStep(
+        id="1", name="ls", input="ls", thought="look", observation="a", failed=True
+    )
     assert list(step.messages()) == [
         Message("assistant", (Text("look"), ToolUse("1", "ls", "ls"))),
         Message("tool", (ToolResult("1", "a", is_error=True),)),
@@ -17,9 +19,9 @@ def test_a_step_is_a_call_and_its_result() -> None:
 
 
 def test_a_step_that_was_not_observed_has_no_result() -> None:
-    (only,) = Step(id="1", name="ls", input="ls", thought=" ").messages()
+    (only,) = TrajectoryStep(id="1", name="ls", input="ls", thought=" ").messages()
     assert only == Message("assistant", (ToolUse("1", "ls", "ls"),))
-    assert len(list(Step(id="1", name="ls", input="ls", observation="").messages())) == 2
+    assert len(list(TrajectoryStep(id="1", name="ls", input="ls", observation="").messages())) == 2
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolResult, ToolUse
-from harness.recordings import swe_agent
-from harness.recordings.counts import counts
+from harness.recordings.recognition import format_named
+from harness.recordings.transcript_counts import counts
 from tests.recordings.documents import ASKED, SAMPLES, SEEN
+
+SWE_AGENT = format_named("swe_agent")
 
 PLAIN = json.loads(SAMPLES["swe_agent"][1])
 _CALL = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"c": "ls"}'}}
@@ -24,7 +26,7 @@ CALLED = [
 
 
 def _read(value: Any) -> Any:
-    return swe_agent.read(json.dumps(value).encode()).transcripts
+    return SWE_AGENT.read(json.dumps(value).encode()).transcripts
 
 
 def test_steps_are_calls_with_their_results() -> None:
@@ -47,8 +49,8 @@ def test_a_history_of_function_calls_is_a_transcript_of_its_own() -> None:
 
 def test_a_history_alone_is_read() -> None:
     data = json.dumps({"history": CALLED}).encode()
-    assert swe_agent.looks_like(data)
-    (found,) = swe_agent.read(data).transcripts
+    assert SWE_AGENT.recognises(data)
+    (found,) = SWE_AGENT.read(data).transcripts
     assert counts(found)["orphan_results"] == counts(found)["unanswered_calls"] == 0
 
 
@@ -60,6 +62,6 @@ def test_an_empty_action_is_a_call_with_empty_input() -> None:
 
 @pytest.mark.parametrize("data", [b"{}", b"[]", b'{"trajectory": []}', b'{"history": [3]}'])
 def test_what_is_no_trajectory_is_refused(data: bytes) -> None:
-    assert not swe_agent.looks_like(data)
+    assert not SWE_AGENT.recognises(data)
     with pytest.raises(InputError, match="a list trajectory or history"):
-        swe_agent.read(data)
+        SWE_AGENT.read(data)

@@ -11,15 +11,17 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolUse
-from harness.recordings import vcr
+from harness.recordings.recognition import format_named
 from harness.recordings.transcripts import Transcript
 from tests.recordings.cassettes import ANSWER, DIALECTS, REQUEST, cassette, vcrpy
+
+VCR = format_named("vcr")
 
 
 @pytest.mark.parametrize("data", DIALECTS.values(), ids=list(DIALECTS))
 def test_every_dialect_says_the_same(data: bytes) -> None:
-    assert vcr.looks_like(data)
-    recording = vcr.read(data)
+    assert VCR.recognises(data)
+    recording = VCR.read(data)
     assert recording.refusals == ()
     (found,) = recording.transcripts
     assert [message.role for message in found.messages] == ["user", "assistant"]
@@ -33,7 +35,7 @@ def test_every_dialect_says_the_same(data: bytes) -> None:
 
 
 def _one(*args: Any, **kwargs: Any) -> tuple[list[Transcript], list[str]]:
-    recording = vcr.read(cassette(vcrpy(*args, **kwargs)))
+    recording = VCR.read(cassette(vcrpy(*args, **kwargs)))
     return list(recording.transcripts), [refusal.reason for refusal in recording.refusals]
 
 
@@ -58,7 +60,7 @@ def _base64(data: bytes) -> dict[str, str]:
 def test_a_torn_gzip_answer_leaves_the_request() -> None:
     made = vcrpy()
     made["response"]["body"] = _base64(gzip.compress(json.dumps(ANSWER).encode())[:-9])
-    recording = vcr.read(cassette(made))
+    recording = VCR.read(cassette(made))
     assert recording.refused == {"response: gzip is torn": 1}
     (found,) = recording.transcripts
     assert len(found.messages) == 1
@@ -81,7 +83,7 @@ def test_an_answer_that_cannot_be_read_says_why(
     made = vcrpy()
     headers = {"content-type": kind, "content-encoding": encoding}
     made["response"] |= {"body": _base64(body), "headers": headers}
-    recording = vcr.read(cassette(made))
+    recording = VCR.read(cassette(made))
     assert recording.refused == {f"response: {reason}": 1}
     assert recording.refusals[0].place == "interaction 1"
     assert len(recording.transcripts) == 1
@@ -89,7 +91,7 @@ def test_an_answer_that_cannot_be_read_says_why(
 
 def test_other_posts_are_refused_and_other_methods_are_none_of_ours() -> None:
     posts = [vcrpy(url=f"http://h/v1/{path}") for path in ("embeddings", "embeddings", "files")]
-    recording = vcr.read(cassette(vcrpy(method="GET"), *posts))
+    recording = VCR.read(cassette(vcrpy(method="GET"), *posts))
     assert recording.transcripts == ()
     assert recording.refused == {
         "no LLM traffic: POST /v1/embeddings": 2,
@@ -99,19 +101,19 @@ def test_other_posts_are_refused_and_other_methods_are_none_of_ours() -> None:
 
 def test_a_file_without_a_post_says_what_it_holds() -> None:
     data = cassette(vcrpy(method="GET", url="http://h/v1/models"), vcrpy(method="HEAD"))
-    refused = vcr.read(data).refused
+    refused = VCR.read(data).refused
     assert refused == {
         "no LLM traffic: GET /v1/models": 1,
         "no LLM traffic: HEAD /v1/messages": 1,
     }
-    assert vcr.read(b"interactions: []\n").refused == {"no HTTP exchange is recorded": 1}
+    assert VCR.read(b"interactions: []\n").refused == {"no HTTP exchange is recorded": 1}
 
 
 def test_an_error_is_an_answer_without_a_message() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}
     made = vcrpy(response=json.dumps(error))
     made["response"]["status"] = {"code": 529}
-    (found,) = vcr.read(cassette(made)).transcripts
+    (found,) = VCR.read(cassette(made)).transcripts
     assert len(found.messages) == 1
     assert found.error is not None
     assert (found.error.type, found.error.status, found.status) == ("overloaded_error", 529, 529)
@@ -136,13 +138,13 @@ def test_half_a_character_does_not_end_the_reading() -> None:
 )
 def test_a_torn_cassette_names_the_place(data: bytes, place: str) -> None:
     with pytest.raises(InputError) as caught:
-        vcr.read(data)
+        VCR.read(data)
     assert caught.value.place == place
     assert "\n" not in str(caught.value)
 
 
 def test_odd_interactions_are_refused_one_by_one() -> None:
-    recording = vcr.read(cassette(3, {}, {"request": {"method": "POST", "uri": "http://["}}))
+    recording = VCR.read(cassette(3, {}, {"request": {"method": "POST", "uri": "http://["}}))
     assert [r.reason for r in recording.refusals] == [
         "no request",
         "no request",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
-from harness.recordings.yaml_tags import parse
+from harness.recordings.yaml_documents import parse
 
 
 def test_tags_are_ignored() -> None:

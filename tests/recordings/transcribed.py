@@ -16,7 +16,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.recordings.as_history import as_history
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 
 TURN = (
@@ -40,4 +40,4 @@ def requests_of(history: History) -> list[list[Message]]:
 
 def history_of(*messages: Message, **more: Any) -> History:
     """A transcript of these messages, as a history."""
-    return as_history(Transcript(name="t", messages=messages, **more))
+    return to_history(Transcript(name="t", messages=messages, **more))

@@ -9,7 +9,7 @@ import pytest
 
 from harness.agent import agent
 from harness.core.scenario.scenario import FaultSpec
-from harness.files.overlay import laid_over
+from harness.files.scenario_file import with_overlay
 from harness.runner import run
 from tests.scenarios.all_runs import named
 
@@ -25,6 +25,6 @@ POINTS = [
 def test_a_kill_at_a_request_is_no_blind_resend(name: str, when: int, at: str) -> None:
     kill = FaultSpec(kind="gateway.killed", on="model", when=when, settings={"at": at})
     kill = msgspec.structs.replace(kill, must_fire=when == 1)
-    verdict = run(laid_over(named(name), (kill,), "kill"), agent).verdict
+    verdict = run(with_overlay(named(name), (kill,), "kill"), agent).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.verdict == "pass"

@@ -6,7 +6,7 @@ import pytest
 
 from harness.agent import agent
 from harness.core.scenario.scenario import FaultSpec, Scenario
-from harness.files.overlay import laid_over
+from harness.files.scenario_file import with_overlay
 from harness.runner import run
 from tests.mutants.blind_resend import agent as blind_resend
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, tiers
@@ -31,20 +31,20 @@ SAMPLE = [s for s in PLAIN if is_of_the_seeds(s)] + [s for s in PLAIN if not is_
 @pytest.mark.parametrize("overlay", OVERLAYS)
 @pytest.mark.parametrize("scenario", tiers(SAMPLE, SAMPLE[::8]))
 def test_reference_passes_under_an_overlay(scenario: Scenario, overlay: str) -> None:
-    verdict = run(laid_over(scenario, OVERLAYS[overlay], overlay), agent).verdict
+    verdict = run(with_overlay(scenario, OVERLAYS[overlay], overlay), agent).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.verdict == "pass"
 
 
 def test_a_wrong_agent_still_fails_under_an_overlay() -> None:
-    scenario = laid_over(named("prompt-too-long/another-error"), OVERLAYS["network"], "network")
+    scenario = with_overlay(named("prompt-too-long/another-error"), OVERLAYS["network"], "network")
     codes = [f.code for f in run(scenario, blind_resend).verdict.findings]
     assert "no_blind_resend.same_request" in codes
 
 
 def test_a_fault_of_an_overlay_is_owed_and_one_of_the_scenario_is_not() -> None:
     never = FaultSpec(kind="http.server_error", when=40)
-    scenario = laid_over(named("prompt-too-long/another-error"), (never,), "never")
+    scenario = with_overlay(named("prompt-too-long/another-error"), (never,), "never")
     assert [fault.must_fire for fault in scenario.faults] == [False] * (
         len(scenario.faults) - 1
     ) + [True]

@@ -22,7 +22,7 @@ from harness.agent.conversation.context_window import (
     window_of,
 )
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.transcript import RowTranscript
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import assistant, user
@@ -37,7 +37,7 @@ MANY = [user("ask " + LONG), assistant("say " + LONG)] * 200
 """About 200 000 estimated tokens."""
 
 
-def _refuse(query: Query) -> Answer:
+def _refuse(query: Query) -> ModelAnswer:
     raise ModelFailure("permanent", "no summaries today")
 
 
@@ -202,9 +202,9 @@ def test_soon_after_a_compaction_there_is_no_other(tmp_path: Path) -> None:
 def test_a_second_summary_tells_the_first_one_too() -> None:
     asked: list[str] = []
 
-    def ask(query: Query) -> Answer:
+    def ask(query: Query) -> ModelAnswer:
         asked.append(query.messages[0].text)
-        return Answer(assistant(f"summary {len(asked)}"), "end_turn")
+        return ModelAnswer(assistant(f"summary {len(asked)}"), "end_turn")
 
     first = compact([*PAST, user("and now?")], 10_000, ask)
     assert first is not None

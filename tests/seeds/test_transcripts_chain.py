@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 
 from harness.agent.context_overflow import compact
-from harness.agent.models.model_call import Answer, Query
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.jsonl_conversation import Chain, messages_of, transcript_of
 from harness.agent.sessions.jsonl_entries import problem, read_entries, without_program_entries
 from harness.core.values.messages import Message, Text, ToolResult, assistant, user
-from harness.recordings import claude_code
+from harness.recordings.readers import claude_code
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
     MESSAGES,
@@ -192,9 +192,9 @@ def test_any_content_of_a_result_is_read_and_no_image_is_told(content: object) -
     assert "called look" in told
 
 
-def _summary(query: Query, asked: list[Query]) -> Answer:
+def _summary(query: Query, asked: list[Query]) -> ModelAnswer:
     asked.append(query)
-    return Answer(Message("assistant", (Text("Short."),)), "end_turn")
+    return ModelAnswer(Message("assistant", (Text("Short."),)), "end_turn")
 
 
 @pytest.mark.seed(94, kind="mutant")

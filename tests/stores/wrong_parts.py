@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.transcript import RowTranscript, Transcript
+from harness.agent.sessions.transcript import RowTranscript, SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome, restored
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
@@ -25,7 +25,7 @@ class CommitsLate(SqliteStore):
     _open = 0
 
     @contextmanager
-    def _writing(self) -> Iterator[Any]:
+    def _writing(self, session: str = "") -> Iterator[Any]:
         if not self._open:
             self._db.execute("BEGIN IMMEDIATE")
         yield self._db
@@ -79,7 +79,7 @@ def opened(kind: type[SqliteStore]) -> Callable[[Mapping[str, Any], Path], Sqlit
 class DeliversFirst(Gateway):
     """The reply is delivered, then stored."""
 
-    def settle(self, inbound: Inbound, transcript: Transcript, outcome: Outcome) -> None:
+    def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Deliver, then store."""
         self.send(inbound, outcome)
         transcript.close(inbound, outcome)

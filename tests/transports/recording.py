@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import yaml
 
-from harness.cassettes.read import read_cassette
+from harness.cassettes.cassette_file import read_cassette
 from harness.cassettes.recorder import Recorder
 from harness.cassettes.timing import Timing, from_metadata
 from harness.clock import Clock

@@ -66,7 +66,7 @@ def _reason_against(data: str) -> str:
 
 
 def text_of(result: ToolResult) -> str:
-    """The result as text; what is no text in it is named."""
+    """The result as text; each part that is not text is named by its kind."""
     if isinstance(result.content, str):
         return result.content
     return "\n".join(b.text if isinstance(b, Text) else f"[{b.kind}]" for b in result.content)

@@ -73,7 +73,7 @@ def budget_tokens(refused: Sequence[Message], refusal: str, window: int | None =
 
 
 def text_length(messages: Sequence[Message]) -> int:
-    """How much is said, in characters, whatever blocks it stands in: some wires join them."""
+    """The number of characters in all blocks. Some APIs join blocks, so only their sum counts."""
     return sum(len(_words(block)) for message in messages for block in message.blocks)
 
 

@@ -44,6 +44,19 @@ _ALLOWED: dict[str, tuple[type, ...]] = {
     "assistant": (Text, Thinking, ToolUse, Opaque),
 }
 
+_KEPT = 32
+"""How much of an id is kept in a new one: providers take 40 characters, and a model that copies a
+new id makes it longer each time."""
+
+_WORDS = {
+    "blank": "{n} stored without any content: left out",
+    "foreign": "{n} of a role that a conversation has not got: left out",
+    "early": "{n} from before the first question: left out",
+    "orphan": "{n} with the result of a call that nobody made: the result was left out",
+    "unanswered": "{n} with a call that never got a result: its outcome counts as unknown",
+    "same_id": "{n} with a call whose id was used before: it got one of its own",
+}
+
 
 def project(rows: Sequence[Message]) -> list[Message]:
     """The messages of a request for these rows; `rows` and its messages stay as they are."""
@@ -138,11 +151,6 @@ def _named(
     return tuple(named), pairs
 
 
-_KEPT = 32
-"""How much of an id is kept in a new one: providers take 40 characters, and a model that copies a
-new id makes it longer each time."""
-
-
 def _unused(id: str, used_ids: set[str]) -> str:
     names = (id if n == 1 else f"{id[:_KEPT]}_{n}" for n in count(1))
     name = next(name for name in names if name not in used_ids)
@@ -174,18 +182,8 @@ def _as_text(block: Block) -> Block:
     return msgspec.structs.replace(block, content=text_of(block))
 
 
-_WORDS = {
-    "blank": "{n} stored without any content: left out",
-    "foreign": "{n} of a role that a conversation has not got: left out",
-    "early": "{n} from before the first question: left out",
-    "orphan": "{n} with the result of a call that nobody made: the result was left out",
-    "unanswered": "{n} with a call that never got a result: its outcome counts as unknown",
-    "same_id": "{n} with a call whose id was used before: it got one of its own",
-}
-
-
 class DamageReport:
-    """Tells what is new about damage, so that nobody is told anything twice."""
+    """Reports damage to the user, each fact once."""
 
     def __init__(self) -> None:
         self._sessions: set[str] = set()

@@ -135,23 +135,23 @@ class Watch:
 
 
 def _identity(call: ToolUse) -> tuple[str, ...]:
-    """What a call is known by beside its tool: nothing if it is empty, for then a whole call of
-    the tool is what it should have been."""
+    """What a call is known by beside its tool. An empty call has nothing: a whole call of the
+    same tool is what it should have been."""
     return () if is_empty(call.input) else (signature(call.name, call.input),)
 
 
 def result_words(result: ToolResult) -> str:
-    """The words of a result; of one without any (a picture, bytes, nothing at all) its content."""
+    """The text of a result; without any text (a picture, bytes, nothing) its content as JSON."""
     blocks = result.content if isinstance(result.content, str | tuple) else ()
     words = msgspec.structs.replace(result, content=blocks).text
     return words or signature("", result.content)
 
 
 def signature(name: str, input: Json) -> str:
-    """The identity of a call: tool and arguments, whatever the order of their keys; none at all are
-    `{}`, for so the tool is run.
+    """The identity of a call: tool and arguments, in any order of keys.
 
-    A value that is no JSON, half an emoji among it, is taken by its `repr`.
+    A call without arguments counts as `{}`, because the tool is run with that. A value that cannot
+    be written as JSON (half an emoji, for example) stands by its `repr`.
     """
     try:
         return f"{name}\x00{canonical({} if input is None else input)}"

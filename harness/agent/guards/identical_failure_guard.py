@@ -71,10 +71,10 @@ class _Streak:
 
 
 class IdenticalFailureGuard:
-    """Three identical failures, and there is no fourth.
+    """Allows `limit` identical failures and refuses the next call.
 
-    `limit` counts failures with one error: of one call (tool and arguments, as `identify` names
-    it; then numbers in the error do not matter), or in a row of one tool with whatever arguments.
+    Failures with one error count for one call (tool and arguments, as `identify` names it; numbers
+    in the error are ignored) and, in a row, for one tool with any arguments.
     """
 
     def __init__(self, limit: int = 3, identify: Callable[[str, object], str] = signature) -> None:

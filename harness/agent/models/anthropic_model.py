@@ -25,7 +25,7 @@ from harness.agent.models.failures import (
 from harness.agent.models.model_call import (
     MAX_TOKENS,
     MODEL,
-    Answer,
+    ModelAnswer,
     Query,
     answer_of,
     arguments_of,
@@ -38,6 +38,13 @@ from harness.agent.models.timeouts import (
 )
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, ToolUse
+
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
 
 
 class AnthropicModel:
@@ -67,10 +74,10 @@ class AnthropicModel:
             return PlainClient(brief.transport, brief.base_url)
         return brief.anthropic()
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer.
 
-        Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
+        Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
         client = with_timeout(self._client, query.timeout_s)
@@ -90,7 +97,7 @@ class AnthropicModel:
 
     def _plain(
         self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         message = messages.create(**params)
         if getattr(message, "content", None) is None:
             raise _unusable(message)
@@ -105,7 +112,7 @@ class AnthropicModel:
 
     def _streamed(
         self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         inputs: dict[int, str] = {}
         complete = False
         with messages.stream(**params) as stream:
@@ -161,14 +168,6 @@ def _tokens(message: Any) -> int | None:
     counts = [getattr(usage, name, None) for name in _COUNTS]
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known else None
-
-
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
 
 
 def _unusable(message: Any) -> ModelFailure:

@@ -29,13 +29,37 @@ OVERFLOW_PHRASES = (
 SYNTHETIC = "<synthetic>"
 """The model's name in a message that a wrapper wrote itself."""
 
+_REQUEST_ERRORS = frozenset(
+    {
+        "authentication_error",
+        "billing_error",
+        "invalid_request_error",
+        "not_found_error",
+        "permission_error",
+        "request_too_large",
+    }
+)
+
+_BY_CLASS: dict[str, FailureKind] = {
+    "APIConnectionError": "transient",
+    "APIError": "permanent",
+    "HTTPError": "broken_stream",  # the base of what httpx and httpx2 raise in the middle of a body
+    "StreamError": "broken_stream",
+    "JSONDecodeError": "broken_stream",
+    "UnicodeDecodeError": "broken_stream",
+    "UnicodeEncodeError": "permanent",
+    "AssertionError": "broken_stream",
+    "IndexError": "broken_stream",
+    "ValueError": "broken_stream",
+}
+
 
 class ModelFailure(Exception):
-    """A model call brought no answer that can be used. `text` is what the provider said.
+    """A model call brought no usable answer. `text` is what the provider said.
 
     overflow: the request does not fit the model's window. transient: the SDK's own retries are
-    used up. permanent: the same request would fail again. broken_stream: the answer did not arrive
-    whole. budget: the model is not asked, for the turn has spent what it may.
+    used up. permanent: the same request would fail again. broken_stream: the answer is incomplete.
+    budget: the model was not asked, because the turn's budget is spent.
     """
 
     def __init__(self, kind: FailureKind, text: str) -> None:
@@ -65,11 +89,11 @@ def mentions_overflow(error: BaseException) -> bool:
 
 
 def classify_answer(model: str, tokens: int | None, text: str) -> FailureKind | None:
-    """The kind of a failure that comes dressed as an answer; None for a real answer.
+    """The kind of a failure that has the form of an answer; None for a real answer.
 
     A wrapper that got no answer says so in an assistant message: the model is `SYNTHETIC`, or no
-    token at all was counted and the text begins as the error does. What a model said has tokens,
-    whatever it quotes; `tokens` None is a provider that does not count.
+    token was counted and the text begins as the error does. A real answer has tokens, even if it
+    quotes an error. `tokens` is None when the provider does not count.
     """
     said = text.strip().lower()
     if model == SYNTHETIC:
@@ -93,31 +117,6 @@ def _by_status(status: int, type: str | None) -> FailureKind:
     if status == 200:  # an error event in a stream that had begun well
         return "permanent" if type in _REQUEST_ERRORS else "broken_stream"
     return "transient" if status in (408, 409, 429) or status >= 500 else "permanent"
-
-
-_REQUEST_ERRORS = frozenset(
-    {
-        "authentication_error",
-        "billing_error",
-        "invalid_request_error",
-        "not_found_error",
-        "permission_error",
-        "request_too_large",
-    }
-)
-
-_BY_CLASS: dict[str, FailureKind] = {
-    "APIConnectionError": "transient",
-    "APIError": "permanent",
-    "HTTPError": "broken_stream",  # the base of what httpx and httpx2 raise in the middle of a body
-    "StreamError": "broken_stream",
-    "JSONDecodeError": "broken_stream",
-    "UnicodeDecodeError": "broken_stream",
-    "UnicodeEncodeError": "permanent",
-    "AssertionError": "broken_stream",
-    "IndexError": "broken_stream",
-    "ValueError": "broken_stream",
-}
 
 
 KindOf: TypeAlias = Callable[[Exception], FailureKind | None]

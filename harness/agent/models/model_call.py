@@ -27,9 +27,12 @@ SYSTEM = (
 
 
 class Query(msgspec.Struct, frozen=True):
-    """One request. Tools that are withdrawn stay listed, for the history has calls of them and the
-    prompt's beginning must not change; the model may not use them. With `timeout_s` it is one try
-    without a stream, for pings would keep a stream alive for ever."""
+    """One request.
+
+    Withdrawn tools stay listed, because the history has calls of them and the prompt's beginning
+    must not change; the model may not use them. `timeout_s` means one try without a stream: pings
+    would keep a stream alive past any time-out.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -39,7 +42,7 @@ class Query(msgspec.Struct, frozen=True):
     timeout_s: float | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ModelAnswer(msgspec.Struct, frozen=True):
     """A whole answer: the assistant message, why the model stopped, and what it says that request
     and answer cost in tokens; 0 where it does not say."""
 
@@ -48,19 +51,19 @@ class Answer(msgspec.Struct, frozen=True):
     tokens: int = 0
 
 
-class Model(Protocol):
+class LanguageModel(Protocol):
     """Answers queries. `show` is given text as it arrives.
 
     Raises ModelFailure.
     """
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer."""
         ...
 
 
 def arguments_of(text: str) -> dict[str, Any]:
-    """Arguments as they were streamed: `null` is none; what else is no JSON object is wrapped."""
+    """Arguments as they were streamed: `null` is `{}`; what is not an object is wrapped."""
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except ValueError:
@@ -71,19 +74,19 @@ def arguments_of(text: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    """Python reads NaN and the infinities, which are no JSON and which nobody else reads."""
+    """Refuse NaN and the infinities: Python reads them, but they are not JSON."""
     raise ValueError(name)
 
 
-def answer_of(blocks: Sequence[Block], stop: str, tokens: int | None = None) -> Answer:
-    """The answer, without the halves of characters that nothing could store."""
+def answer_of(blocks: Sequence[Block], stop: str, tokens: int | None = None) -> ModelAnswer:
+    """The answer, with lone halves of characters replaced, so that it can be stored."""
     message = Message("assistant", tuple(map(_whole, blocks)))
     plain = clean_json(msgspec.to_builtins(message))
-    return Answer(msgspec.convert(plain, type=Message), stop, tokens or 0)
+    return ModelAnswer(msgspec.convert(plain, type=Message), stop, tokens or 0)
 
 
 def _whole(block: Block) -> Block:
-    """A call whose arguments hold half a character is wrapped: made clean they would be others."""
+    """Wrap a call whose arguments hold half a character: cleaned, they would be other arguments."""
     if isinstance(block, ToolUse) and clean_json(block.input) != block.input:
         return msgspec.structs.replace(block, input={UNPARSED: json.dumps(block.input)})
     return block

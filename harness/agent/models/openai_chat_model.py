@@ -32,7 +32,7 @@ from harness.agent.models.failures import (
 from harness.agent.models.model_call import (
     MAX_TOKENS,
     MODEL,
-    Answer,
+    ModelAnswer,
     Query,
     answer_of,
     arguments_of,
@@ -51,6 +51,10 @@ _STOPS = {
 
 _REQUEST_ERRORS = frozenset({"invalid_request_error", "insufficient_quota"})
 """Types of an error inside a stream that the same request would meet again."""
+
+NAME_CHARACTERS_MAX = 64
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class OpenAIChatModel:
@@ -71,10 +75,10 @@ class OpenAIChatModel:
         """The SDK's client."""
         return brief.openai()
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer.
 
-        Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
+        Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
         client = with_timeout(self._client, query.timeout_s)
@@ -96,7 +100,7 @@ class OpenAIChatModel:
 
     def _plain(
         self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         completion = completions.create(**params)
         choices = getattr(completion, "choices", None)
         if not choices or choices[0].message is None:
@@ -113,7 +117,7 @@ class OpenAIChatModel:
 
     def _streamed(
         self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         heard, stop = _ChatAnswer(), None
         options = {"stream": True, "stream_options": {"include_usage": True}}
         for chunk in stream_pieces(
@@ -173,7 +177,7 @@ class _ChatAnswer:
         given = getattr(function, "arguments", None) or ""
         call["arguments"] = call["arguments"] + given if isinstance(given, str) else given
 
-    def answer(self, stop: str) -> Answer:
+    def answer(self, stop: str) -> ModelAnswer:
         """The whole answer. Raises ModelFailure when no model wrote it."""
         refusal = "".join(self._refusal)
         text = "".join(self._said) + refusal
@@ -218,10 +222,6 @@ def _part(block: Block) -> dict[str, Json]:
     return {"type": "image_url", "image_url": {"url": url}} if url else {}
 
 
-NAME_CHARACTERS_MAX = 64
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-
-
 def _call(call: ToolUse) -> dict[str, Json]:
     """A call; a name that no tool can have, as models make them up, is spelt as one could."""
     name = _NOT_IN_NAMES.sub("_", call.name)[:NAME_CHARACTERS_MAX] or "_"
@@ -244,7 +244,7 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; one inside a stream has neither a status nor a class of its own."""
+    """The kind of an error. An error inside a stream has no status and no class of its own."""
     kind = classify(error)
     if kind == "permanent" and type(error).__name__ == "APIError":
         return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"

@@ -27,7 +27,7 @@ from harness.agent.models.failures import (
 from harness.agent.models.model_call import (
     MAX_TOKENS,
     MODEL,
-    Answer,
+    ModelAnswer,
     Query,
     answer_of,
     arguments_of,
@@ -55,6 +55,9 @@ _TOO_LONG = "context_length_exceeded"
 _REQUEST_ERRORS = frozenset({"insufficient_quota", "invalid_prompt", "invalid_request_error"})
 """Names of an error inside a stream that the same request would meet again."""
 
+_OWN = frozenset({"compaction", "reasoning"})
+"""Kinds of items, beside calls, that go back as they came; what another API made does not."""
+
 
 class OpenAIResponsesModel:
     """A model behind an `openai.OpenAI` client, streamed or not."""
@@ -74,10 +77,10 @@ class OpenAIResponsesModel:
         """The SDK's client."""
         return brief.openai()
 
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> Answer:
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer.
 
-        Raises ModelFailure, for whatever the SDK, the HTTP library or odd bytes raise.
+        Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
         """
         ask = self._streamed if self._stream and query.timeout_s is None else self._plain
         client = with_timeout(self._client, query.timeout_s)
@@ -100,7 +103,7 @@ class OpenAIResponsesModel:
 
     def _plain(
         self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         answer = _answer(responses.create(**params))
         if show is not None and answer.message.text:
             show(answer.message.text)
@@ -108,7 +111,7 @@ class OpenAIResponsesModel:
 
     def _streamed(
         self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> Answer:
+    ) -> ModelAnswer:
         with responses.create(**params, stream=True) as stream:
             for event in stream_pieces(failing_on_silence(stream), _kind):
                 response = getattr(event, "response", None)
@@ -123,7 +126,7 @@ class OpenAIResponsesModel:
         raise ModelFailure("broken_stream", "the answer ended before it was complete")
 
 
-def _answer(response: Any) -> Answer:
+def _answer(response: Any) -> ModelAnswer:
     """What a response says. Raises ModelFailure when it failed, or when no model wrote it."""
     status, output = getattr(response, "status", None), getattr(response, "output", None)
     if status == "failed":
@@ -162,17 +165,13 @@ def _failure(code: str | None, message: object) -> ModelFailure:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; one inside a stream has neither a status nor a class of its own."""
+    """The kind of an error. An error inside a stream has no status and no class of its own."""
     if getattr(error, "code", None) == _TOO_LONG:
         return "overflow"
     kind = classify(error)
     if kind == "permanent" and type(error).__name__ == "APIError":
         return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"
     return kind
-
-
-_OWN = frozenset({"compaction", "reasoning"})
-"""Kinds of items, beside calls, that go back as they came; what another API made does not."""
 
 
 def read_item(item: dict[str, Any]) -> Iterator[Block]:

@@ -18,8 +18,8 @@ Notice: TypeAlias = Literal["start", "end"]
 class CompactionEnd(msgspec.Struct, frozen=True):
     """What a message means for the compaction before it.
 
-    `path` is the session file to read when one has just ended. The message is in that file already:
-    who takes the file must not add the message.
+    `path` is the session file to read when a compaction has just ended. The message is already in
+    that file and must not be added again.
     """
 
     notices: tuple[Notice, ...] = ()
@@ -44,7 +44,7 @@ class CompactionNotices:
         self._paths.append(path)
 
     def heartbeat(self) -> tuple[Notice, ...]:
-        """Time has passed: a compaction that nobody has heard of yet has started."""
+        """Time has passed: a compaction that was announced and not yet told has started."""
         if not self._paths or self._started:
             return ()
         self._started = True

@@ -22,7 +22,7 @@ from harness.agent.sessions.jsonl_entries import (
     without_program_entries,
 )
 from harness.core.values.messages import Json, Message, canonical
-from harness.stores.session_store import SessionRow
+from harness.stores import SessionRow
 
 _ROW = "rowId"
 """The field that holds the id of the store's row."""

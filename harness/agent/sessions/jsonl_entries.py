@@ -29,6 +29,8 @@ STRIPPABLE = frozenset({"progress", "file-history-snapshot", "queue-operation", 
 
 _SAID = frozenset({"user", "assistant", "summary"})
 
+_THINKING = ("thinking", "redacted_thinking")
+
 
 class JsonlEntry(msgspec.Struct, frozen=True):
     """A line as it stood, and its value."""
@@ -53,7 +55,7 @@ class JsonlEntry(msgspec.Struct, frozen=True):
 
     @property
     def is_strippable(self) -> bool:
-        """Whether it is nobody's words."""
+        """Whether it is the program's own: neither the user's nor the assistant's words."""
         return self.value.get("type") in STRIPPABLE and not self.is_summary
 
     @property
@@ -101,7 +103,7 @@ def problem(data: bytes) -> str:
 
 
 def new_entry(value: dict[str, Json]) -> JsonlEntry:
-    """An entry to be written; lone halves of characters are replaced, for no file can hold them."""
+    """A new entry; lone halves of characters are replaced, because no file can hold them."""
     value = clean_json(value)
     return JsonlEntry(msgspec.json.encode(value), value)
 
@@ -139,11 +141,8 @@ def _text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-_THINKING = ("thinking", "redacted_thinking")
-
-
 def without_program_entries(data: bytes) -> bytes:
-    """The file without the entries that are nobody's words, their children linked to what is left.
+    """The file without the program's own entries; their children are linked to what is left.
 
     Summaries that carry the flag of a compaction stay. Lines that cannot be read stay too.
     """

@@ -32,12 +32,15 @@ from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, digest
-from harness.stores.session_store import SessionRow, SessionStore
+from harness.stores import SessionRow, SessionStore
 
 
 class Watermark(msgspec.Struct, frozen=True):
-    """The last row of a transcript: its id, and the digest of what it says, for a store that was
-    made anew gives the same ids to other rows. `file` is the digest of the transcript's bytes."""
+    """The last row of a transcript: its id, and the digest of its message.
+
+    The digest is needed because a new store gives the same ids to other rows. `file` is the digest
+    of the transcript's bytes.
+    """
 
     row: str = ""
     message: str = ""
@@ -50,7 +53,7 @@ def watermark_at_end(rows: Sequence[SessionRow], data: bytes) -> Watermark:
 
 
 def rows_after(rows: Sequence[SessionRow], mark: Watermark) -> list[SessionRow] | None:
-    """The rows that a transcript has not got; None when they cannot be put behind it."""
+    """The rows that a transcript lacks; None when they cannot be appended to it."""
     for place, row in enumerate(rows):
         if row.id == mark.row:
             fits = row.message.role == "assistant" and digest(row.message) == mark.message
@@ -92,7 +95,7 @@ class Archive:
         self._config, self._name = Path(config), folder_name(folder)
 
     def read(self, session: str) -> tuple[bytes, Watermark]:
-        """The transcript and its watermark; empty ones when there is none to be trusted."""
+        """The transcript and its watermark; both empty when the files cannot be trusted."""
         file, mark = self.paths(session)
         try:
             data, found = file.read_bytes(), msgspec.json.decode(mark.read_bytes(), type=Watermark)
@@ -183,7 +186,7 @@ class ArchivedTranscript(RowTranscript):
         return self._chain.rows()
 
     def missing(self, data: bytes, mark: Watermark) -> list[SessionRow] | None:
-        """The rows that the archive has not got; None when it cannot be used."""
+        """The rows that the archive lacks; None when it cannot be used."""
         return rows_after(self._store.rows(self._session), mark)
 
     def append(self, message: Message) -> None:
@@ -203,8 +206,8 @@ class ArchivedTranscript(RowTranscript):
         self._dropped = True
 
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Store the reply, then export. An archive that cannot be written costs nobody the reply:
-        the store has it, and tells the history until the archive can be written again."""
+        """Store the reply, then export. When the archive cannot be written, the store tells the
+        history until it can be written again."""
         super().close(inbound, outcome)
         if self._dropped or outcome.status not in _EXPORTED:
             return

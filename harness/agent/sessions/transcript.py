@@ -24,14 +24,22 @@ from harness.agent.conversation.projection import NO_OUTCOME, Projection
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, ToolResult, results, user
-from harness.stores.session_store import SessionRow, SessionStore
+from harness.stores import SessionRow, SessionStore
+
+STORE_WAITS_S = (0.1, 1.0, 10.0)
+
+_RETRIED = frozenset(
+    {"accept", "append", "begin", "reply", "delivered", "summarise", "pending", "load", "rows"}
+)
+
+_PASSING_ERRORS = (OSError, sqlite3.OperationalError)
 
 
 class Unread(Exception):
     """The inbound message is stored, and the history that it ends could not be read."""
 
 
-class Transcript(Protocol):
+class SessionTranscript(Protocol):
     """The history of one session during one turn. A new turn gets a new one."""
 
     @property
@@ -98,8 +106,8 @@ class RowTranscript:
         return True
 
     def resume(self, inbound: Inbound) -> int:
-        """Load the history of a turn that was interrupted. Calls that had no result yet are not
-        run again, for nobody knows what they did: they get a result that says so."""
+        """Load the history of an interrupted turn. What its open calls did is unknown: they are not
+        run again, and get a result that says so."""
         attempts = self._store.begin(inbound)
         self._rows = self.load()
         open_calls = self._rows[-1].message.tool_uses if self._rows else ()
@@ -130,14 +138,6 @@ class RowTranscript:
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
         """Store the reply."""
         self._store.reply(inbound, outcome.message, outcome.status, outcome.kind)
-
-
-STORE_WAITS_S = (0.1, 1.0, 10.0)
-
-_RETRIED = frozenset(
-    {"accept", "append", "begin", "reply", "delivered", "summarise", "pending", "load", "rows"}
-)
-_PASSING_ERRORS = (OSError, sqlite3.OperationalError)
 
 
 class RetryingStore:

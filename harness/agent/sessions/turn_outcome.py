@@ -14,6 +14,58 @@ Status = Literal["ok", "failed", "refused", "truncated", "cancelled"]
 
 EXHAUSTED = "all_attempts_exhausted"
 
+NO_ANSWER = (
+    "The model gave no answer, also when it was asked again. Nothing was decided or promised."
+)
+
+PARKED = (
+    "This message was interrupted twice while it was worked on, so it was not tried again. "
+    "What had been started may be done in part."
+)
+
+OVERTAKEN = (
+    "This message has no answer of its own, because the store failed. It stands in the "
+    "conversation, so the answer to a later message can take it up."
+)
+
+AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
+
+TAKEN = (
+    "Another agent of this session has taken your message, and works on it. I do nothing about it, "
+    "so that it is not done twice."
+)
+
+BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
+
+_FAILURES: dict[FailureKind, tuple[str, str, bool]] = {
+    "overflow": (
+        "The conversation is too long for the model, also after it was made shorter. "
+        "Please start a new one, or send less at once.",
+        EXHAUSTED,
+        False,
+    ),
+    "transient": (
+        "The model could not be reached, also after several attempts: {text}",
+        "model_unavailable",
+        True,
+    ),
+    "permanent": (
+        "The model refused the request, so this was not done: {text}",
+        "request_refused",
+        False,
+    ),
+    "budget": (
+        "I stopped here, because one message may not cost more: {text}",
+        "budget_spent",
+        False,
+    ),
+    "broken_stream": (
+        "The model's answer broke off and was not used: {text}",
+        "answer_broke_off",
+        True,
+    ),
+}
+
 
 class Outcome(msgspec.Struct, frozen=True):
     """The end of a turn: `message` is stored as its reply, and its text is delivered, or `told`
@@ -74,8 +126,8 @@ def unstored(what: str, error: Exception) -> Outcome:
 
 
 def restored(text: str, status: str, kind: str) -> Outcome:
-    """The outcome of a turn as a former run stored it. That run ended while it delivered it, so
-    nobody knows whether it arrived, and the user is told so.
+    """The outcome of a turn as an earlier run stored it. That run ended during the delivery, so the
+    reply may have arrived, and the user is told so.
 
     Raises msgspec.ValidationError for words that no outcome has.
     """
@@ -92,54 +144,6 @@ def cancelled(seen: str = "") -> Outcome:
     return Outcome("cancelled", assistant(*words), "notice", told=notice)
 
 
-NO_ANSWER = (
-    "The model gave no answer, also when it was asked again. Nothing was decided or promised."
-)
-PARKED = (
-    "This message was interrupted twice while it was worked on, so it was not tried again. "
-    "What had been started may be done in part."
-)
-OVERTAKEN = (
-    "This message has no answer of its own, because the store failed. It stands in the "
-    "conversation, so the answer to a later message can take it up."
-)
-AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
-TAKEN = (
-    "Another agent of this session has taken your message, and works on it. I do nothing about it, "
-    "so that it is not done twice."
-)
-BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
-
-_FAILURES: dict[FailureKind, tuple[str, str, bool]] = {
-    "overflow": (
-        "The conversation is too long for the model, also after it was made shorter. "
-        "Please start a new one, or send less at once.",
-        EXHAUSTED,
-        False,
-    ),
-    "transient": (
-        "The model could not be reached, also after several attempts: {text}",
-        "model_unavailable",
-        True,
-    ),
-    "permanent": (
-        "The model refused the request, so this was not done: {text}",
-        "request_refused",
-        False,
-    ),
-    "budget": (
-        "I stopped here, because one message may not cost more: {text}",
-        "budget_spent",
-        False,
-    ),
-    "broken_stream": (
-        "The model's answer broke off and was not used: {text}",
-        "answer_broke_off",
-        True,
-    ),
-}
-
-
 def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
@@ -149,5 +153,5 @@ def _or(message: Message, text: str) -> Message:
 
 
 def _words(message: Message) -> Message:
-    """The message without calls, which nobody will answer any more."""
+    """The message without its calls, which will get no results."""
     return Message("assistant", tuple(b for b in message.blocks if not isinstance(b, ToolUse)))

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import msgspec
 
-from harness.checks.evidence.answers import is_over_window
-from harness.checks.evidence.kills import is_killed_between
+from harness.checks.evidence.model_answers import is_over_window
+from harness.checks.evidence.restarts import is_killed_between
 from harness.checks.evidence.stored_rows import written_by_another
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding

@@ -25,7 +25,6 @@ STATUSES: dict[str, OutcomeWord] = {
 }
 """Status words of a final; any other word claims no success: `failed_truthfully`."""
 
-
 _WORST: tuple[OutcomeWord, ...] = ("limit", "none", "failed_truthfully", "cancelled", "completed")
 
 

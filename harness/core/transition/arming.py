@@ -22,6 +22,7 @@ from harness.core.transition.ports import FaultFunction, Moment
 from harness.core.values.calls import Call, InboxRequest, StoreRequest, ToolRequest
 from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Plan
+from harness.core.values.provider_traits import ProviderTraits
 
 Stage = Literal["value", "bytes"]
 
@@ -64,9 +65,10 @@ class ArmedFault:
         wire: str = "anthropic",
         refusals: Mapping[str, ApiError] | None = None,
         layer: str = "",
+        traits: ProviderTraits | None = None,
     ) -> None:
         self.spec, self.stage, self._wire, self.layer = spec, stage, wire, layer
-        self._refusals = refusals or {}
+        self._refusals, self._traits = refusals or {}, traits or ProviderTraits()
         self.function = function
         self._seam, _, self._part = (spec.on or "model").partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
@@ -87,7 +89,7 @@ class ArmedFault:
         if not self.is_due(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        moment = Moment(call, past, draws, firing, self._wire, self._refusals)
+        moment = Moment(call, past, draws, firing, self._wire, self._refusals, self._traits)
         bent = self.function(moment, plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1

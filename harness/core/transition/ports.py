@@ -17,6 +17,7 @@ from harness.core.values.calls import Call, ProviderRequest, Purpose
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, ToolSpec
 from harness.core.values.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
+from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.verdict import Finding
 
 
@@ -104,6 +105,10 @@ class Provider(Protocol):
         """Every rule's answer by the rule's id, its text a template: for faults that force one."""
         ...
 
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider."""
+        ...
+
 
 @runtime_checkable
 class FactsProvider(Protocol):
@@ -150,7 +155,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     """When a fault is asked: the call, the past, draws of its own, and the run's wire.
 
     `firing` counts how often an escalating fault has fired, this time included; 1 for others.
-    `refusals` are what the wire answers for a rule that is broken: see `Wire.refusals`.
+    `refusals` are what the provider answers for a rule that is broken, `traits` what else a fault
+    asks about it.
     """
 
     call: Call
@@ -159,6 +165,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     firing: int
     wire: str = "anthropic"
     refusals: Mapping[str, ApiError] = {}
+    traits: ProviderTraits = ProviderTraits()
 
     @property
     def harder(self) -> int:

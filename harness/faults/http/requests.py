@@ -58,7 +58,7 @@ def invalid_request(moment: Moment, plan: Plan, *, rule: str = "", message: str 
     return refusal(moment, rule) or plan
 
 
-def prompttoo_long(
+def prompt_too_long(
     moment: Moment, plan: Plan, *, tokens: FromOne = 208_380, window: FromOne = 200_000
 ) -> Plan:
     """400: the prompt does not fit the model's window, with both numbers in the text."""

@@ -17,15 +17,17 @@ from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Ste
 from harness.core.values.strict import Count, Seconds
 from harness.faults.persistence.store_records import fact, on, records, row
 
-STAGE = {
-    "*": "bytes",
-    "locked": "value",
-    "lock_released_in_time": "value",
-    "second_writer": "value",
-    "second_agent": "value",
-    "fsync_ignored": "value",
-    "commit_forgotten": "value",
-}
+STAGE = dict.fromkeys(
+    [
+        "full_at_flush",
+        "partial_write",
+        "killed_at_write",
+        "torn_write",
+        "power_cut",
+        "power_cut_reordered",
+    ],
+    "bytes",
+)
 
 SEAMS = ("store",)
 

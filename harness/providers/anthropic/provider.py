@@ -1,10 +1,9 @@
-"""Questions for facts: how many tokens a request has, and what a model is.
+"""The Anthropic Messages API as a provider: messages, and questions for facts.
 
-A count is the one that refusals and usage go by; refusals are those of the same request sent for a
-reply, but for the window (that is what an agent counts for) and `max_tokens` (which is not asked
-here). Any model is known, and its window is the scenario's.
-
-MERGED: The face of the Anthropic wire: what implements the port `Provider`.
+A fact is how many tokens a request has, or what a model is. A count is the one that refusals and
+usage go by; its refusals are those of the same request sent for a reply, but for the window (that
+is what an agent counts for) and `max_tokens` (which is not asked here). Any model is known, and its
+window is the scenario's.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from harness.core.transition.ports import Parsed, Reader, Violation
 from harness.core.values.calls import ProviderRequest
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError, Facts
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.anthropic import reply, response, validator
 from harness.providers.anthropic.models import info, listed
 from harness.providers.anthropic.record import RECORD
@@ -83,3 +83,9 @@ class AnthropicProvider:
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
         return TABLE.refusals()
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.anthropic.traits import TRAITS
+
+        return TRAITS

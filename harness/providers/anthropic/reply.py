@@ -1,15 +1,13 @@
-"""The heads of answers: status and headers, as the provider sets them.
-
-Every answer names itself in `request-id`, errors too: the official SDK reads exactly this name. The
-limits are the same in each answer, so that a run stays the same to the byte: nothing is used up but
-by a 429, and what is used up was reset long ago. A script or a fault that needs others says so.
-
-MERGED: Answers: a value to the bytes of a response, plain or streamed.
+"""Answers: a value to the bytes of a response, plain or streamed.
 
 A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
 goes with the first. An error is an HTTP status and an error envelope even where a stream was asked
 for: an error inside a stream is a fault's work. The ids of a request and of its message come from
 one draw, so that a reader of a log sees that they belong together.
+
+Every answer names itself in `request-id`, errors too: the official SDK reads exactly this name. The
+limits are the same in each answer, so that a run stays the same to the byte: nothing is used up but
+by a 429, and what is used up was reset long ago. A script or a fault that needs others says so.
 """
 
 from __future__ import annotations

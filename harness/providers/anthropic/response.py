@@ -1,18 +1,12 @@
-"""The envelopes of answers: a message's fields and an error's, read without trust.
-
-A recording may hold anything under these names, so a field of the wrong type counts as missing.
-
-MERGED: A streamed message as it is put together from its events.
-
-The rules are those of the official SDK, odd ones too: blocks are appended as they start, deltas go
-to the block at their index, a second message_start says nothing, usage is replaced and never
-added. A tool input that was cut is kept as the text that came, so that nobody takes it for a whole
-one.
-
-MERGED: Answers read back: a body (JSON, or a whole stream) to what it says.
+"""Answers read back: a body (JSON, or a whole stream) to what it says.
 
 A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
-missing, and `complete` says so.
+missing, a field of the wrong type counts as missing, and `complete` says so.
+
+The rules for streams are those of the official SDK, odd ones too: blocks are appended as they
+start, deltas go to the block at their index, a second message_start says nothing, usage is replaced
+and never added. A tool input that was cut is kept as the text that came, so that nobody takes it
+for a whole one.
 """
 
 from __future__ import annotations

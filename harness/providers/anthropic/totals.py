@@ -2,8 +2,8 @@
 
 Such a rule looks at no message alone, so the sums go along with the validator's state. Most
 messages add nothing, and then the sums are the very same value as before. Pictures count that stand
-in a message as base64; one that does not say its size breaks no limit, for a test's picture is often
-a few made-up bytes.
+in a message as base64; one that does not say its size breaks no limit, for a test's picture is
+often a few made-up bytes.
 """
 
 from __future__ import annotations

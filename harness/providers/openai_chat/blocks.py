@@ -10,7 +10,7 @@ part. A field that is null says nothing. `cache_control` is left out everywhere.
 A call's `extra` keeps what the core has no name for: other fields of the call, `function` with
 those beside its name and arguments, and `type` where it is not `function`. A custom call's input is
 free text and is never read. A legacy `function_call` has no id; its name stands for it, as the name
-of its result does. A call that cannot be read so is kept whole, as `Opaque` of the kind `tool_call`.
+of its result does. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`.
 """
 
 from __future__ import annotations

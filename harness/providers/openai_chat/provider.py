@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from harness.core.transition.ports import Parsed, Violation
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.openai_chat import reply, response, validator
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.request import OpenAIChatReader
@@ -39,3 +40,9 @@ class OpenAIChatProvider:
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
         return TABLE.refusals()
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.openai_chat.traits import TRAITS
+
+        return TRAITS

@@ -1,14 +1,12 @@
-"""A streamed completion as it is put together from its chunks.
-
-Only the first choice is read. The fragments of a call carry its index, and the first of them its
-id; some gateways send every call at index 0, so another id begins another call. What does not come
-in pieces (a field that is no text) is taken as it came last.
-
-MERGED: Answers read back: a body (JSON, or a whole stream) to what it says.
+"""Answers read back: a body (JSON, or a whole stream) to what it says.
 
 A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
 missing, and `complete` says so. A stream is complete once it said why the model stopped, or that it
 is done; many servers say only one of the two.
+
+Only the first choice is read. The fragments of a call carry its index, and the first of them its
+id; some gateways send every call at index 0, so another id begins another call. What does not come
+in pieces (a field that is no text) is taken as it came last.
 """
 
 from __future__ import annotations

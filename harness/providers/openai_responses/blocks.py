@@ -1,24 +1,20 @@
-"""Parts of a message: the wire's JSON objects and the core's values, both ways.
-
-A part that is text is `Text`; its kind stands in `extra` where it is not the usual one of its side
-(`input_text` from the user, `output_text` from the assistant), so that a refusal is text as well
-and can be told. Any other part is `Opaque`.
-
-MERGED: Items: the wire's flat list and the core's blocks, one item at a time.
+"""Items, their parts, and the core's blocks, both ways.
 
 An item that the core has a name for becomes blocks; any other one, and a known one with a field
-missing or of the wrong type, is kept whole as `Opaque`.
+missing or of the wrong type, is kept whole as `Opaque`. A part of a message that is text is `Text`;
+its kind stands in `extra` where it is not the usual one of its side (`input_text` from the user,
+`output_text` from the assistant), so that a refusal is text as well and can be told. Any other part
+is `Opaque`.
 
 Reasoning is `Thinking` where it fits: its summary is the text, its encrypted content the signature
-(or, without a summary, the redacted data). Reasoning that the server keeps has neither; then its
+(or, without a summary, the redacted data). Reasoning that the server stores has neither; then its
 id, which is all that binds it, is the signature. Of a result everything but text, parts and the
 status `incomplete` (the only way to say that a tool failed, `is_error`) is left out, for the core
 has no place for it.
 
-MERGED: Blocks as items: what the assistant says, and the messages of a conversation, written out.
-
-Ids are given by place: an item's name is the prefix of its kind, the response's name, and its
-number in the list. Neighbouring texts are one message item unless one says that its own begins.
+Written out, ids are given by place: an item's name is the prefix of its kind, the response's name,
+and its number in the list. Neighbouring texts are one message item unless one says that its own
+begins.
 """
 
 from __future__ import annotations

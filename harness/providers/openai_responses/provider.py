@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from harness.core.transition.ports import Parsed, Violation
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.openai_responses import reply, response
 from harness.providers.openai_responses.blocks import items_of
 from harness.providers.openai_responses.conversations import ItemPath
@@ -45,3 +46,9 @@ class OpenAIResponsesProvider:
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template."""
         return TABLE.refusals()
+
+    def traits(self) -> ProviderTraits:
+        """What faults ask about the provider; its values load only for a run with faults."""
+        from harness.providers.openai_responses.traits import TRAITS
+
+        return TRAITS

@@ -1,4 +1,8 @@
-"""The response object: what the server answers, and how it ended.
+"""Answers: a value to the bytes of a response, plain or streamed.
+
+A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
+goes with the first. An error is an HTTP status and an envelope even where a stream was asked for:
+an error inside a stream is a fault's work. What is written is stored where the server keeps it.
 
 The core has one word for why the model stopped, this API a status, a reason and the output itself.
 A finished response is `completed`: it says `tool_use` when the output holds calls, `refusal` when
@@ -7,12 +11,6 @@ it holds a refusal, else `end_turn`. `max_tokens` is `incomplete` for `max_outpu
 not follow from the output is sent as the reason of an incomplete response, word for word: a client
 has to live through reasons that it does not know. `failed`, or `failed:CODE`, is a response that
 failed. No stop at all is no status at all.
-
-MERGED: Answers: a value to the bytes of a response, plain or streamed.
-
-A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is an HTTP status and an envelope even where a stream was asked for:
-an error inside a stream is a fault's work. What is written is put down where the server keeps it.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ Half an emoji (a lone surrogate) is a real production value: models emit it, Pyt
 and decoding fall back to the standard library where msgspec says no. Requests never use the
 fallback: there the refusal is the very answer that the provider gives (`reason`).
 
-The size of a value in tokens is four bytes of compact JSON each. The real tokenizers are not public;
-what matters to a test is that the count is deterministic, grows with the prompt, and does not depend
-on white space, escapes or cache marks. So it is taken from the values, not from the request's bytes,
-and is cumulative: a message is measured once.
+The size of a value in tokens is four bytes of compact JSON each. The real tokenizers are not
+public; what matters to a test is that the count is deterministic, grows with the prompt, and does
+not depend on white space, escapes or cache marks. So it is taken from the values, not from the
+request's bytes, and is cumulative: a message is measured once.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     `stop_words` pairs the core's stop reasons with the provider's: the first pair of a word counts,
     and a reason without a pair is the same word in both. `usage_names` are the provider's names for
     `input_tokens` and `output_tokens`, where they differ. `messages_field` is the field of a
-    request that lists its messages. `terminal_events` end a stream, and `keep_alive` is what the provider
-    sends while it has nothing to say. `models` are names that the provider offers today.
+    request that lists its messages. `terminal_events` end a stream, and `keep_alive` is what the
+    provider sends while it has nothing to say. `models` are names that the provider offers today.
     """
 
     name: str

@@ -1,20 +1,16 @@
-"""Where the messages stand in a request's bytes.
+"""The last request of a session: which messages of the next one are new.
 
-Each wire has one list that grows, `messages` or `input`; its entries are called messages here. An
-agent loop sends its whole history with every call. What the last request already said need not
-be decoded again: if the new body begins with the same bytes up to the end of some message, only
-what follows is read, as a small request of its own; and if it also ends with the bytes that came
-after the messages, only the messages between are. That needs the byte offset at which each
-message ends. The decoder does not tell offsets, but a body without white space, escaped names or
-repeated names has just one layout, so offsets are sums of lengths, and the sum over all parts
-proves it: each deviation makes the body longer than the sum. Any other body has no offsets and is
-read whole.
+Each API has one list that grows, `messages` or `input`; its entries are called messages here. An
+agent loop sends its whole history with every call. What the last request already said need not be
+decoded again: if the new body begins with the same bytes up to the end of some message, only what
+follows is read, as a small request of its own; and if it also ends with the bytes that came after
+the messages, only the messages between are. What comes out never depends on that memory, except
+for `keep`.
 
-MERGED: The last request of a session: which messages of the next one are new.
-
-An agent loop sends its whole history with every call. Here stands what was sent last (its bytes,
-where each message ends in them, the fields around the list), so that only what follows the shared
-beginning is looked at. What comes out never depends on that memory, except for `keep`.
+That needs the byte offset at which each message ends. The decoder does not tell offsets, but a body
+without white space, escaped names or repeated names has just one layout, so offsets are sums of
+lengths, and the sum over all parts proves it: each deviation makes the body longer than the sum.
+Any other body has no offsets and is read whole.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Fidelity(msgspec.Struct, frozen=True):
             yield f"{gap.says} x{n}" if n > 1 else gap.says
 
 
-class Account:
+class GapLog:
     """The gaps as they are met."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.agent.guards.guard_protocol import UNPARSED
-from harness.agent.models.model_call import Answer
+from harness.agent.models.model_call import ModelAnswer
 from harness.core.values.messages import ToolUse, assistant
 from tests.agent.openai_chat_stand import Stand, call, chunks, completion, whole_call
 
@@ -19,7 +19,7 @@ def test_a_whole_answer_is_one_however_it_comes() -> None:
         *pieces, call(0, "a", "read", ""), call(0, None, None, '{"p":'), call(0, None, None, " 1}"),
         reason="tool_calls",
     )  # fmt: skip
-    expected = Answer(assistant("so", ToolUse("a", "read", {"p": 1})), "tool_use", 5)
+    expected = ModelAnswer(assistant("so", ToolUse("a", "read", {"p": 1})), "tool_use", 5)
     assert Stand(plain).query() == (expected, "so")
     assert Stand(streamed, stream=True).query() == (expected, "so")
 
@@ -98,7 +98,7 @@ def test_a_refusal_is_text_and_no_answer() -> None:
         Stand(completion("stop", refusal="I will not.")),
         Stand(chunks({"refusal": "I will"}, {"refusal": " not."}), stream=True),
     ):
-        assert stand.query()[0] == Answer(assistant("I will not."), "refusal", 5)
+        assert stand.query()[0] == ModelAnswer(assistant("I will not."), "refusal", 5)
 
 
 def test_a_half_of_a_character_is_replaced() -> None:

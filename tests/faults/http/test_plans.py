@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from harness.faults.http.rewritten import rewritten
+from harness.faults.http.said import TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,8 +18,6 @@ from harness.core.values.draws import Draws
 from harness.core.values.plans import Answer, ApiError, Close, Head, Plan, Reply, Send
 from harness.faults import faults
 from harness.faults.http import account, fields, load, odd_success, request, status, threads
-from harness.faults.http.rewritten import rewritten
-from harness.faults.http.said import TYPES
 from tests.faults.world import bend, written
 
 PLAN: Plan = (Answer(Reply()),)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.core.values.brief import ToolError
-from harness.core.values.errors import RunStopped
 from harness.faults.tools.effects import PARTIAL
 from harness.faults.tools.lateness import DENIED, UNAPPROVED
+
+from harness.core.values.brief import ToolError
+from harness.core.values.errors import RunStopped
 from harness.transports.python_calls import OddError, ScriptedBaseException, ScriptedInterrupt
 
 RETURNS: dict[str, tuple[dict[str, Any], Any]] = {

@@ -234,3 +234,8 @@ def test_a_recording_is_sent_as_it_was() -> None:
     (send,) = written(Recorded(203, {"a": "b"}, b"\xff"), stream=True)
     assert send.head is not None
     assert (send.head.status, send.head.headers, send.data) == (203, {"a": "b"}, b"\xff")
+
+
+def test_an_input_that_is_an_empty_text_is_streamed_as_a_json_string() -> None:
+    sends = written(Reply((ToolUse("t", "f", ""),), "tool_use"), stream=True)
+    assert b'"partial_json":"\\"\\""' in joined(sends)

@@ -16,9 +16,9 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.providers.openai_chat.blocks import message_from, message_to
-from harness.recordings import vcr
-from harness.recordings.bodies import body_bytes
-from harness.recordings.exchanges import header, path_of, status_of
+from harness.recordings.http_interaction import body_bytes
+from harness.recordings.model_exchange import header, path_of, status_of
+from harness.recordings.readers import vcr
 from harness.recordings.shapes import openai_chat
 from tests.providers.openai_chat.sdk import WIRE
 

@@ -7,9 +7,9 @@ from pathlib import PurePath
 
 import pytest
 
-from harness.cassettes.index import Index
-from harness.cassettes.read import exchanges
-from harness.cassettes.replay import CassettePlayer
+from harness.cassettes.cassette_file import exchanges_in
+from harness.cassettes.cassette_player import CassettePlayer
+from harness.cassettes.request_index import CassetteIndex
 from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
@@ -45,7 +45,7 @@ def recorded(style: str, keeps: bool) -> bytes:
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("keeps", [False, True])
 def test_a_recorded_session_is_played_again(style: str, keeps: bool) -> None:
-    player = CassettePlayer(Index(exchanges(recorded(style, keeps))))
+    player = CassettePlayer(CassetteIndex(exchanges_in(recorded(style, keeps))))
     scenario = Scenario(name="played", wire="openai-responses", tools=TOOLS)
     history = History()
     run = Transition(scenario, WIRE, player, history)

@@ -13,9 +13,12 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.recordings.importing.fidelity import Account
-from harness.recordings.importing.scenario import Imported, imported
-from harness.recordings.importing.told import chain, story
+from harness.recordings.importing.fidelity import GapLog
+from harness.recordings.importing.scenario_document import ImportedScenario, import_timeline
+from harness.recordings.importing.transcript_timeline import (
+    leading_exchanges,
+    timeline_of_transcript,
+)
 from harness.recordings.transcripts import Transcript
 
 
@@ -44,12 +47,12 @@ def loop(times: int) -> tuple[Message, ...]:
 
 def told(
     transcript: Transcript, *others: Transcript, at: int | None = None, fired: tuple[str, ...] = ()
-) -> Imported:
+) -> ImportedScenario:
     """The scenario of a transcript of a recording."""
-    account = Account()
-    links = chain((*others, transcript), transcript)
-    made = story(transcript, links, account)
-    return imported(
+    account = GapLog()
+    links = leading_exchanges((*others, transcript), transcript)
+    made = timeline_of_transcript(transcript, links, account)
+    return import_timeline(
         made, name="it", title="An incident", source=["x"], fired=fired, at=at, account=account
     )
 

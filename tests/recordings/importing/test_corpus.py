@@ -18,7 +18,7 @@ from harness.cli.scenario_import import ImportRequest, import_file
 from harness.core.scenario.scenario import Scenario
 from harness.files import load_scenarios
 from harness.files.recording_file import read_recording
-from harness.recordings.as_history import as_history
+from harness.recordings.transcript_history import to_history
 from harness.runner import run
 from tests.mutants.no_breaker import agent as no_breaker
 
@@ -57,7 +57,7 @@ def test_every_session_log_becomes_a_scenario_that_a_correct_agent_passes(
 
 def _loops(file: Path) -> Iterator[str]:
     for transcript in read_recording(file).transcripts:
-        if any(no_progress_stop(as_history(transcript))):
+        if any(no_progress_stop(to_history(transcript))):
             yield transcript.name
 
 

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from harness.agent import agent as reference
-from harness.cassettes.read import parse
+from harness.cassettes.cassette_file import parse_cassette
 from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
-from harness.recordings import compact_codec
-from harness.recordings.read import FORMATS
+from harness.recordings.readers import compact
+from harness.recordings.recognition import formats
 from harness.runner import run
 from tests.cli.test_import import CASSETTE, LOG
 from tests.record_incidents import path_of
@@ -34,7 +34,11 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "vcr": ("vcr", yaml.safe_dump(CASSETTE).encode()),
     "compact": (
         "compact",
-        b"".join(compact_codec.lines(parse(yaml.safe_dump({**CASSETTE, "version": 1}).encode()))),
+        b"".join(
+            compact.encode_cassette(
+                parse_cassette(yaml.safe_dump({**CASSETTE, "version": 1}).encode())
+            )
+        ),
     ),
     "history": ("history", path_of("empty-inputs").read_bytes()),
 }
@@ -70,4 +74,4 @@ def test_a_database_becomes_a_scenario(tmp_path: Path) -> None:
 
 
 def test_every_format_has_a_recording_here() -> None:
-    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == FORMATS.keys()
+    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == formats().keys()

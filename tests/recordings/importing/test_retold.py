@@ -20,9 +20,9 @@ from harness.core.values.errors import InputError
 from harness.files.scenario_file import SourceFile
 from harness.files.scenario_text import scenario_text
 from harness.files.yaml_text import parse
-from harness.recordings.importing.fidelity import Account
-from harness.recordings.importing.retold import story
-from harness.recordings.importing.scenario import imported
+from harness.recordings.importing.fidelity import GapLog
+from harness.recordings.importing.scenario_document import import_timeline
+from harness.recordings.importing.timeline import timeline_of_history
 from harness.runner import run
 from tests.mutants.no_breaker import agent as no_breaker
 
@@ -38,8 +38,14 @@ LOOP = Scenario(
 
 
 def _imported(history: History) -> Scenario:
-    made = imported(
-        story(history), name="again", title="", source=[], fired=[], at=None, account=Account()
+    made = import_timeline(
+        timeline_of_history(history),
+        name="again",
+        title="",
+        source=[],
+        fired=[],
+        at=None,
+        account=GapLog(),
     )
     (scenario,) = SourceFile(Path("again.yaml"), *parse(scenario_text(made.document))).scenarios()
     return scenario
@@ -68,4 +74,4 @@ def test_failures_and_replies_are_where_they_were() -> None:
 
 def test_a_history_without_its_start() -> None:
     with pytest.raises(InputError, match="without `started`"):
-        story(History())
+        timeline_of_history(History())

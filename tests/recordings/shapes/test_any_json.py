@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from harness.core.values.messages import side
 from harness.recordings import shapes
-from harness.recordings.bodies import Unreadable
-from harness.recordings.counts import counts
+from harness.recordings.http_interaction import Unreadable
 from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
+from harness.recordings.transcript_counts import counts
 from harness.recordings.transcripts import Asked, Transcript, encodable
 from tests.recordings.cassettes import sse
 

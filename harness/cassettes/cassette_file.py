@@ -1,0 +1,281 @@
+"""A cassette file as the exchanges that can be played.
+
+The format is told by the content, in UTF-8 or UTF-16: the compact form, or a dialect of another
+writer (vcrpy, go-vcr, Ruby's VCR, cassetter, JSON files). Errors name the file and the place in it.
+Where each writer puts the parts of an exchange is known in `harness.recordings`, which judges the
+same files. Here nothing may be missing: what is played must be what was recorded. A writer that
+ends its file with a key of its own says so when the file is whole: without that key the file is
+torn.
+
+Of an answer's headers only those are kept that a recording keeps: lengths and encodings would be
+wrong for a body that is played decoded. A body in an encoding that the standard library does not
+know (br, zstd) is played as it is, under its name. The recorded pieces of an answer are played on
+request (`timed`); a broken connection is always played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import yaml
+
+from harness.cassettes.endpoints import wire_of
+from harness.cassettes.redaction import kept_headers
+from harness.cassettes.timing import Timing, from_metadata
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.core.values.plans import Recorded
+from harness.files.regular_file import head_of, whole
+from harness.recordings import model_exchange
+from harness.recordings.http_interaction import (
+    Cassette,
+    Interaction,
+    Unreadable,
+    header,
+    is_text,
+    phrase,
+    stored,
+    unpacked,
+)
+from harness.recordings.json_documents import UTF16, as_utf8
+from harness.recordings.readers import compact, vcr
+from harness.recordings.shapes import fields as f
+
+_HEAD_BYTES = 4096
+_ENCODINGS = frozenset({"", "identity", "gzip"})
+
+
+class CassetteExchange(msgspec.Struct, frozen=True):
+    """A call to a model and its answer; `number` is its place in the file, from 1."""
+
+    number: int
+    method: str
+    path: str
+    body: bytes
+    answer: Recorded
+
+
+def read_cassette(path: Path) -> list[CassetteExchange]:
+    """The calls to a model of a file in recorded order; raises InputError as `load` does."""
+    return list(calls_of(path))
+
+
+def calls_of(path: Path, *, timed: bool = False) -> Iterator[CassetteExchange]:
+    """The calls to a model of a file, one at a time; raises InputError as `load` does."""
+    cassette = load_cassette(path)
+    try:
+        yield from calls(cassette, timed=timed)
+    except InputError as error:
+        raise _placed(error, path) from None
+
+
+def answer_durations(path: Path) -> Iterator[tuple[int, int]]:
+    """How long each answer took to come whole, in milliseconds, by the number of its exchange."""
+    for exchange in calls_of(path, timed=True):
+        yield exchange.number, sum(wait_ms for _, wait_ms in exchange.answer.pieces)
+
+
+def load_cassette(path: Path) -> Cassette:
+    """A cassette file.
+
+    Raises InputError, naming the file and the place, for one that is torn, empty, binary or no
+    cassette.
+    """
+    try:
+        _check_text(head_of(path))
+        return parse_cassette(whole(path))
+    except InputError as error:
+        raise _placed(error, path) from None
+
+
+def _placed(error: InputError, path: Path) -> InputError:
+    if error.place.startswith(str(path)):
+        return error
+    return InputError(error.what, f"{path}: {error.place}" if error.place else str(path))
+
+
+def _check_text(head: bytes) -> None:
+    if b"\0" in head and not head.startswith(UTF16):
+        raise InputError("binary, not a cassette")
+
+
+def is_cassette(data: bytes) -> bool:
+    """Whether the bytes are meant as a cassette, whole or not; InputError for broken UTF-16."""
+    data = as_utf8(data)
+    return compact.is_compact(data) or vcr.is_vcr(data)
+
+
+def parse_cassette(data: bytes) -> Cassette:
+    """A cassette's bytes as interactions; InputError with the place in it when it is none."""
+    _check_text(data[:_HEAD_BYTES])
+    data = as_utf8(data)
+    if not data.strip():
+        raise InputError("the file is empty")
+    return compact.decode_cassette(data) if compact.is_compact(data) else read_foreign(data)
+
+
+def exchanges_in(data: bytes) -> list[CassetteExchange]:
+    """The calls to a model of a cassette's bytes; InputError with the place in it."""
+    return list(calls(parse_cassette(data)))
+
+
+def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchange]:
+    """The calls to a model of a cassette, decoded; whatever else it holds is passed over.
+
+    The answers of a cassette that is read `timed` come in the pieces in which they were recorded.
+    """
+    timings = from_metadata(cassette.metadata)
+    for number, item in enumerate(cassette.interactions, start=1):
+        try:
+            path = urlsplit(item.uri).path
+        except ValueError:
+            what = f"`uri` is no URL: {item.uri[:80]!r}"
+            raise InputError(what, f"interaction {number}") from None
+        if wire_of(item.method, path) is None:
+            continue
+        try:
+            body = unpacked(item.request_body, header(item.request_headers, "content-encoding"))
+            answer = _answer(item)
+        except Unreadable as error:
+            raise InputError(str(error), f"interaction {number}") from None
+        answer = _in_time(answer, timings.get(number), timed)
+        yield CassetteExchange(number, item.method.upper(), path, body, answer)
+
+
+def _answer(item: Interaction) -> Recorded:
+    headers = {name: ", ".join(values) for name, values in item.response_headers.items()}
+    encoding = header(item.response_headers, "content-encoding")
+    kept = kept_headers(headers)
+    if encoding not in _ENCODINGS and not is_text(item.response_body):
+        return Recorded(item.status, {**kept, "content-encoding": encoding}, item.response_body)
+    return Recorded(item.status, kept, unpacked(item.response_body, encoding))
+
+
+def _in_time(answer: Recorded, timing: Timing | None, timed: bool) -> Recorded:
+    """The answer cut as it was, and in its pieces if it is `timed`."""
+    if timing is None or not timing.fits(answer.body) or not (timed or timing.cut):
+        return answer
+    pieces = tuple((p.size_bytes, p.wait_ms) for p in timing.pieces) if timed else ()
+    return msgspec.structs.replace(answer, pieces=pieces, cut=timing.ending)
+
+
+_LAST_KEYS = {"interactions": "version", "http_interactions": "recorded_with"}
+"""The key with which a writer ends a file, by the key of its list."""
+
+_VERSIONS = (1, 2)
+_HALVES = frozenset({"request", "response"})
+_BESIDE = ("duration",)
+"""What go-vcr notes in the answer that is no part of it."""
+
+
+def read_foreign(data: bytes) -> Cassette:
+    """A cassette of any known writer; raises InputError with the place in it."""
+    held = vcr.load(data)
+    listed = vcr.interactions(held)
+    made = [_numbered(item, n, data) for n, item in enumerate(listed, start=1)]
+    _check_whole(held, listed, is_json=data.lstrip()[:1] == b"{")
+    metadata = held.get("metadata")
+    return Cassette(made, metadata if isinstance(metadata, dict) else {})
+
+
+def _check_whole(held: dict[str, Json], listed: list[dict[str, Json]], is_json: bool) -> None:
+    """Raise InputError for a version that we do not know, and a file that has lost its end."""
+    version = held.get("version", 1)
+    if version not in _VERSIONS:
+        raise InputError(f"`version` is {version!r}: known are 1 and 2")
+    for key in ("grpc_interactions", "ws_interactions"):
+        if held.get(key):
+            raise InputError(f"`{key}` are no HTTP: take them out")
+    last = next((last for key, last in _LAST_KEYS.items() if key in held), None)
+    if is_json or last is None or last in held:
+        return
+    ending = listed[-1].get("response") if listed else None
+    if not (isinstance(ending, dict) and "parsed_body" in ending):
+        what = f"torn: `{last}:` at the end is missing; add it if nothing else is"
+        raise InputError(what)
+
+
+def _numbered(item: dict[str, Json], number: int, data: bytes) -> Interaction:
+    try:
+        return _interaction(item)
+    except InputError as error:
+        what = error.what
+    except Unreadable as error:
+        what = str(error)
+    line = line_of(number, data)
+    raise InputError(
+        what, f"line {line}: interaction {number}" if line else f"interaction {number}"
+    )
+
+
+def _interaction(item: dict[str, Json]) -> Interaction:
+    request, response = _half(item, "request"), _half(item, "response")
+    uri = f.text(request.get("uri")) or f.text(request.get("url"))
+    if not uri:
+        raise InputError("the request has no `uri`")
+    status = model_exchange.status_of(response) or f.whole(response.get("status_code"))
+    if status is None or not 100 <= status <= 599:
+        raise InputError("the response has no `status` with a `code`")
+    return Interaction(
+        method=model_exchange.method_of(request),
+        uri=uri,
+        request_headers=_headers(request),
+        request_body=_body(request, "request"),
+        status=status,
+        reason=_reason(response, status),
+        response_headers=_headers(response),
+        response_body=_body(response, "response"),
+        more={
+            **{name: value for name, value in item.items() if name not in _HALVES},
+            **{name: response[name] for name in _BESIDE if name in response},
+        },
+    )
+
+
+def _half(item: dict[str, Json], name: str) -> dict[str, Json]:
+    value = item.get(name)
+    if not isinstance(value, dict):
+        raise InputError(f"there is no `{name}`")
+    return value
+
+
+def _body(part: dict[str, Json], name: str) -> bytes:
+    try:
+        return stored(part)
+    except Unreadable as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def _headers(part: dict[str, Json]) -> dict[str, list[str]]:
+    return {
+        name: [str(item) for item in value] if isinstance(value, list) else [str(value)]
+        for name, value in f.mapping(part.get("headers")).items()
+    }
+
+
+def _reason(response: dict[str, Json], status: int) -> str:
+    """The words after the status code; the standard ones where a writer keeps none."""
+    said = response.get("status")
+    if isinstance(said, dict):
+        return f.text(said.get("message", phrase(status)))
+    if isinstance(said, str):
+        return said.partition(" ")[2]
+    return f.text(response.get("reason", phrase(status)))
+
+
+def line_of(number: int, data: bytes) -> int | None:
+    """The line where an interaction of a YAML file begins; asked for only when it is wrong."""
+    depth = seen = 0
+    for event in yaml.parse(data, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth == 2 and isinstance(event, yaml.NodeEvent):
+            seen += 1
+            if seen == number and event.start_mark is not None:
+                return int(event.start_mark.line) + 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+    return None

@@ -1,0 +1,248 @@
+"""A cassette played strictly, as the Script of a run.
+
+A request is answered with what was recorded for an equal one, and identical requests with their
+answers in recorded order; nothing else is ever answered. Every recorded call is owed. What the
+player remembers follows from the calls alone and only saves work: where in the tree each request
+ended, so that the next one goes on from there.
+
+A miss is explained in one line by the two nearest exchanges that are still to be played, those with
+the longest beginning in common. For each it gives the first place in which the request differs, as
+a path, and both values. Only a miss pays for this.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from harness.cassettes.cassette_file import calls_of
+from harness.cassettes.endpoints import wire_of
+from harness.cassettes.request_index import (
+    CassetteIndex,
+    Head,
+    IndexedCall,
+    head_of_call,
+    lasting_head,
+    lasting_message,
+    masked_head,
+    name_head,
+)
+from harness.core.history.message_tree import Node
+from harness.core.history.past import Past
+from harness.core.transition.ports import Miss
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json, canonical, side
+from harness.core.values.plans import Recorded
+
+
+def cassette_script(path: Path, wire: str, *, timed: bool = False) -> CassettePlayer:
+    """The Script of a cassette file in a run on `wire`, whose exchanges alone are owed.
+
+    `timed`: the answers come in the pieces and after the waits that were recorded.
+
+    Raises InputError, naming the file and the place, when it cannot be played.
+    """
+    spoken = indexes(path, timed=timed)
+    if wire not in spoken:
+        known = " and ".join(spoken)
+        raise InputError(f"the cassette speaks {known}, the run {wire}: set `wire`", str(path))
+    return CassettePlayer(spoken[wire])
+
+
+def indexes(path: Path, *, timed: bool = False) -> dict[str, CassetteIndex]:
+    """The calls of a cassette file by the wire that they speak.
+
+    Raises InputError as `load` does, and for a file without a call to a model.
+    """
+    spoken: dict[str, CassetteIndex] = {}
+    for exchange in calls_of(path, timed=timed):
+        wire = wire_of(exchange.method, exchange.path)
+        assert wire is not None, exchange.path
+        spoken.setdefault(wire.name, CassetteIndex()).add(exchange)
+    if not spoken:
+        raise InputError("no exchange of the cassette is a call to a model", str(path))
+    return spoken
+
+
+class CassettePlayer:
+    """Plays the calls of a cassette; implements `harness.core.transition.ports.Script`."""
+
+    recorded = True
+    """The answers are a provider's own, refusals too: they come before the dialect's."""
+
+    def __init__(self, index: CassetteIndex) -> None:
+        self._index = index
+        self._places: dict[str, Node] = {}
+        self._heads: dict[str, tuple[Head, str]] = {}
+
+    def reply(self, call: Call, past: Past) -> tuple[Recorded, int] | Miss:
+        """The answer to an equal request that is due, and its turn; else why there is none."""
+        node = self._places[call.key] = self._place(call)
+        head, name = self._head(call)
+        turns = self._index.turns(node, name) or self._masked_turns(node, head)
+        due = bisect_left(turns, True, key=lambda turn: not past.plays["model", turn])
+        if due == len(turns):
+            return Miss(explain_miss(self._index.entries, head, node, turns, past))
+        return self._index.entries[turns[due]].answer, turns[due]
+
+    def unplayed(self, past: Past) -> Iterator[str]:
+        """The recorded calls that were never played."""
+        for turn, entry in enumerate(self._index.entries):
+            if not past.plays["model", turn]:
+                size = entry.node.depth
+                yield f"exchange #{entry.number} of the cassette ({size} messages)"
+
+    def _place(self, call: Call) -> Node:
+        """Where in the tree the request ends: from where the request before it ended, if known."""
+        request = call.request
+        assert isinstance(request, ModelRequest), request
+        before = self._places.get(request.after)
+        if before is None:
+            return self._index.find(call.messages)
+        added = zip(request.messages, call.messages[request.keep :], strict=True)
+        return self._index.walk(before.first(request.keep), added)
+
+    def _head(self, call: Call) -> tuple[Head, str]:
+        """The request's head and its digest, worked out once for all requests that share it."""
+        r = call.request
+        assert isinstance(r, ModelRequest), r
+        same = canonical(
+            [r.model, r.system, r.tools, r.tools_offered, r.max_tokens, r.stream, call.settings]
+        )
+        if same not in self._heads:
+            head = head_of_call(call)
+            self._heads[same] = head, name_head(head)
+        return self._heads[same]
+
+    def _masked_turns(self, node: Node, head: Head) -> Sequence[int]:
+        """The turns of the request as a recording would hold it, without keys."""
+        return self._index.turns(node, name_head(masked_head(head)))
+
+
+_NO_MATCH = "loop-harness: no recorded exchange matches this request"
+_SHOWN_MAX = 60
+_RUNS_MAX = 10
+_ABSENT = object()
+
+
+def explain_miss(
+    entries: Sequence[IndexedCall], head: Head, node: Node, played: Sequence[int], past: Past
+) -> str:
+    """Why nothing answers the request of this head and place; `played` are its equals."""
+    if played:
+        return f"{_NO_MATCH} any more; its answers have been played: {_runs(entries, played)}"
+    open_turns = [turn for turn in range(len(entries)) if not past.plays["model", turn]]
+    if not open_turns:
+        return f"{_NO_MATCH}; all {len(entries)} have been played"
+    nearest, *others = _nearest(entries, open_turns, head, node)
+    said = [f"nearest is #{nearest.number}: {difference(nearest, head, node)}"]
+    said += [f"then #{other.number}: {difference(other, head, node)}" for other in others]
+    return "; ".join([_NO_MATCH, *said, _so_far(entries, past)])
+
+
+def _nearest(
+    entries: Sequence[IndexedCall], turns: Sequence[int], head: Head, node: Node
+) -> list[IndexedCall]:
+    """The two that share most with a request: messages from the first on, settings, length."""
+    shared = {at: at.depth for at in node.tail()}
+    name = name_head(head)
+
+    def closeness(turn: int) -> tuple[int, bool, int, int]:
+        entry = entries[turn]
+        distance = abs(entry.node.depth - node.depth)
+        return _shared(entry.node, shared), entry.name == name, -distance, -turn
+
+    return [entries[turn] for turn in nlargest(2, turns, key=closeness)]
+
+
+def _so_far(entries: Sequence[IndexedCall], past: Past) -> str:
+    turns = [turn for turn in range(len(entries)) if past.plays["model", turn]]
+    if not turns:
+        return "nothing has been played so far"
+    return f"played so far: {_runs(entries, turns)} of {len(entries)}"
+
+
+def _runs(entries: Sequence[IndexedCall], turns: Sequence[int]) -> str:
+    """Turns by the numbers of their exchanges, those in a row as one: `#1-#3, #5`."""
+    rows = [list(row) for _, row in groupby(enumerate(turns), key=lambda pair: pair[1] - pair[0])]
+    ends = [(entries[row[0][1]].number, entries[row[-1][1]].number) for row in rows]
+    shown = [f"#{first}" if first == last else f"#{first}-#{last}" for first, last in ends]
+    return ", ".join(shown[:_RUNS_MAX]) + (", …" if len(shown) > _RUNS_MAX else "")
+
+
+def _shared(node: Node | None, shared: dict[Node, int]) -> int:
+    """How many messages a recorded request shares with the beginning of a live one.
+
+    `shared` knows it of the nodes that were passed before, so each is passed once.
+    """
+    passed: list[Node] = []
+    while node is not None and node not in shared:
+        passed.append(node)
+        node = node.parent
+    depth = shared[node] if node is not None else 0
+    shared.update(dict.fromkeys(passed, depth))
+    return depth
+
+
+def difference(recorded: IndexedCall, head: Head, node: Node) -> str:
+    """The first place where a request differs: `PATH differs: sent A, recorded B`."""
+    live, held = _messages(node), _messages(recorded.node)
+    found = _first(live, held, "messages")
+    if found is None:
+        found = _first(_fields(head), _fields(recorded.head), "")
+    if found is None:
+        return "no difference is left in what is compared"
+    path, a, b = found
+    return f"{path.removeprefix('.')} differs: sent {_shown(a)}, recorded {_shown(b)}"
+
+
+def _messages(node: Node) -> list[Json]:
+    return [
+        {"role": m.role, "content": [msgspec.to_builtins(block) for block in m.blocks]}
+        for m in (lasting_message(m) if side(m) == "system" else m for m in node.messages)
+    ]
+
+
+def _fields(head: Head) -> dict[str, Json]:
+    """The fields of a request's body, but for its messages."""
+    fields = msgspec.to_builtins(lasting_head(head))
+    return {**fields.pop("settings"), **fields}
+
+
+def _first(a: Json, b: Json, path: str) -> tuple[str, Json, Json] | None:
+    """The first place in which two JSON values differ, None when they are equal."""
+    if a == b:
+        return None
+    while True:
+        below = next(((name, x, y) for name, x, y in _parts(a, b) if x is _ABSENT or x != y), None)
+        if below is None:
+            return path, a, b
+        name, a, b = below
+        path += f"[{name}]" if isinstance(name, int) else f".{name}"
+
+
+def _parts(a: Json, b: Json) -> list[tuple[str | int, Json, Json]]:
+    """The parts of two objects or two lists, side by side; none where there is nothing below."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return [(name, a.get(name, _ABSENT), b.get(name, _ABSENT)) for name in {**a, **b}]
+    if isinstance(a, list) and isinstance(b, list):
+        longer = range(max(len(a), len(b)))
+        return [(n, _at(a, n), _at(b, n)) for n in longer]
+    return []
+
+
+def _at(items: list[Json], n: int) -> Json:
+    return items[n] if n < len(items) else _ABSENT
+
+
+def _shown(value: Json) -> str:
+    if value is _ABSENT:
+        return "nothing"
+    text = repr(value) if isinstance(value, str) else canonical(value)
+    return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 1] + "…"

@@ -1,0 +1,202 @@
+"""A cassette as a scenario of its own: the recording says what the user said and the tools gave.
+
+What is new in each request, in recorded order, is the story: a text of the user is a message of the
+inbox, a tool's result is what the tool answers when it is called for that time, and what stands
+before the first question was there to begin with. A question that was asked anew with more behind
+it brought only what is behind. Where requests go on from each other, one that begins anew is the
+agent's own (a compaction, a title) and nobody's question. So is a text that tells again what was
+said before it, or what the model answered: a compaction's, its summary, and what follows it. The
+model is the cassette. Nothing is said of how an agent should behave, so every check that applies is
+asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import PurePath
+from typing import Literal, cast
+
+import msgspec
+
+from harness import providers
+from harness.cassettes.request_index import CassetteIndex, IndexedCall
+from harness.core.history.message_tree import Node
+from harness.core.scenario.scenario import (
+    CassetteScript,
+    InboxItem,
+    Limits,
+    Scenario,
+    SeedMessage,
+    Session,
+    ToolScript,
+    ToolTurn,
+    WireName,
+)
+from harness.core.values.messages import Block, Json, Message, Text, ToolResult, digest, side
+
+_NAME_LETTERS = 80
+_RETOLD_LETTERS = 40
+"""A text that is at least so long stands in another one because it is told again."""
+
+_ROOM = 20
+"""So many calls more than were recorded an agent may make before a limit ends the run."""
+
+
+def scenario_of_cassette(
+    index: CassetteIndex, path: PurePath, wire: str, name: str = ""
+) -> Scenario:
+    """The scenario that plays a cassette: `index` holds the calls of the file `path` on `wire`.
+
+    `name` is by default the file's, in kebab case.
+    """
+    first = index.entries[0]
+    before, added = _nodes(index.entries)
+    tools = _tools(index.entries, [node.message for node in (*before, *added)])
+    calls = sum(len(tool.script) for tool in tools.values())
+    usual = Limits()
+    return Scenario(
+        name=name or kebab(path.name.partition(".")[0]),
+        title=f"The recording {path.name}",
+        wire=cast(WireName, wire),
+        stream=first.head.stream,
+        session=Session(messages=tuple(_seed(node.message) for node in before)),
+        tools=tools,
+        inbox=tuple(_inbox(before, added, index.entries, wire)),
+        script=CassetteScript(cassette=str(path)),
+        limits=Limits(
+            model_calls=max(usual.model_calls, len(index.entries) + _ROOM),
+            tool_calls=max(usual.tool_calls, calls + _ROOM),
+        ),
+    )
+
+
+def kebab(text: str) -> str:
+    """A text as a name in kebab case; one that is too long ends in its digest."""
+    name = "-".join(re.findall(r"[a-z0-9]+", text.lower())) or "cassette"
+    if len(name) <= _NAME_LETTERS:
+        return name
+    return f"{name[:_NAME_LETTERS].rstrip('-')}-{digest(text)[:8]}"
+
+
+def _nodes(entries: Sequence[IndexedCall]) -> tuple[list[Node], list[Node]]:
+    """What stood before the first question, and from it on each message once, as they came."""
+    path = entries[0].node.tail()
+    asked = max((n for n, node in enumerate(path) if _is_question(node.message)), default=0)
+    added, seen = list(path[asked:]), set(path)
+    for entry in entries[1:]:
+        fresh: list[Node] = []
+        node: Node | None = entry.node
+        while node is not None and node.depth and node not in seen:
+            fresh.append(node)
+            node = node.parent
+        seen.update(fresh)
+        added += reversed(fresh)
+    return [node for node in path[:asked] if node.side in ("user", "assistant")], added
+
+
+def _begins_anew(entries: Sequence[IndexedCall]) -> bool:
+    """Whether no request goes on from another, so that each is a question of its own."""
+    places = {entry.node for entry in entries}
+    return not any(places & set(entry.node.tail()[:-1]) for entry in entries)
+
+
+def _is_question(message: Message) -> bool:
+    """Whether the user says something, and no tool does."""
+    return side(message) == "user" and not any(isinstance(b, ToolResult) for b in message.blocks)
+
+
+def _inbox(
+    before: Sequence[Node], nodes: Sequence[Node], entries: Sequence[IndexedCall], wire: str
+) -> Iterator[InboxItem]:
+    """The texts of the user, in the first one's conversation where requests go on from others."""
+    first, roots = nodes[0], _begins_anew(entries)
+    asked = [n for n in nodes if _is_question(n.message) and (roots or _goes_on(n, first))]
+    told = [node.message.text for node in before] + _answers(entries, wire)
+    lines = [line for text in told for line in text.splitlines()]
+    texts: list[str] = []
+    for node in asked:
+        text = _new_text(node, asked)
+        if text and not (roots and texts and _is_retold(text, [*lines, *texts])):
+            texts.append(text)
+    for number, text in enumerate(texts, start=1):
+        yield InboxItem(id=f"m{number}", text=text)
+
+
+def _answers(entries: Sequence[IndexedCall], wire: str) -> list[str]:
+    """What the model answered, as text."""
+    parse = providers.by_name(wire).parse
+    kinds = ((e.answer.body, e.answer.headers.get("content-type", "")) for e in entries)
+    return [said.text for body, kind in kinds if (said := parse(body, kind).message)]
+
+
+def _is_retold(text: str, told: Sequence[str]) -> bool:
+    """Whether a text holds what was told before it at some length."""
+    return any(len(old) >= _RETOLD_LETTERS and old in text for old in told)
+
+
+def _goes_on(node: Node, first: Node) -> bool:
+    """Whether a message stands in the conversation that begins with the first one's."""
+    return node.tail()[0] is first.tail()[0]
+
+
+def _new_text(node: Node, asked: Sequence[Node]) -> str:
+    """What a question says that was not asked before in its place."""
+    text = node.message.text
+    earlier = takewhile(lambda other: other is not node, asked)
+    places = (other.message.text for other in earlier if other.parent is node.parent)
+    known = max((old for old in places if text.startswith(old)), key=len, default="")
+    return (text.removeprefix(known).strip() if known else text) or text
+
+
+def _tools(entries: Sequence[IndexedCall], messages: Sequence[Message]) -> dict[str, ToolScript]:
+    """The tools that were offered or called, with what each gave, in the order of the calls."""
+    results = {b.id: b for m in messages for b in m.blocks if isinstance(b, ToolResult)}
+    turns: dict[str, list[ToolTurn]] = {}
+    for use in (use for message in messages for use in message.tool_uses):
+        given = turns.setdefault(use.name, [])
+        if use.id in results:
+            given.append(_turn(results.pop(use.id)))
+    offered = {tool["name"]: tool for entry in _by_head(entries) for tool in entry.head.tools}
+    return {
+        name: ToolScript(
+            **_offer(offered.get(name, {})),
+            script=tuple(turns.get(name, ())),
+        )
+        for name in (*offered, *(called for called in turns if called not in offered))
+    }
+
+
+def _by_head(entries: Sequence[IndexedCall]) -> Iterator[IndexedCall]:
+    """One entry of each head."""
+    return iter({entry.name: entry for entry in reversed(entries)}.values())
+
+
+def _offer(tool: dict[str, Json]) -> dict[str, Json]:
+    """Description and schema, where the request gave them."""
+    schema = tool.get("input_schema")
+    described = {"description": tool.get("description") or ""}
+    return described | ({"input_schema": schema} if isinstance(schema, dict) else {})
+
+
+def _turn(result: ToolResult) -> ToolTurn:
+    if result.is_error:
+        return ToolTurn(error=result.text)
+    if isinstance(result.content, str):
+        return ToolTurn(ok=result.content)
+    return ToolTurn(ok=[_block(block) for block in result.content])
+
+
+def _seed(message: Message) -> SeedMessage:
+    role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
+    plain = len(message.blocks) == 1 and isinstance(message.blocks[0], Text)
+    return SeedMessage(
+        role=role, content=message.text if plain else tuple(_block(b) for b in message.blocks)
+    )
+
+
+def _block(block: Block) -> Json:
+    """A block as scenario files write it."""
+    said = msgspec.to_builtins(block)
+    return said["value"] if said["type"] == "opaque" else said

@@ -1,0 +1,188 @@
+"""A cassette from one format into another, without loss.
+
+What is written is read back before it reaches the disk: a target that does not say the same is an
+error and no file. The same means the same bytes of every body, the same headers and status, and
+whatever the writer noted beside them; only the order of keys and the layout may differ.
+
+vcrpy's YAML is read by every tool of the field. It and cassetter's keep bodies as text where they
+are text. cassetter keeps JSON as YAML too; here only JSON that comes back byte for byte is kept so.
+cassetter has no words for a status, so `reason` is written only where it is not the standard one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from harness.cassettes.cassette_file import load_cassette, parse_cassette
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Json
+from harness.files.regular_file import write_atomically
+from harness.providers.shared.codec import decode, encode
+from harness.recordings.http_interaction import BASE64, Cassette, Interaction, phrase
+from harness.recordings.readers import compact
+
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+def vcr(cassette: Cassette) -> bytes:
+    """The file as vcrpy writes it."""
+    return _dumped(cassette, _vcr_interaction)
+
+
+def cassetter(cassette: Cassette) -> bytes:
+    """The file as cassetter writes it."""
+    return _dumped(cassette, _cassetter_interaction)
+
+
+def _dumped(cassette: Cassette, interaction: Callable[[Interaction], dict[str, Json]]) -> bytes:
+    held: dict[str, Json] = {"interactions": [interaction(item) for item in cassette.interactions]}
+    if cassette.metadata:
+        held["metadata"] = cassette.metadata
+    text: str = yaml.dump(
+        {**held, "version": 1}, Dumper=_Dumper, sort_keys=False, allow_unicode=True
+    )
+    return text.encode()
+
+
+def _vcr_interaction(item: Interaction) -> dict[str, Json]:
+    return {
+        "request": {
+            "body": _text(item.request_body),
+            "headers": item.request_headers,
+            "method": item.method,
+            "uri": item.uri,
+        },
+        "response": {
+            "body": {"string": _text(item.response_body) or ""},
+            "headers": item.response_headers,
+            "status": {"code": item.status, "message": item.reason},
+        },
+        **item.more,
+    }
+
+
+def _text(body: bytes) -> str | bytes | None:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return body
+    return body if text.startswith(BASE64) else text or None
+
+
+def _cassetter_interaction(item: Interaction) -> dict[str, Json]:
+    reason = {} if item.reason == phrase(item.status) else {"reason": item.reason}
+    return {
+        "request": {
+            "method": item.method,
+            "uri": item.uri,
+            "headers": item.request_headers,
+            "body": _typed(item.request_body),
+        },
+        "response": {
+            "status": item.status,
+            **reason,
+            "headers": item.response_headers,
+            "body": _typed(item.response_body),
+        },
+        **item.more,
+    }
+
+
+def _typed(body: bytes) -> dict[str, Json]:
+    if not body:
+        return {"type": "none"}
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return {"type": "binary", "content": body.hex()}
+    value = _json(text)
+    if value is not None:
+        return {"type": "json", "content": value}
+    return {"type": "text", "content": text}
+
+
+def _json(text: str) -> Json:
+    """The object or list that a text is, if it is written anew as it stands."""
+    if text[:1] not in "{[":
+        return None
+    try:
+        value = decode(text)
+        return value if encode(value) == text.encode() else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _compact(cassette: Cassette) -> bytes:
+    return b"".join(compact.encode_cassette(cassette))
+
+
+FORMATS: dict[str, Callable[[Cassette], bytes]] = {
+    "compact": _compact,
+    "vcr": vcr,
+    "cassetter": cassetter,
+}
+"""The formats that can be written; every one that is known can be read."""
+
+_ENDINGS = {".jsonl": "compact", ".yaml": "vcr", ".yml": "vcr"}
+"""The format that a file's name asks for."""
+
+
+class Converted(msgspec.Struct, frozen=True):
+    """What was written: its format, how many interactions, and both sizes in bytes."""
+
+    format: str
+    interactions: int
+    before_bytes: int
+    after_bytes: int
+
+
+def format_for(target: Path, to: str = "") -> str:
+    """The format of a target: `to`, else by its name. InputError when neither says one."""
+    if to:
+        if to not in FORMATS:
+            raise InputError(f"no format is named {to!r}; {nearest(to, FORMATS)}", "--to")
+        return to
+    if target.suffix not in _ENDINGS:
+        known = ", ".join(f"{end} ({name})" for end, name in _ENDINGS.items())
+        raise InputError(f"the name says no format; known are {known}; or say --to", str(target))
+    return _ENDINGS[target.suffix]
+
+
+def convert(source: Path, target: Path, to: str = "", *, force: bool = False) -> Converted:
+    """Write the cassette `source` to `target` in another format.
+
+    Raises InputError for a source that is no cassette, a target that is there already (unless
+    `force`), and what the target's format cannot say.
+    """
+    name = format_for(target, to)
+    if target.exists() and not force:
+        raise InputError("is there already: --force replaces it", str(target))
+    cassette = load_cassette(source)
+    try:
+        data = written(cassette, name)
+    except InputError as error:
+        raise InputError(error.what, f"{source}: {error.place}") from None
+    write_atomically(target, data)
+    count = sum(1 for _ in cassette.interactions)
+    return Converted(name, count, source.stat().st_size, len(data))
+
+
+def written(cassette: Cassette, format: str) -> bytes:
+    """The bytes of a cassette in a format; InputError, with the place, for what it cannot say."""
+    data = FORMATS[format](cassette)
+    again = parse_cassette(data)
+    if again.metadata != cassette.metadata:
+        raise InputError(f"{format} cannot say this without loss", "metadata")
+    pairs = zip(cassette.interactions, again.interactions, strict=True)
+    for number, (one, other) in enumerate(pairs, start=1):
+        if one != other:
+            lost = next(
+                name for name in one.__struct_fields__ if getattr(one, name) != getattr(other, name)
+            )
+            raise InputError(f"{format} cannot say its {lost}", f"interaction {number}")
+    return data

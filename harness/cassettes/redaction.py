@@ -1,0 +1,219 @@
+"""What a recording may hold: an allowlist of headers, and texts and bodies without keys.
+
+Headers are kept by name, for an unknown header may be a secret. Everything else is masked by what a
+secret looks like (`secret_patterns`). A mask is no part of a secret, so masking twice is masking
+once. A body without keys keeps its bytes.
+
+JSON is masked value by value, and so is JSON that stands in a JSON text, as tool arguments do: a
+key may be spelt with escapes there. A model streams a key in pieces: the deltas of one block are
+masked as the one text that they make.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TypeAlias
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from harness.cassettes.secret_patterns import Span, is_named, spans
+from harness.core.values.messages import Json
+from harness.providers.shared.codec import decode, encode
+
+MASK = "[REDACTED]"
+_URL_MASK = "REDACTED"
+_REMEMBERED_MOST_CHARS = 4096
+
+_KEPT = frozenset(
+    {
+        "anthropic-beta",
+        "anthropic-version",
+        "content-type",
+        "request-id",
+        "retry-after",
+        "retry-after-ms",
+        "x-request-id",
+        "x-should-retry",
+    }
+)
+_KEPT_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-")
+
+_QUERY_SECRET = re.compile(r"key|token|secret|signature|password|auth|credential|^sig$", re.I)
+
+
+def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that a recording keeps, in small letters, masked."""
+    names = {name.lower(): value for name, value in headers.items()}
+    return {
+        name: mask(value)
+        for name, value in names.items()
+        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }
+
+
+def mask(text: str, by: str = MASK) -> str:
+    """The text with everything in it replaced that looks like a secret."""
+    return _masked(text, by) if len(text) > _REMEMBERED_MOST_CHARS else _known_masked(text, by)
+
+
+def _masked(text: str, by: str) -> str:
+    while found := spans(text):
+        kept, at = [], 0
+        for start, end, _ in found:
+            kept += [text[at:start], by]
+            at = end
+        text = "".join(kept) + text[at:]
+    return text
+
+
+_known_masked = lru_cache(maxsize=8192)(_masked)
+"""Each request says again what the one before said."""
+
+
+def mask_value(value: Json) -> Json:
+    """A JSON value with every text in it masked, names too."""
+    if isinstance(value, str):
+        return _mask_text(value)
+    if isinstance(value, (list, tuple)):
+        return [mask_value(item) for item in value]
+    if isinstance(value, dict):
+        return {mask_value(name): _mask_item(name, item) for name, item in value.items()}
+    return value
+
+
+def _mask_item(name: Json, value: Json) -> Json:
+    both_texts = isinstance(name, str) and isinstance(value, str)
+    return MASK if both_texts and is_named(name, value) else mask_value(value)
+
+
+def _mask_text(text: str) -> str:
+    """A text masked; one that is JSON stays JSON."""
+    if text[:1] in ("{", "["):
+        try:
+            value = decode(text)
+            masked = mask_value(value)
+            return text if masked == value else encode(masked).decode()
+        except (ValueError, RecursionError):
+            pass
+    return mask(text)
+
+
+def mask_url(url: str) -> str:
+    """A URL without user, password and fragment; keys in it, and values of query keys, masked."""
+    parts = urlsplit(mask(url, _URL_MASK))
+    host = parts.netloc.rpartition("@")[2]
+    query = "&".join(_pair(pair) for pair in parts.query.split("&") if pair)
+    return urlunsplit((parts.scheme, host, _quoted(parts.path), query, ""))
+
+
+def _pair(pair: str) -> str:
+    name, equals, value = pair.partition("=")
+    if equals and _QUERY_SECRET.search(unquote(name)):
+        return f"{_quoted(name)}={_URL_MASK}"
+    return _quoted(name) + equals + _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    """A part of a URL, masked as what it says when its escapes are read."""
+    said = unquote(text)
+    masked = mask(said, _URL_MASK)
+    return text if masked == said else quote(masked, safe="/:@,;")
+
+
+_Place: TypeAlias = tuple[dict[str, Json], str]
+"""An object and the name under which it holds a piece of text."""
+
+_INDICES = ("index", "output_index", "content_index")
+
+
+def mask_body(body: bytes, content_type: str = "") -> bytes:
+    """A body with every known shape of a key masked."""
+    try:
+        text, charset = body.decode(), "utf-8"
+    except UnicodeDecodeError:
+        text, charset = body.decode("latin-1"), "latin-1"
+    is_stream = "event-stream" in content_type or text.startswith(("event:", "data:"))
+    masked = _mask_stream(text) if is_stream else _mask_plain_body(text)
+    return body if masked == text else masked.encode(charset)
+
+
+def _mask_plain_body(text: str) -> str:
+    """A text masked, as JSON if it is JSON."""
+    try:
+        value = decode(text)
+        masked = mask_value(value)
+        return text if masked == value else encode(masked).decode()
+    except (ValueError, RecursionError):
+        return mask(text)
+
+
+def _mask_stream(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    events = {n: value for n, line in enumerate(lines) if (value := _data(line)) is not None}
+    pieces: dict[object, list[_Place]] = {}
+    for value in events.values():
+        for group, place in _deltas(value, ()):
+            pieces.setdefault(group, []).append(place)
+    for group in pieces.values():
+        _mask_pieces(group)
+    return "".join(
+        _line(line, events[n]) if n in events else mask(line) for n, line in enumerate(lines)
+    )
+
+
+def _data(line: str) -> Json:
+    """The object that a line of a stream carries, None if it carries none."""
+    if not line.startswith("data:"):
+        return None
+    try:
+        value = decode(line.removeprefix("data:"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _line(line: str, value: Json) -> str:
+    masked = mask_value(value)
+    if masked == _data(line):
+        return line
+    end = line[len(line.rstrip("\r\n")) :]
+    return f"data: {encode(masked).decode()}{end}"
+
+
+def _deltas(value: Json, path: tuple[object, ...]) -> Iterator[tuple[object, _Place]]:
+    """The pieces of text below `delta`, each with the text that it is a piece of."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _deltas(item, path)
+    if not isinstance(value, dict):
+        return
+    path = (*path, *(value.get(name) for name in _INDICES))
+    for name, part in value.items():
+        below = (*path, name)
+        if isinstance(part, str) and "delta" in below:
+            yield below, (value, name)
+        elif isinstance(part, (dict, list)):
+            yield from _deltas(part, below)
+
+
+def _mask_pieces(places: list[_Place]) -> None:
+    """Mask the text that some pieces make together; the first piece of a key gets the mask."""
+    while found := spans("".join(holder[name] for holder, name in places)):
+        start = 0
+        for holder, name in places:
+            piece = holder[name]
+            holder[name] = _cut(piece, start, found)
+            start += len(piece)
+
+
+def _cut(piece: str, start: int, found: list[Span]) -> str:
+    """A piece that begins at `start` of the whole, without its part of the keys."""
+    kept, at, end = "", start, start + len(piece)
+    for first, last, _ in found:
+        if last <= at or first >= end:
+            continue
+        kept += piece[at - start : max(first, at) - start]
+        kept += MASK if first >= start else ""
+        at = min(last, end)
+    return kept + piece[at - start :]

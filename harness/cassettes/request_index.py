@@ -1,0 +1,233 @@
+"""The exchanges of a cassette by key: which ones answer a request, in recorded order.
+
+The key of a request is what determines its answer. Its messages are named by their digests; the
+rest (model, system, tools, `max_tokens`, `stream` and every other setting of the body) makes one
+more digest. Host, query and headers are no part of it: a live call comes to an address of ours,
+`/v1/messages?beta=true` and `/v1/messages` are one, and no header (`x-stainless-*`, `user-agent`,
+request ids) changes what a model says. The two tables here say what is left out of the body: fields
+that name a user, a cache or a price, and, in the text of the system alone, the dates and ids that
+an agent puts there anew each day.
+
+The recorded requests are paths in one tree of messages. A live request is looked up by walking on
+from where the last one ended, so a call costs what is new in it, however long the run and the file
+are. A recording holds no keys, so a live message that is not there as it is may be there masked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from harness.cassettes.cassette_file import CassetteExchange
+from harness.cassettes.endpoints import wire_of
+from harness.cassettes.redaction import mask_value
+from harness.core.history.message_tree import Node, grow, root
+from harness.core.transition.ports import Provider, Reading
+from harness.core.values.calls import Call, ModelRequest
+from harness.core.values.draws import Draws
+from harness.core.values.messages import Json, Message, Text, ToolSpec, digest, side
+from harness.core.values.plans import Recorded
+
+VOLATILE_FIELDS = frozenset(
+    {
+        "cache_control",
+        "metadata",
+        "prompt_cache_key",
+        "prompt_cache_retention",
+        "safety_identifier",
+        "user",
+    }
+)
+"""Fields of a body that do not count."""
+
+VOLATILE_TEXTS: dict[str, str] = {
+    "uuid": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
+    "date": (
+        r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+    ),
+}
+"""What does not count in the text of the system, by name; there it reads `<name>`."""
+
+_VOLATILE_TEXT = re.compile(
+    "|".join(f"(?P<{name}>{shape})" for name, shape in VOLATILE_TEXTS.items())
+)
+
+
+class Head(msgspec.Struct, frozen=True):
+    """A request without its messages, as values; its digest is the head's part of the key."""
+
+    model: str
+    system: Json = ""
+    tools: list[Json] = []
+    tools_offered: bool = False
+    max_tokens: int | None = None
+    stream: bool = False
+    settings: dict[str, Json] = {}
+
+
+def head_of_reading(reading: Reading) -> Head:
+    """The head of a recorded request."""
+    return Head(
+        reading.model,
+        reading.system,
+        _plain(reading.tools),
+        reading.tools_offered,
+        reading.max_tokens,
+        reading.stream,
+        _lasting(reading.settings),
+    )
+
+
+def head_of_call(call: Call) -> Head:
+    """The head of a live request."""
+    request = call.request
+    assert isinstance(request, ModelRequest), request
+    return Head(
+        request.model,
+        call.system,
+        _plain(call.tools),
+        request.tools_offered,
+        request.max_tokens,
+        request.stream,
+        _lasting(call.settings),
+    )
+
+
+def _lasting(settings: dict[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in settings.items() if name not in VOLATILE_FIELDS}
+
+
+def _plain(tools: tuple[ToolSpec, ...]) -> list[Json]:
+    return [msgspec.to_builtins(tool) for tool in tools]
+
+
+def masked_head(head: Head) -> Head:
+    """The head as a recording would hold it."""
+    return msgspec.convert(mask_value(msgspec.to_builtins(head)), type=Head)
+
+
+def masked_message(message: Message) -> Message:
+    """The message as a recording would hold it."""
+    return msgspec.convert(mask_value(msgspec.to_builtins(message)), type=Message)
+
+
+def name_head(head: Head) -> str:
+    """The digest of a head, without what is volatile in its system text."""
+    return digest(lasting_head(head))
+
+
+def lasting_head(head: Head) -> Head:
+    """The head without what is volatile in its system text."""
+    if not isinstance(head.system, str):
+        return head
+    return msgspec.structs.replace(head, system=lasting_text(head.system))
+
+
+def lasting_message(message: Message) -> Message:
+    """A message of the system without what is volatile in its text."""
+    return msgspec.structs.replace(
+        message,
+        blocks=tuple(
+            msgspec.structs.replace(block, text=lasting_text(block.text))
+            if isinstance(block, Text)
+            else block
+            for block in message.blocks
+        ),
+    )
+
+
+def lasting_text(text: str) -> str:
+    """A text with what is volatile replaced by its name."""
+    return _VOLATILE_TEXT.sub(lambda found: f"<{found.lastgroup}>", text)
+
+
+def name_message(message: Message) -> str:
+    """The digest of a message, without what is volatile if it is the system's."""
+    return digest(lasting_message(message) if side(message) == "system" else message)
+
+
+_NO_DRAWS = Draws(0)
+
+
+class IndexedCall(msgspec.Struct, frozen=True):
+    """A call to a model: its place in the file (from 1), its request and its answer.
+
+    `name` is the digest of its head.
+    """
+
+    number: int
+    head: Head
+    name: str
+    node: Node
+    answer: Recorded
+
+
+class CassetteIndex:
+    """The calls of a cassette on one wire. A turn is a place in `entries`, in recorded order.
+
+    A request's bytes are read and let go, so a file may be larger than memory when it is whole.
+    """
+
+    def __init__(self, exchanges: Iterable[CassetteExchange] = ()) -> None:
+        self._root = root()
+        self._readers: dict[str, _Reader] = {}
+        self._turns: dict[tuple[Node, str], list[int]] = {}
+        self.entries: list[IndexedCall] = []
+        for exchange in exchanges:
+            self.add(exchange)
+
+    def add(self, exchange: CassetteExchange) -> None:
+        """Add the next call of the recording."""
+        wire = wire_of(exchange.method, exchange.path)
+        assert wire is not None, exchange.path
+        if wire.name not in self._readers:
+            self._readers[wire.name] = _Reader(wire, self._root)
+        entry = self._readers[wire.name].read(exchange)
+        self._turns.setdefault((entry.node, entry.name), []).append(len(self.entries))
+        self.entries.append(entry)
+
+    def turns(self, node: Node, head: str) -> Sequence[int]:
+        """The turns that answer a request, in recorded order."""
+        return self._turns.get((node, head), ())
+
+    def find(self, messages: Iterable[Message]) -> Node:
+        """The place of a list of messages."""
+        return self.walk(self._root, ((digest(m), m) for m in messages))
+
+    def walk(self, node: Node, messages: Iterable[tuple[str, Message]]) -> Node:
+        """The place of the list at `node` with these messages (digest and value) added."""
+        for name, message in messages:
+            if side(message) == "system":
+                message = lasting_message(message)
+                name = digest(message)
+            if name not in node.children:
+                masked = masked_message(message)
+                if masked != message:
+                    name, message = digest(masked), masked
+            node = node.child(name, message)
+        return node
+
+
+class _Reader:
+    """Reads the recorded requests of one wire; most are the last one and a little more."""
+
+    def __init__(self, wire: Provider, start: Node) -> None:
+        self._wire, self._reader, self._node = wire, wire.reader("", None), start
+        self._head, self._name = Head(""), name_head(Head(""))
+
+    def read(self, exchange: CassetteExchange) -> IndexedCall:
+        """The entry of a call; equal heads in a row are one object.
+
+        The answer is written once, as it will be when it is played: where the server keeps the
+        history, what is read next depends on it.
+        """
+        reading = self._reader.read(exchange.body)
+        self._wire.write(exchange.answer, reading, "", _NO_DRAWS)
+        named = ((name_message(m), m) for m in reading.added)
+        self._node = grow(self._node.first(reading.keep), named)
+        head = head_of_reading(reading)
+        if head != self._head:
+            self._head, self._name = head, name_head(head)
+        return IndexedCall(exchange.number, self._head, self._name, self._node, exchange.answer)

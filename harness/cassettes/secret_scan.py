@@ -1,0 +1,163 @@
+"""The last look at a recording before it is written: whatever still looks like a secret stops it.
+
+Masking replaces the known shapes at the known places. The scan looks again in other ways: with
+escapes undone, percent signs decoded, and the pieces of a stream joined under any name; for words
+that are likely secrets though of no known shape; and for the very values of the keys that this
+process was started with. A finding is named by its place and a digest, never shown. A false alarm
+is allowed by that digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from urllib.parse import unquote
+
+import msgspec
+
+from harness.cassettes.secret_patterns import base64_texts, spans, values_after
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.providers.shared.codec import decode
+
+SHOWN = 5
+"""How many suspects an error names."""
+
+KNOWN_MIN_CHARS = 8
+"""What is shorter is no key, and would be found anywhere."""
+
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_|$)"
+)
+_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_ENDS_IN_SECRET_NAME = re.compile(
+    r"(?i:secret|token|passphrase|credential|authorization|cookie|private_?key|api_?key)"
+    r"""[\w-]{0,20}[\\"']{0,4}\s{0,3}\Z"""
+)
+_ENTROPY_MIN_BITS = 3.8
+_DIGITS_MIN = 3
+_CHARS_MIN = 20
+
+
+class Suspect(msgspec.Struct, frozen=True, order=True):
+    """What looks like a secret: in which exchange and part of it, what kind, and its digest."""
+
+    exchange: int
+    part: str
+    kind: str
+    digest: str
+
+    def __str__(self) -> str:
+        """The place and the way to allow it."""
+        return f"exchange {self.exchange}, {self.part}: {self.kind} (digest {self.digest})"
+
+
+def secrets_of(environment: Mapping[str, str]) -> frozenset[str]:
+    """The values of an environment that its names say are secrets; a path is none."""
+    named = (value for name, value in environment.items() if _SECRET_NAME.search(name))
+    return frozenset(v for v in named if len(v) >= KNOWN_MIN_CHARS and not v.startswith("/"))
+
+
+def suspects(
+    parts: Iterable[tuple[int, str, str]], known: Collection[str] = ()
+) -> Iterator[Suspect]:
+    """What looks like a secret in the parts of a recording: exchange, name and text of each.
+
+    `known` are values that must stand nowhere, as the keys that were used.
+    """
+    keys = [key for key in known if len(key) >= KNOWN_MIN_CHARS]
+    for number, part, text in parts:
+        found = dict(item for view in _views(text) for item in _found(view, keys))
+        for value, kind in found.items():
+            yield Suspect(number, part, kind, digest(value))
+
+
+def refuse(found: Iterable[Suspect], allowed: Collection[str], path: str) -> None:
+    """Raise InputError for the suspects that are not allowed by their digest."""
+    left = sorted({s for s in found if s.digest not in allowed})
+    if not left:
+        return
+    listed = "".join(f"\n  {suspect}" for suspect in left[:SHOWN])
+    more = f"\n  and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
+    raise InputError(
+        f"not written, for this looks like secrets:{listed}{more}\n"
+        "keep them out of what the agent sends, or allow what is none: --allow DIGEST",
+        path,
+    )
+
+
+def digest(value: str) -> str:
+    """The name of a value that does not tell it."""
+    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _found(text: str, keys: Collection[str]) -> Iterator[tuple[str, str]]:
+    for key in keys:
+        if key in text or any(key in said for said in base64_texts(text)):
+            yield key, "a key of this process's environment"
+    for start, end, kind in spans(text):
+        yield text[start:end], kind
+    for match in values_after(text, _ENDS_IN_SECRET_NAME):
+        if _is_random(match["value"]):
+            yield match["value"], "random text under a secret's name"
+
+
+def _is_random(value: str) -> bool:
+    """Whether a word is rather drawn than written."""
+    digits = sum(c.isdigit() for c in value)
+    if (
+        len(value) < _CHARS_MIN
+        or digits < _DIGITS_MIN
+        or value.islower()
+        or value.isupper()
+        or digits == len(value)
+    ):
+        return False
+    shares = [count / len(value) for count in Counter(value).values()]
+    return -sum(share * math.log2(share) for share in shares) >= _ENTROPY_MIN_BITS
+
+
+def _views(text: str) -> Iterator[str]:
+    """The text in all the ways in which it may be read, each once."""
+    yield text
+    if "\\" in text:
+        yield _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text).replace("\\", "")
+    if "%" in text:
+        yield unquote(text)
+    if "data:" in text:
+        yield from _streamed(text)
+
+
+def _streamed(text: str) -> Iterator[str]:
+    """The texts that the events of a stream make together: what stands at one place in each."""
+    pieces: dict[tuple[object, ...], list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("data:"):
+            for place, piece in _pieces(_value(line[5:]), ()):
+                pieces.setdefault(place, []).append(piece)
+    for joined in map("".join, pieces.values()):
+        yield joined
+        if "\\" in joined:
+            yield _ESCAPE.sub(lambda match: chr(int(match[1], 16)), joined).replace("\\", "")
+
+
+def _value(text: str) -> Json:
+    try:
+        return decode(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _pieces(value: Json, place: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, list):
+        for n, item in enumerate(value):
+            yield from _pieces(item, (*place, n))
+    elif isinstance(value, dict):
+        index = tuple(value.get(name) for name in ("index", "output_index"))
+        for name, item in value.items():
+            yield from _pieces(item, (*place, *index, name))

@@ -1,0 +1,189 @@
+"""What a fault is, and how one is recognised in a module: ours, or a plug-in.
+
+A public function is a fault when its positional parameters are `moment` and `plan`; its
+keyword-only parameters are its settings. Constants of its module describe it. Each is one value
+for all faults of the module, or a mapping by function name with `"*"` for the rest:
+
+- `STAGE`: whether it bends the `value`, before the provider has written it, or the `bytes`;
+- `SEAMS`: where it can strike; `ON`: where it strikes if a scenario does not say (the first seam);
+- `LAYER`: the layer whose excuses hold for it; by default that of its first seam;
+- `CODES`: the rows of the fault table that it makes; `WIRES`: the providers that know such a thing.
+
+`KILLS` and `VIRTUAL` are names of functions: of those that may end the target, and of those that
+move clocks, which real time cannot.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import FunctionType, MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+import msgspec
+
+from harness.core.transition.arming import ON, Stage, seam_of
+from harness.core.transition.ports import FaultFunction
+from harness.core.values.calls import Seam
+from harness.core.values.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from harness.catalogue.presets import Preset
+
+LAYERS = (
+    *("clock", "context", "gateway", "http", "model"),
+    *("persistence", "sse", "tools", "transport"),
+)
+"""The layers of our faults, and of any plug-in's."""
+
+LAYER_OF: MappingProxyType[str, str] = MappingProxyType(
+    {
+        "model": "model",
+        "provider": "http",
+        "tool": "tools",
+        "store": "persistence",
+        "inbox": "gateway",
+        "outbox": "gateway",
+    }
+)
+"""The layer of a plug-in's fault that names none, by its first seam."""
+
+_NAMED = ("CODES", "WIRES", "STAGE", "SEAMS", "ON", "LAYER", "KILLS", "VIRTUAL")
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A fault as it is found.
+
+    `codes` are its rows in the fault table, `wires` is () for all providers. `text` is what it
+    does, `defaults` are its settings with their defaults.
+    """
+
+    kind: str
+    function: FaultFunction
+    layer: str
+    stage: Stage
+    seams: tuple[Seam, ...]
+    on: str
+    codes: tuple[str, ...]
+    wires: tuple[str, ...]
+    text: str
+    defaults: Mapping[str, Any]
+    kills: bool = False
+    virtual: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings, with their types."""
+        function = self.function
+        own = function.func if isinstance(function, partial) else function
+        types = get_type_hints(own, include_extras=True)
+        return {name: types[name] for name in self.defaults}
+
+
+def faults_in(functions: Mapping[str, FunctionType], prefix: str) -> dict[str, Fault]:
+    """The faults among these functions by name; their kinds are `prefix.name`."""
+    return {
+        name: _fault(function, f"{prefix}.{name}", name)
+        for name, function in functions.items()
+        if positional(function)[:2] == ["moment", "plan"]
+    }
+
+
+def positional(function: FunctionType) -> list[str]:
+    """The names of a function's positional parameters."""
+    code = function.__code__
+    return [*code.co_varnames[: code.co_argcount]]
+
+
+def _fault(function: FunctionType, kind: str, name: str) -> Fault:
+    module = sys.modules[function.__module__]
+    seams = _said(module, "SEAMS", name, ("model",))
+    prefix = kind.partition(".")[0]
+    layer = prefix if prefix in LAYERS else LAYER_OF.get(seams[0], "") if seams else ""
+    return Fault(
+        kind,
+        function,
+        layer=_said(module, "LAYER", name, layer),
+        stage=_said(module, "STAGE", name, "value"),
+        seams=seams,
+        on=_said(module, "ON", name, seams[0] if seams else ""),
+        codes=_said(module, "CODES", name, ()),
+        wires=_said(module, "WIRES", name, ()),
+        text=inspect.getdoc(function) or "",
+        defaults=function.__kwdefaults__ or {},
+        kills=name in getattr(module, "KILLS", ()),
+        virtual=name in getattr(module, "VIRTUAL", ()),
+    )
+
+
+def _said(module: ModuleType, constant: str, name: str, default: Any) -> Any:
+    """What a constant of the module says of the function."""
+    value = getattr(module, constant, default)
+    return value.get(name, value.get("*", default)) if isinstance(value, Mapping) else value
+
+
+def preset_fault(preset: Preset, template: FunctionType) -> Fault:
+    """The fault that a row of the presets makes of its template."""
+    defaults = {**preset.constants, **preset.settings}
+    return Fault(
+        preset.kind,
+        partial(template, **defaults),
+        layer=preset.kind.partition(".")[0],
+        stage=preset.stage,
+        seams=preset.seams,
+        on=preset.on or preset.seams[0],
+        codes=preset.codes,
+        wires=preset.wires,
+        text=preset.text,
+        defaults=preset.settings,
+    )
+
+
+def check_fault_shape(fault: Fault, function: FunctionType) -> None:
+    """Raise InputError for a function that is a fault and cannot be used as one."""
+    for what in (*_wrong_parameters(function), *_wrong_constants(fault, function)):
+        raise InputError(f"fault {fault.kind}: {what}")
+
+
+def _wrong_parameters(function: FunctionType) -> Iterator[str]:
+    code = function.__code__
+    more = positional(function)[2:]
+    if more:
+        yield f"the parameter {more[0]!r} is positional; settings stand behind `*`"
+    for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
+        if name not in (function.__kwdefaults__ or {}):
+            yield f"the setting {name!r} has no default"
+        elif name not in function.__annotations__:
+            yield f"the setting {name!r} has no type"
+    try:
+        get_type_hints(function, include_extras=True)
+    except (NameError, TypeError) as error:
+        yield f"the types of its settings cannot be read: {error}"
+
+
+def _wrong_constants(fault: Fault, function: FunctionType) -> Iterator[str]:
+    from harness.catalogue import ROWS
+
+    known: dict[str, tuple[Any, tuple[str, ...]]] = {
+        "STAGE": ([fault.stage], get_args(Stage)),
+        "SEAMS": (fault.seams or [""], get_args(Seam)),
+        "LAYER": ([fault.layer], LAYERS),
+        "CODES": (fault.codes, tuple(ROWS)),
+    }
+    for constant, (values, names) in known.items():
+        for value in values:
+            if value not in names:
+                yield f"{constant} {value!r}: {nearest(str(value), names)}"
+    if fault.on not in ON and not fault.on.startswith("tool:"):
+        yield f"ON {fault.on!r}: {nearest(fault.on, ON)}"
+    elif seam_of(fault.on) not in fault.seams:
+        yield f"ON {fault.on!r} is none of its seams {', '.join(fault.seams)}"
+    module = sys.modules[function.__module__]
+    for constant in _NAMED:
+        value = getattr(module, constant, ())
+        named = value if isinstance(value, Mapping) or constant in ("KILLS", "VIRTUAL") else ()
+        for name in named:
+            if name != "*" and not callable(getattr(module, name, None)):
+                yield f"{constant} names {name!r}, which is no function of {module.__name__}"

@@ -1,0 +1,61 @@
+"""What faults ask about the Responses API: the bytes that only a fault makes it say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from harness.core.values.messages import Json
+from harness.core.values.plans import ApiError
+from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.openai_responses.record import RECORD
+
+
+def _error_event(type: str, message: str) -> bytes:
+    """The error's fields stand beside the event's type, not below `error`."""
+    return _event("error", code=type, message=message, param=None)
+
+
+def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
+    response = {
+        "id": "resp_01",
+        "object": "response",
+        "created_at": 0,
+        "model": model,
+        "status": "completed",
+        "output": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+    }
+    if not stream:
+        return (msgspec.json.encode(response),)
+    begun = {**response, "status": "in_progress"}
+    return (
+        _event("response.created", sequence_number=0, response=begun),
+        _event("response.completed", sequence_number=1, response=response),
+    )
+
+
+def _outline(body: Mapping[str, Json]) -> bytes:
+    return b"".join(
+        _event(f"response.{name}", sequence_number=number, response=body)
+        for number, name in enumerate(("created", "completed"))
+    )
+
+
+def _event(name: str, **fields: Any) -> bytes:
+    data = msgspec.json.encode({"type": name, **fields})
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), data)
+
+
+TRAITS = ProviderTraits(
+    endpoint=RECORD.path.rpartition("/")[2],
+    keep_alive=RECORD.keep_alive,
+    requests_left=RECORD.headers.requests_left,
+    spent=ApiError(429, "insufficient_quota", "", code="insufficient_quota"),
+    event_prefix="response.",
+    error_event=_error_event,
+    hollow=_hollow,
+    outline=_outline,
+)

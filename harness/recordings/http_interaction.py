@@ -1,0 +1,185 @@
+"""A request and its answer over HTTP, and recorded bodies as the bytes that crossed the wire.
+
+Every format of a cassette is read into `Interaction` and written from it, so two formats never have
+to know each other. Bodies are in the content encoding that the headers name; headers keep their
+spelling, and each its list of values.
+
+Cassette writers keep a body as text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type,
+content}`, or base64 behind a prefix or bare, and any of these may hold gzip. What cannot be undone
+is refused with a reason.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from harness.core.values.messages import Json
+from harness.providers.shared.codec import encode
+
+
+class Interaction(msgspec.Struct, frozen=True, kw_only=True):
+    """A request and its answer. `more` is what the writer noted beside them (`recorded_at`)."""
+
+    method: str
+    uri: str
+    request_headers: dict[str, list[str]] = {}
+    request_body: bytes = b""
+    status: int
+    reason: str = ""
+    response_headers: dict[str, list[str]] = {}
+    response_body: bytes = b""
+    more: dict[str, Json] = {}
+
+
+class Cassette(msgspec.Struct, frozen=True):
+    """The interactions of a file in recorded order, and what the file says of all of them.
+
+    `interactions` may be gone through again and again; `metadata` holds the timing of streams.
+    """
+
+    interactions: Iterable[Interaction]
+    metadata: dict[str, Json] = {}
+
+
+def phrase(status: int) -> str:
+    """The standard words for a status code, "" for one that has none."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def header(headers: dict[str, list[str]], name: str) -> str:
+    """The values of a header, joined, in small letters; "" without it."""
+    found = (values for key, values in headers.items() if key.lower() == name)
+    return ", ".join(next(found, [])).lower()
+
+
+MAX_BYTES = 256 * 1024 * 1024
+"""The most that a compressed body may grow to."""
+
+BASE64 = "base64:"
+"""What stands before a text that is base64; no body that begins so may be kept as text."""
+
+_TYPED = ("json", "text", "binary", "none")
+_TYPED_KEYS = frozenset({"type", "content"})
+"""The envelope in which cassetter keeps a body; its binary is hexadecimal."""
+
+_GZIP = b"\x1f\x8b"
+_BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{8,}={0,2}\s*")
+
+
+class Unreadable(Exception):
+    """A body that cannot be read; the text is the reason."""
+
+
+def body_bytes(part: dict[str, Any], encoding: str = "") -> bytes:
+    """The body of a recorded request or response; raises Unreadable.
+
+    `encoding` is its `content-encoding`. No body at all is no bytes.
+    """
+    if part.get("parsed_body") is not None:
+        return _encoded(part["parsed_body"])
+    return unpacked(stored(part), encoding)
+
+
+def stored(part: dict[str, Any]) -> bytes:
+    """The body as it crossed the wire, in the content encoding that it had; raises Unreadable."""
+    if part.get("parsed_body") is not None:
+        return _encoded(part["parsed_body"])
+    return _raw(part.get("body", part.get("content")))
+
+
+def _raw(body: Json) -> bytes:
+    if isinstance(body, dict) and body.get("type") in _TYPED and body.keys() <= _TYPED_KEYS:
+        return _typed(body["type"], body.get("content"))
+    if isinstance(body, dict) and isinstance(body.get("base64_string"), str):
+        return _from_base64(body["base64_string"].encode())
+    if isinstance(body, dict) and "string" in body:
+        body = body["string"]
+    if body is None:
+        return b""
+    if isinstance(body, bytes):
+        return body
+    if isinstance(body, str) and body.startswith(BASE64):
+        return _from_base64(body.removeprefix(BASE64).encode())
+    return body.encode("utf-8", "surrogatepass") if isinstance(body, str) else _encoded(body)
+
+
+def _typed(kind: str, content: Json) -> bytes:
+    """A body in the envelope of cassetter."""
+    if kind == "none":
+        return b""
+    if kind != "binary":
+        return _encoded(content) if kind == "text" else encode(content)
+    try:
+        return bytes.fromhex(content)
+    except (TypeError, ValueError):
+        raise Unreadable("binary is no hexadecimal text") from None
+
+
+def _encoded(value: Json) -> bytes:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    try:
+        return encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise Unreadable("body is no JSON value") from None
+
+
+def unpacked(data: bytes, encoding: str) -> bytes:
+    """A stored body without its content encoding; raises Unreadable."""
+    if data[:1].isalnum() and _BASE64.fullmatch(data):
+        data = _guessed(data)
+    if data.startswith(_GZIP):
+        return _gunzip(data)
+    if data[:1] == b"\x1f":
+        raise Unreadable("gzip is torn")
+    if encoding in ("br", "zstd") and not is_text(data):
+        raise Unreadable(f"compressed with {encoding}")
+    return data
+
+
+def _from_base64(data: bytes) -> bytes:
+    try:
+        return base64.b64decode(data)
+    except ValueError:
+        raise Unreadable("base64 is torn") from None
+
+
+def _guessed(data: bytes) -> bytes:
+    """What bare base64 says, when it says gzip or JSON; else the text itself."""
+    try:
+        said = base64.b64decode(data)
+    except ValueError:
+        return data
+    return said if said.startswith((_GZIP, b"{", b"data:", b"event:")) else data
+
+
+def _gunzip(data: bytes) -> bytes:
+    inflate = zlib.decompressobj(wbits=31)
+    try:
+        said = inflate.decompress(data, MAX_BYTES)
+    except zlib.error:
+        raise Unreadable("gzip is torn") from None
+    if inflate.unconsumed_tail:
+        raise Unreadable("gzip grows beyond all measure")
+    if not inflate.eof:
+        raise Unreadable("gzip is torn")
+    return said
+
+
+def is_text(data: bytes) -> bool:
+    """Whether the bytes are UTF-8 text."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

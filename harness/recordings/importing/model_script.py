@@ -1,0 +1,262 @@
+"""The model's side of a timeline: its replies as turns of the script, its failures as faults.
+
+Equal turns in a row are one, with `times`, so that a loop of a hundred calls is a line. A correct
+agent ends a loop before the recording does. So a last word follows each turn at which something has
+repeated three times, said once no tools are offered, and from there on no turn is owed. Nor is a
+turn owed after as many calls as an agent may bound a turn by, or after a failure of the model.
+
+A fault strikes at a call of the model, counted from the first one; every reply and every failure
+was a call. An agent that stops a loop early never meets a later failure, so no fault must fire.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from harness.core.history.repetition import (
+    REPEATS,
+    CallMade,
+    ResultMade,
+    Stretch,
+    cycle2_runs,
+    same_call_runs,
+    same_fail_runs,
+)
+from harness.core.values.messages import Block, Json, Message, Opaque, Text, Thinking, ToolUse
+from harness.core.values.plans import ApiError
+from harness.recordings.importing import fidelity
+from harness.recordings.importing.fidelity import GapLog
+from harness.recordings.importing.timeline import ModelFailure, ModelTurn, TimelineItem, UserTurn
+
+LAST_WORD = "I could not finish this: the same thing happened again and again."
+NO_ANSWER = "(the recording ends here)"
+
+SUMMARY = "(the recording holds no summary: the user asked, and the work goes on)"
+
+_NOT_RECORDED = {"say": NO_ANSWER}
+
+LONG_TURN = 49
+"""So many calls of a turn are owed: from one more on, checks take a stop for that of a bound."""
+
+_STOPS = {
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+    "pause_turn": "pause_turn",
+    "model_context_window_exceeded": "model_context_window_exceeded",
+}
+"""The stop reasons that are not the usual ones, by any provider's word."""
+
+_Turn = dict[str, Json]
+
+
+def script(steps: Sequence[TimelineItem], wire: str, account: GapLog) -> list[_Turn]:
+    """The turns of the steps."""
+    said = list(_answered(steps, account))
+    stuck, owed = _stuck(said), min(_bounded(said), _before_failures(steps, len(said)))
+    turns = [_turn(one, wire, account) for one in said]
+    made: list[_Turn] = _summaries(steps, account)
+    for turn, group in groupby(range(len(turns)), key=lambda n: turns[n]):
+        places = list(group)
+        long = turn if len(places) == 1 else {**turn, "times": len(places)}
+        is_owed = places[0] < owed and turn != _NOT_RECORDED
+        made.append(long if is_owed else {**long, "optional": True})
+        if not stuck.isdisjoint(places):
+            owed = 0
+            made.append({"say": LAST_WORD, "when": "ended"})
+    return made
+
+
+def _summaries(steps: Sequence[TimelineItem], account: GapLog) -> list[_Turn]:
+    """What an agent gets that makes the conversation shorter, because it was too long."""
+    if not any(isinstance(step, ModelFailure) and is_too_long(step) for step in steps):
+        return []
+    account.note(fidelity.SUMMARY)
+    return [{"for": "compact", "say": SUMMARY, "times": "forever", "optional": True}]
+
+
+def _bounded(said: Sequence[ModelTurn]) -> int:
+    """How many of the first turns are owed: those until one of the user's turns is too long."""
+    model = tool = 0
+    for place, one in enumerate(said):
+        model, tool = model + 1, tool + len(one.results)
+        if max(model, tool) > LONG_TURN:
+            return place
+        if not one.results:
+            model = tool = 0
+    return len(said)
+
+
+def _answered(steps: Sequence[TimelineItem], account: GapLog) -> Iterator[ModelTurn]:
+    """What was said, and a sentence wherever a turn was left without its answer."""
+    asking = False
+    for step in steps:
+        if isinstance(step, UserTurn) and asking:
+            account.note(fidelity.NO_LAST_WORD)
+            yield _no_answer()
+        if isinstance(step, ModelTurn):
+            yield step
+        asking = _asks(step, asking)
+    if asking:
+        account.note(fidelity.NO_LAST_WORD)
+        yield _no_answer()
+
+
+def _before_failures(steps: Sequence[TimelineItem], all_of_them: int) -> int:
+    """How many replies came before the first failure: behind it agents go their own ways."""
+    failed = next((n for n, step in enumerate(steps) if isinstance(step, ModelFailure)), None)
+    if failed is None:
+        return all_of_them
+    return sum(isinstance(step, ModelTurn) for step in steps[:failed])
+
+
+def _asks(step: TimelineItem, asking: bool) -> bool:
+    """Whether the agent will ask the model once more after this step."""
+    if isinstance(step, (UserTurn, ModelFailure)):
+        return True
+    return asking if step.purpose != "main" else bool(step.message.tool_uses)
+
+
+def _no_answer() -> ModelTurn:
+    return ModelTurn(Message("assistant", (Text(NO_ANSWER),)))
+
+
+def _stuck(said: Sequence[ModelTurn]) -> set[int]:
+    """The places at which something has happened three times in a row, or in a circle."""
+    places, calls, results = [], [], []
+    for place, one in enumerate(said):
+        for use, result in one.calls:
+            places.append(place)
+            calls.append(CallMade(use.name, use.input))
+            text = result.text if result else ""
+            results.append(ResultMade(bool(result and result.is_error), text))
+    found = (*same_call_runs(calls), *same_fail_runs(results), *cycle2_runs(calls))
+    return {places[at] for run in found for at in _from_third(run)}
+
+
+def _from_third(run: Stretch) -> Iterable[int]:
+    return range(run.start + REPEATS - 1, run.start + run.length)
+
+
+def _turn(said: ModelTurn, wire: str, account: GapLog) -> _Turn:
+    """One turn, in its short form where that says it all."""
+    blocks = [b for b in (_kept(b, wire, account) for b in said.message.blocks) if b]
+    turn = _short(blocks) or {"blocks": [_long(block) for block in blocks]}
+    if said.purpose != "main":
+        turn = {"for": said.purpose, **turn, "optional": True}
+    stop = _STOPS.get(said.stop or "")
+    return {**turn, "stop": stop} if stop else turn
+
+
+def _kept(block: Block, wire: str, account: GapLog) -> Block | None:
+    if isinstance(block, Thinking) and (block.redacted or not block.text.strip()):
+        account.note(fidelity.THOUGHTS)
+        return None
+    if isinstance(block, Opaque) and wire != "anthropic":
+        account.note(fidelity.NOT_TEXT)
+        return None
+    return block
+
+
+_ORDER = (Thinking, Text, ToolUse)
+"""The blocks of a short form, in the order in which they are played."""
+
+
+def _short(blocks: Sequence[Block]) -> _Turn | None:
+    """`think`, `say` and `use` with `input`; None when the blocks are others, or none."""
+    kinds = [_ORDER.index(type(block)) if type(block) in _ORDER else -1 for block in blocks]
+    if not kinds or -1 in kinds or sorted(set(kinds)) != kinds:
+        return None
+    turn: _Turn = {}
+    for block in blocks:
+        match block:
+            case Thinking():
+                turn["think"] = block.text
+            case Text():
+                turn["say"] = block.text
+            case ToolUse():
+                turn |= {"use": block.name, "input": block.input}
+    return turn
+
+
+def _long(block: Block) -> _Turn:
+    match block:
+        case Text():
+            return {"type": "text", "text": block.text}
+        case Thinking():
+            return {"type": "thinking", "text": block.text}
+        case ToolUse():
+            return {"type": "tool_use", "name": block.name, "input": block.input}
+        case Opaque():
+            return dict(block.value)
+    return {"type": "text", "text": block.text}
+
+
+_TOO_LONG = re.compile(
+    r"prompt is too long|context.{0,20}(?:length|window|limit)|maximum context", re.IGNORECASE
+)
+_MESSAGE_MAX = 300
+_TOO_LARGE = 413
+
+_CUT: dict[bool, dict[str, Json]] = {
+    True: {"kind": "sse.no_message_stop"},
+    False: {"kind": "transport.reset_mid_body"},
+}
+"""An answer that ends too early, streamed or not."""
+
+
+def failure_faults(steps: Sequence[TimelineItem], stream: bool) -> list[dict[str, Json]]:
+    """The faults of the steps; failures of one kind in a row are one fault."""
+    found = [(fault_of(failed, stream), n) for n, failed in _failures(steps)]
+    return [
+        {**fault, "when": _when([n for _, n in group]), "must_fire": False}
+        for fault, group in groupby(found, key=itemgetter(0))
+    ]
+
+
+def _failures(steps: Sequence[TimelineItem]) -> Iterator[tuple[int, ModelFailure]]:
+    """Each failure, with the number of the call that met it."""
+    calls = [step for step in steps if isinstance(step, (ModelTurn, ModelFailure))]
+    for number, step in enumerate(calls, start=1):
+        if isinstance(step, ModelFailure):
+            yield number, step
+
+
+def _when(numbers: list[int]) -> Json:
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def fault_of(failed: ModelFailure, stream: bool) -> dict[str, Json]:
+    """The fault that makes the model fail in this way, without its place."""
+    error = failed.error
+    if error is None:
+        return _CUT[stream]
+    if error.status == _TOO_LARGE:
+        return {"kind": "http.too_large"}
+    if is_too_long(failed):
+        return {"kind": "http.prompt_too_long"}
+    if 400 <= error.status <= 599:
+        return {"kind": "http.status", "status": error.status, **_words(error)}
+    kind = "sse.error_event" if stream else "http.error_envelope_under_200"
+    return {"kind": kind, **_words(error)}
+
+
+def is_too_long(failed: ModelFailure) -> bool:
+    """Whether the model refused because the prompt was too long."""
+    error = failed.error
+    if error is None:
+        return False
+    return error.status == _TOO_LARGE or bool(
+        error.status == 400 and _TOO_LONG.search(error.message)
+    )
+
+
+def _words(error: ApiError) -> dict[str, Json]:
+    """The provider's type and words, so far as they were recorded."""
+    said = {"type": error.type, "message": error.message[:_MESSAGE_MAX]}
+    return {name: text for name, text in said.items() if text}

@@ -1,0 +1,93 @@
+"""JSON documents: one value a file, read whole and so bounded.
+
+A value of JSON takes about ten times its text in memory, and no part of it can be trusted before
+its end was seen; so a document has a bound, while logs of one value a line need none. A detector
+only peeks: it looks for the names that its format cannot do without before it parses anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.providers.shared.codec import decode
+
+MAX_BYTES = 128 * 1024 * 1024
+"""The most that is read as one value."""
+
+NO_UTF8 = "no UTF-8: save the file in that encoding"
+
+UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+"""How a text in UTF-16 begins."""
+
+_SAID = ("content", "tool_calls", "function_call", "parts")
+_OPENING = re.compile(rb"\s*[\[{]")
+_OBJECT = re.compile(rb"\s*\{")
+
+
+def as_utf8(data: bytes) -> bytes:
+    """The bytes without a mark of their encoding; UTF-16, which some shells write, as UTF-8."""
+    if not data.startswith(UTF16):
+        return data.removeprefix(BOM_UTF8)
+    try:
+        return data.decode("utf-16").encode("utf-8", "replace")
+    except UnicodeDecodeError as error:
+        raise InputError(f"begins as UTF-16 and is none: {error.reason}", "line 1") from None
+
+
+def is_json(data: bytes) -> bool:
+    """Whether the bytes begin as an object or a list does."""
+    return _OPENING.match(data) is not None
+
+
+def load(data: bytes) -> Json:
+    """The value of a document; raises InputError with the line at which it ends being one."""
+    if len(data) > MAX_BYTES:
+        size, most = len(data) // 1024**2, MAX_BYTES // 1024**2
+        raise InputError(
+            f"too large: {size} MiB of JSON, at most {most} are read at once", "line 1"
+        )
+    try:
+        return decode(data)
+    except json.JSONDecodeError as error:
+        raise InputError(f"no JSON: {error.msg}", f"line {error.lineno}") from None
+    except RecursionError:
+        raise InputError("nested too deeply", "line 1") from None
+    except UnicodeDecodeError:
+        raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
+    except ValueError as error:
+        raise InputError(f"no JSON: {error}", "line 1") from None
+
+
+def first_line_undecoded(data: bytes) -> int:
+    """The line of the first byte that is no UTF-8; 1 when all of it is."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 1
+
+
+def is_lines(data: bytes) -> bool:
+    """Whether an object fills the first line and another one begins after it."""
+    end = data.find(b"\n")
+    first = data[: max(end, 0)].strip()
+    return first[:1] == b"{" and first[-1:] == b"}" and _OBJECT.match(data, end) is not None
+
+
+def peek(data: bytes, *names: bytes) -> Json:
+    """The value of a document that holds these bytes; None when it does not, or is none."""
+    if not is_json(data) or not all(name in data for name in names):
+        return None
+    try:
+        return load(data)
+    except InputError:
+        return None
+
+
+def is_message(value: dict[str, Json]) -> bool:
+    """Whether an object is a message of a chat: it has a role and says something."""
+    return isinstance(value.get("role"), str) and any(name in value for name in _SAID)

@@ -1,0 +1,206 @@
+"""One recorded HTTP exchange with a model: a transcript, or the reason why there is none.
+
+Every recorder of HTTP keeps the same two halves, a request and a response, and spells them its own
+way. Here they come as VCR spells them: `method`, `uri` or `url`, `headers`, `body` (or
+`parsed_body`), and `status`. A POST to a known model path is a transcript: the request's messages
+and the answer's. Anything else is a refusal with its reason. Gateways put anything in front of a
+path, so only its end is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from harness.core.transition.ports import Parsed
+from harness.core.values.messages import Json
+from harness.recordings.http_interaction import Unreadable, body_bytes, is_text
+from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
+from harness.recordings.shapes import fields as f
+from harness.recordings.transcripts import Asked, Recording, Refusal, Transcript, encodable
+
+_SHAPES = {
+    "anthropic": anthropic,
+    "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
+    "gemini": gemini,
+    "bedrock-converse": converse,
+}
+
+
+def recording(exchanges: Iterable[dict[str, Json]]) -> Recording:
+    """The exchanges of a file as a recording.
+
+    A request of another method than POST asks no model; it is named only where a file holds
+    nothing else.
+    """
+    transcripts: list[Transcript] = []
+    refusals: list[Refusal] = []
+    others: list[Refusal] = []
+    for number, exchange in enumerate(exchanges, start=1):
+        place = f"interaction {number}"
+        for found in transcripts_of(exchange, place):
+            (transcripts if isinstance(found, Transcript) else refusals).append(found)  # type: ignore[arg-type]
+        others += _without_a_body(exchange, place)
+    if not (transcripts or refusals):
+        refusals = others or [Refusal("line 1", "no HTTP exchange is recorded")]
+    return Recording(tuple(transcripts), tuple(refusals))
+
+
+def _without_a_body(exchange: dict[str, Json], place: str) -> Iterator[Refusal]:
+    request = f.mapping(exchange.get("request"))
+    method = method_of(request)
+    if request and method != "POST":
+        yield Refusal(place, refusal_reason(path_of(request), method or "no method"))
+
+
+def transcripts_of(exchange: dict[str, Json], place: str) -> Iterator[Transcript | Refusal]:
+    """What an exchange is: a transcript, a refusal, or both for an answer that is unreadable."""
+    request, response = f.mapping(exchange.get("request")), f.mapping(exchange.get("response"))
+    if not request:
+        yield Refusal(place, "no request")
+    if method_of(request) != "POST":
+        return
+    path = path_of(request)
+    wire = shape_of(path)
+    if not wire:
+        yield Refusal(place, refusal_reason(path))
+        return
+    try:
+        asked = _asked(request, wire)
+    except Unreadable as error:
+        yield Refusal(place, f"request: {error}")
+        return
+    answered, why = _answered(response, wire)
+    if why:
+        yield Refusal(place, f"response: {why}")
+    yield _transcript(place, wire, asked, answered, status_of(response))
+
+
+def method_of(request: dict[str, Json]) -> str:
+    """The method, in capitals."""
+    return f.text(request.get("method")).upper()
+
+
+def path_of(request: dict[str, Json]) -> str:
+    """The path of the address; "" when it has none."""
+    try:
+        return urlsplit(f.text(request.get("uri")) or f.text(request.get("url"))).path
+    except ValueError:
+        return ""
+
+
+def _asked(request: dict[str, Json], wire: str) -> Asked:
+    value = f.parse(body_bytes(request, header(request, "content-encoding")))
+    if not isinstance(value, dict):
+        raise Unreadable("no JSON object")
+    asked: Asked | None = _SHAPES[wire].request(value)
+    if asked is None:
+        raise Unreadable("no list of messages")
+    return asked
+
+
+def _answered(response: dict[str, Json], wire: str) -> tuple[Parsed, str]:
+    """The answer, and why it could not be read."""
+    missing = Parsed(None, complete=False)
+    kind = header(response, "content-type")
+    try:
+        body = body_bytes(response, header(response, "content-encoding"))
+        if not body:
+            return missing, "no body"
+        if "eventstream" not in kind and not is_text(body):
+            return missing, "body is no text"
+        parsed: Parsed = _SHAPES[wire].answer(body, kind)
+    except Unreadable as error:
+        return missing, str(error)
+    said = parsed.message is not None or parsed.error is not None
+    return parsed, "" if said else _why_none(body)
+
+
+def _why_none(body: bytes) -> str:
+    if f.mapping(f.parse(body)).get("status") in ("queued", "in_progress"):
+        return "an answer in the background, which comes elsewhere"
+    return "no answer of a model"
+
+
+def header(part: dict[str, Json], name: str) -> str:
+    """A header's value, its first one where there are several; in small letters."""
+    for key, value in f.mapping(part.get("headers")).items():
+        if key.lower() == name:
+            first: Any = next(iter(value), "") if isinstance(value, list) else value
+            return f.text(first).lower()
+    return ""
+
+
+def status_of(response: dict[str, Json]) -> int | None:
+    """The status, as a number."""
+    status = response.get("status")
+    code = f.mapping(status).get("code", response.get("code", status))
+    return int(code) if isinstance(code, str) and code.isdecimal() else f.whole(code)
+
+
+def _transcript(
+    name: str, wire: str, asked: Asked, answered: Parsed, status: int | None
+) -> Transcript:
+    said = answered.message
+    messages = (*asked.messages, said) if said is not None else asked.messages
+    error = answered.error
+    if error is not None and not error.status:
+        error = msgspec.structs.replace(error, status=status or 0)
+    return Transcript(
+        name=name,
+        messages=encodable(messages),
+        wire=wire,
+        model=asked.model,
+        system=asked.system,
+        tools=asked.tools,
+        stops={len(messages) - 1: answered.stop} if said is not None and answered.stop else {},
+        exchange=True,
+        answered=said is not None,
+        complete=answered.complete,
+        status=status,
+        error=error,
+        stateful=asked.stateful,
+        stream=asked.stream,
+        max_tokens=asked.max_tokens,
+    )
+
+
+_PATHS: tuple[tuple[str, str], ...] = (
+    (r"/v1/messages$", "anthropic"),
+    (r"/model/[^/]+/invoke(-with-response-stream)?$", "anthropic"),
+    (r":(rawPredict|streamRawPredict)$", "anthropic"),
+    (r"/chat/completions$", "openai-chat"),
+    (r"/(v2|api)/chat$", "openai-chat"),
+    (r"/responses$", "openai-responses"),
+    (r":(generateContent|streamGenerateContent)$", "gemini"),
+    (r"/model/[^/]+/converse(-stream)?$", "bedrock-converse"),
+)
+
+_NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (
+    (r"/v1/(complete|completions)$", "a text completion, which has no messages"),
+    (r"/responses/compact$", "a compaction, whose answer is no message of a model"),
+    (r"/messages/batches$", "a batch, whose answers come elsewhere"),
+    (r"/(count_tokens|input_tokens)$|:countTokens$", "a count of tokens, no model answers"),
+)
+"""What a provider serves beside its models, and why it gives no transcript."""
+
+_TABLE = tuple((re.compile(pattern), shape) for pattern, shape in _PATHS)
+_REASONS = tuple((re.compile(pattern), reason) for pattern, reason in _NO_TRANSCRIPT)
+_CHANGING = re.compile(r"(?<=/)((?=[^/]*\d)[^/]{12,}|REDACTED[A-Z_]*)")
+
+
+def shape_of(path: str) -> str:
+    """The shape that a path speaks; "" when it is no call to a model that we know."""
+    return next((shape for pattern, shape in _TABLE if pattern.search(path)), "")
+
+
+def refusal_reason(path: str, method: str = "POST") -> str:
+    """Why a path is refused, with ids taken out of it."""
+    reasons = (reason for pattern, reason in _REASONS if pattern.search(path))
+    address = f"{method} {_CHANGING.sub('ID', path) or '/'}"
+    return f"{next(reasons, 'no LLM traffic')}: {address}"

@@ -1,0 +1,1 @@
+"""The formats that the harness reads: one file a format, or a family of formats."""

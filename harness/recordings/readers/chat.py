@@ -1,0 +1,169 @@
+"""Chats as JSON: a list of messages, or objects that hold one, of any writer.
+
+Benchmarks keep one object for each run (tau-bench: `traj`). Agents and gateways keep one for each
+request, with the tools that were declared and, as `response`, the answer (OpenHands, litellm).
+Training sets and the logs of gateways keep an object on each line; there a torn line costs only
+itself. The shape of the messages is that of an API, told by their blocks: OpenAI's chat unless one
+is of a kind that only Anthropic, Gemini, Bedrock or OpenAI's Responses have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from harness.core.transition.ports import Parsed
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.providers.shared.codec import encode
+from harness.recordings import json_documents
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.session_log import Notes, SizeBound, entries, first_objects
+from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
+from harness.recordings.shapes import fields as f
+from harness.recordings.transcripts import Asked, Recording, Refusal, Transcript, encodable
+
+LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
+"""The names under which objects hold a list of messages, the first that fits."""
+
+_SHAPES: dict[str, tuple[Any, str]] = {
+    "anthropic": (anthropic, "messages"),
+    "openai-chat": (openai_chat, "messages"),
+    "openai-responses": (openai_responses, "input"),
+    "gemini": (gemini, "contents"),
+    "bedrock-converse": (converse, "messages"),
+}
+"""The module of each shape, and the field of its requests that holds the messages."""
+
+_ANSWERS = {"choices": openai_chat, "output": openai_responses, "candidates": gemini}
+"""The fields by which an answer is told, where it need not have the shape of the messages."""
+
+_ITEMS = ("function_call", "function_call_output", "reasoning", "message")
+_ANTHROPIC_KINDS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
+
+
+def _is_chat(data: bytes) -> bool:
+    """Whether the bytes are a list of messages, or objects of which one holds such a list."""
+    value = json_documents.peek(data, b'"role"')
+    return any(_held(item) is not None for _, item in _items(value))
+
+
+@recognised_by(_is_chat)
+def chat_json(document: bytes) -> Recording:
+    """chat messages as JSON.
+
+    An object without a chat is a refusal; raises InputError when there is no chat.
+    """
+    items = _items(json_documents.load(document))
+    return _recording({name: _transcript(name, item) for name, item in items})
+
+
+def _begins_with_chat(data: bytes) -> bool:
+    """Whether there are several lines, and the first is an object that holds messages."""
+    if not json_documents.is_lines(data):
+        return False
+    return any(_transcript("", value) for value in first_objects(data)[:1])
+
+
+@recognised_by(_begins_with_chat)
+def chat_lines(lines: Iterable[bytes]) -> Recording:
+    """chat messages as JSON Lines.
+
+    Raises InputError when no line holds a chat.
+    """
+    notes, kept = Notes(), SizeBound()
+    found: dict[str, Transcript | None] = {}
+    for entry in entries(lines, notes):
+        kept.add(entry)
+        name = f"line {entry.number}"
+        found[name] = _transcript(name, entry.value)
+    return msgspec.structs.replace(_recording(found), notes=notes.told())
+
+
+def _recording(found: dict[str, Transcript | None]) -> Recording:
+    """What was found under each name; raises InputError when nothing was."""
+    transcripts = tuple(transcript for transcript in found.values() if transcript)
+    if not transcripts:
+        raise InputError(f"no list of messages, nor an object with {', '.join(LISTS)}", "line 1")
+    missing = (name for name, transcript in found.items() if transcript is None)
+    refusals = tuple(Refusal(name, "holds no list of messages") for name in missing)
+    return Recording(transcripts, refusals)
+
+
+def _items(value: Json) -> Iterator[tuple[str, Json]]:
+    """The value itself when it is a chat, else the items of a list, with their names."""
+    if not isinstance(value, list) or _held(value) is not None:
+        yield "messages", value
+        return
+    for number, item in enumerate(value, start=1):
+        yield f"item {number}", item
+
+
+def _held(value: Json) -> list[dict[str, Json]] | None:
+    """The messages that a value is or holds; None for none. What is no object is left out."""
+    if isinstance(value, dict):
+        lists = (value[name] for name in LISTS if name in value)
+        return next((held for item in lists if (held := _held_list(item)) is not None), None)
+    return _held_list(value)
+
+
+def _held_list(value: Json) -> list[dict[str, Json]] | None:
+    messages = f.objects(value)
+    return messages if messages and json_documents.is_message(messages[0]) else None
+
+
+def _wire(messages: list[dict[str, Json]]) -> str:
+    """The API whose messages these are."""
+    for message in messages:
+        if message.get("type") in _ITEMS:
+            return "openai-responses"
+        if "parts" in message and "content" not in message:
+            return "gemini"
+        for block in f.objects(message.get("content")):
+            if block.get("type") in _ANTHROPIC_KINDS:
+                return "anthropic"
+            if "type" not in block and ("toolUse" in block or "toolResult" in block):
+                return "bedrock-converse"
+    return "openai-chat"
+
+
+def _transcript(name: str, value: Json) -> Transcript | None:
+    """The chat that a value is or holds, with the answer beside it; None for none."""
+    held = _held(value)
+    if held is None:
+        return None
+    value = f.mapping(value)
+    wire = _wire(held)
+    shape, field = _SHAPES[wire]
+    asked: Asked = shape.request({**value, field: held})
+    transcript = Transcript(
+        name=name,
+        messages=encodable(asked.messages),
+        wire=wire,
+        model=asked.model,
+        system=asked.system,
+        tools=asked.tools,
+        stateful=asked.stateful,
+        max_tokens=asked.max_tokens,
+    )
+    return _with_answer(transcript, f.mapping(value.get("response")))
+
+
+def _with_answer(transcript: Transcript, response: dict[str, Json]) -> Transcript:
+    """The transcript with the answer that stands beside its messages, if one does."""
+    told = (shape for field, shape in _ANSWERS.items() if field in response)
+    shape: Any = next(told, _SHAPES[transcript.wire][0])
+    parsed: Parsed = shape.answer(encode(response), "application/json")
+    if parsed.message is None:
+        return transcript
+    return msgspec.structs.replace(
+        transcript,
+        messages=(*transcript.messages, *encodable((parsed.message,))),
+        stops={len(transcript.messages): parsed.stop} if parsed.stop else {},
+        model=transcript.model or f.text(response.get("model")),
+        exchange=True,
+        answered=True,
+        complete=parsed.complete,
+    )

@@ -1,0 +1,227 @@
+"""Claude Code session logs: JSON Lines, several transcripts in one file.
+
+A transcript is what shares (sessionId, isSidechain, agentId), in file order, which is the order in
+which it happened. Links to parents branch where a user went back and may lead round in a circle, so
+circles are noted and no link is followed. Lines of other types, and those that are `isMeta`, are
+the program's own and are passed over; new types come with every version. A user's line with
+`isCompactSummary` stands for all before it.
+
+The program logs a message of the assistant block by block, on lines that share `message.id`. Other
+lines may stand between them: a parallel batch reads call, result, call, result. The API saw one
+message with the calls and one with the results, so `LoggedMessage` collects those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Block, Json, Message, ToolResult
+from harness.providers.anthropic.blocks import message_from
+from harness.providers.shared.reader import Malformed
+from harness.recordings import session_log
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
+from harness.recordings.transcripts import Recording, Transcript, encodable
+
+_OTHER_TYPES = (
+    "summary",
+    "system",
+    "progress",
+    "queue-operation",
+    "file-history-snapshot",
+    "attachment",
+    "last-prompt",
+    "api-request",
+    "cost-state",
+)
+"""Types that come without a session's id, or came so once."""
+
+_NOT_OURS = frozenset({"event", "payload", "parentId"})
+"""What entries of other formats have and these have not."""
+
+
+class _Session:
+    """A transcript as its lines come in."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.drafts = LoggedMessages()
+        self.summaries: list[int] = []
+
+    def take(self, message: Message, entry: Entry) -> None:
+        """Take in the message of a line."""
+        value = entry.value
+        if value.get("isCompactSummary") is True:
+            self.summaries.append(len(self.drafts.found))
+        self.drafts.take(message, value["message"], str(entry.number))
+
+    def transcript(self) -> Transcript:
+        """What came in."""
+        found = self.drafts.found
+        return Transcript(
+            name=self.name,
+            messages=encodable(tuple(draft.message for draft in found)),
+            wire="anthropic",
+            model=self.drafts.model,
+            stops={n: draft.stop for n, draft in enumerate(found) if draft.stop},
+            restarts={n: n for n in self.summaries},
+            answered=bool(found) and found[-1].role == "assistant",
+        )
+
+
+def _is_claude_code(data: bytes) -> bool:
+    """Whether one of the first lines is an entry of a session log, and none is another's."""
+    for value in first_objects(data):
+        if value.get("type") in (*ROLES, *_OTHER_TYPES) or {"type", "sessionId"} <= value.keys():
+            return not _NOT_OURS & value.keys()
+    return False
+
+
+@recognised_by(_is_claude_code)
+def claude_code(lines: Iterable[bytes]) -> Recording:
+    """Claude Code session log.
+
+    A session log; raises InputError when no line of it holds a message.
+
+    A line that is torn or malformed is passed over and stands in the notes.
+    """
+    sessions: dict[tuple[bool, str, str], _Session] = {}
+    notes, kept, names = Notes(), SizeBound(), _Names()
+    for entry in entries(lines, notes):
+        message = _message(entry, notes)
+        if message is not None:
+            kept.add(entry)
+            names.add(entry, notes)
+            key = _key(entry.value)
+            sessions.setdefault(key, _Session(_name(*key))).take(message, entry)
+    names.note_circles(notes)
+    if not sessions:
+        why = f"; {notes.first}" if notes.first else ""
+        raise InputError(f"no line holds a message of user or assistant{why}", "line 1")
+    in_order = sorted(sessions, key=lambda key: key[0])
+    return Recording(tuple(sessions[k].transcript() for k in in_order), notes=notes.told())
+
+
+class _Names:
+    """The names of the entries, and what is odd about them."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, int] = {}
+        self._parents: dict[str, str] = {}
+
+    def add(self, entry: Entry, notes: Notes) -> None:
+        """Take in an entry."""
+        name, parent = entry.value.get("uuid"), entry.value.get("parentUuid")
+        if not isinstance(name, str) or not name:
+            return
+        if name in self._lines:
+            notes.add(entry.number, f"its uuid is that of line {self._lines[name]}")
+        else:
+            self._lines[name] = entry.number
+            self._parents[name] = parent if isinstance(parent, str) else ""
+
+    def note_circles(self, notes: Notes) -> None:
+        """Note where parents lead round in a circle."""
+        for name in session_log.circular_entries(self._parents):
+            notes.add(self._lines[name], "its parents lead back to it")
+
+
+def _message(entry: Entry, notes: Notes) -> Message | None:
+    """The message of a line; None for a line that has none, with a note when it should have."""
+    value = entry.value
+    if value.get("type") not in ROLES or value.get("isMeta") is True:
+        return None
+    message, why = logged_message(value.get("message"))
+    if message is None:
+        notes.add(entry.number, f"{why}, passed over")
+    return message
+
+
+def _key(entry: dict[str, Any]) -> tuple[bool, str, str]:
+    session, agent = entry.get("sessionId"), entry.get("agentId")
+    return entry.get("isSidechain") is True, str(session or ""), str(agent or "")
+
+
+def _name(sidechain: bool, session: str, agent: str) -> str:
+    parts = (session, "sidechain" if sidechain else "", f"agent {agent}" if agent else "")
+    return ", ".join(filter(None, parts)) or "session"
+
+
+ROLES = ("user", "assistant")
+
+_SYNTHETIC = "<synthetic>"
+"""The model of what the program itself says in the place of an answer."""
+
+
+class LoggedMessage(msgspec.Struct):
+    """A message so far: who says it, the id of its first line, its blocks, and its stop reason."""
+
+    role: str
+    id: str
+    blocks: list[Block] = []
+    stop: str = ""
+
+    @property
+    def message(self) -> Message:
+        """The message."""
+        return Message(self.role, tuple(self.blocks))
+
+    @property
+    def only_results(self) -> bool:
+        """Whether it is nothing but results."""
+        return _only_results(self.message)
+
+
+class LoggedMessages:
+    """The messages of one session so far, and the model that was named first."""
+
+    def __init__(self) -> None:
+        self.found: list[LoggedMessage] = []
+        self.model = ""
+        self._by_id: dict[str, LoggedMessage] = {}
+
+    def take(self, message: Message, value: dict[str, Json], id_: str) -> None:
+        """Take in the message of the line `id_`; `value` is it as it was logged."""
+        draft = self._draft(message, value.get("id"), id_)
+        draft.blocks.extend(message.blocks)
+        if isinstance(value.get("stop_reason"), str):
+            draft.stop = value["stop_reason"]
+        model = value.get("model")
+        if isinstance(model, str) and model != _SYNTHETIC and not self.model:
+            self.model = model
+
+    def _draft(self, message: Message, shared: Json, id_: str) -> LoggedMessage:
+        """The message that a line belongs to: that of its id, the results before it, a new one."""
+        known = self._by_id.get(shared) if isinstance(shared, str) and shared else None
+        if message.role == "assistant" and known is not None:
+            return known
+        last = self.found[-1] if self.found else None
+        if last is not None and last.only_results and _only_results(message):
+            return last
+        draft = LoggedMessage(message.role, id_)
+        self.found.append(draft)
+        if message.role == "assistant" and isinstance(shared, str):
+            self._by_id[shared] = draft
+        return draft
+
+
+def _only_results(message: Message) -> bool:
+    blocks = message.blocks
+    return (
+        message.role == "user" and bool(blocks) and all(isinstance(b, ToolResult) for b in blocks)
+    )
+
+
+def logged_message(value: Json) -> tuple[Message | None, str]:
+    """The message that a line holds, or why it holds none."""
+    try:
+        message = message_from(value)
+    except Malformed as error:
+        at = f"message{'' if error.path[:1] in ('', '.') else '.'}{error.path}"
+        what = "is missing" if error.missing else f"should be {error.wanted}"
+        return None, f"{at} {what}"
+    return (message if message.role in ROLES else msgspec.structs.replace(message, role="user")), ""

@@ -1,0 +1,139 @@
+"""Codex rollouts: JSON Lines, one session a file, items of the OpenAI Responses API.
+
+A line is `{"timestamp", "type", "payload"}`. `response_item` holds what went to the model or came
+from it; `session_meta` and `turn_context` say which session and model it is; `compacted` stands for
+all before it. `event_msg` tells the same again for the screen and is passed over, and so is every
+type that is not known. The oldest files hold the items bare, below a line with the session's id.
+Source: openai/codex, codex-rs/protocol (RolloutItem, ResponseItem), versions up to 0.128.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Message, user
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
+from harness.recordings.shapes import fields as f
+from harness.recordings.shapes import openai_responses
+from harness.recordings.transcripts import Recording, Transcript, encodable
+
+_TYPES = frozenset({"session_meta", "response_item", "turn_context", "compacted", "event_msg"})
+_ITEMS = frozenset(
+    {
+        "message",
+        "reasoning",
+        "local_shell_call",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "tool_search_call",
+        "tool_search_output",
+        "web_search_call",
+        "image_generation_call",
+    }
+)
+"""The items that are messages or parts of one; the others are the program's own."""
+
+
+class _Rollout:
+    """A session as its lines come in."""
+
+    def __init__(self) -> None:
+        self.name = self.model = self.system = ""
+        self.restarts: dict[int, int] = {}
+        self._messages: list[Message] = []
+        self._items: list[dict[str, Any]] = []
+
+    def describe(self, said: dict[str, Any]) -> None:
+        """Take in what is said about the session; the first that says something counts."""
+        told = f.text(f.mapping(said.get("base_instructions")).get("text"))
+        self.name = self.name or f.text(said.get("id"))
+        self.model = self.model or f.text(said.get("model"))
+        self.system = self.system or told or f.text(said.get("instructions"))
+
+    def item(self, item: dict[str, Any]) -> None:
+        """Take in an item."""
+        self._items.append(item)
+
+    def compact(self, summary: str) -> None:
+        """All before this is told by a summary from now on."""
+        self._close()
+        at = len(self._messages)
+        self.restarts[at] = at
+        self._messages.append(user(summary))
+
+    def _close(self) -> None:
+        self._messages += openai_responses.messages(self._items)
+        self._items = []
+
+    def transcript(self) -> Transcript:
+        """What came in."""
+        self._close()
+        found = self._messages
+        return Transcript(
+            name=self.name or "session",
+            messages=encodable(tuple(found)),
+            wire="openai-responses",
+            model=self.model,
+            system=self.system,
+            restarts=self.restarts,
+            answered=bool(found) and found[-1].role == "assistant",
+        )
+
+    def __len__(self) -> int:
+        return len(self._messages) + len(self._items)
+
+
+def _is_codex(data: bytes) -> bool:
+    """Whether the first lines are those of a rollout."""
+    return any(_is_line(value) or _is_oldest(value) for value in first_objects(data)[:2])
+
+
+def _is_line(value: dict[str, Any]) -> bool:
+    return f.text(value.get("type")) in _TYPES and isinstance(value.get("payload"), dict)
+
+
+def _is_oldest(value: dict[str, Any]) -> bool:
+    return "type" not in value and {"id", "timestamp", "instructions"} <= value.keys()
+
+
+@recognised_by(_is_codex)
+def codex(lines: Iterable[bytes]) -> Recording:
+    """Codex rollout.
+
+    A rollout; raises InputError when no line of it holds an item.
+
+    A torn line is passed over and stands in the notes.
+    """
+    rollout, notes, kept = _Rollout(), Notes(), SizeBound()
+    for entry in entries(lines, notes):
+        _take(rollout, entry, notes, kept)
+    if not len(rollout):
+        why = f"; {notes.first}" if notes.first else ""
+        raise InputError(f"no line holds an item of the conversation{why}", "line 1")
+    return Recording((rollout.transcript(),), notes=notes.told())
+
+
+def _take(rollout: _Rollout, entry: Entry, notes: Notes, kept: SizeBound) -> None:
+    kind, said = entry.value.get("type"), entry.value.get("payload")
+    if _is_oldest(entry.value):
+        rollout.describe(entry.value)
+    elif kind in ("session_meta", "turn_context"):
+        rollout.describe(f.mapping(said))
+    elif kind == "compacted":
+        rollout.compact(f.text(f.mapping(said).get("message")))
+    elif kind == "event_msg" and f.mapping(said).get("type") == "thread_rolled_back":
+        notes.add(entry.number, "turns were taken back here; they are read all the same")
+    elif (item := _item(entry.value)) is not None:
+        kept.add(entry)
+        rollout.item(item)
+
+
+def _item(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The item on a line, bare or in its envelope; None for a line without one."""
+    item = value.get("payload") if value.get("type") == "response_item" else value
+    return item if isinstance(item, dict) and f.text(item.get("type")) in _ITEMS else None

@@ -1,0 +1,38 @@
+"""A history of ours as a recording: the events of a run, not messages."""
+
+from __future__ import annotations
+
+import msgspec
+
+from harness.core.history.history import decode
+from harness.core.values.errors import InputError
+from harness.recordings.json_documents import first_line_undecoded
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.transcripts import Recording
+
+_FIRST_EVENTS = ("started", "message", "value")
+
+
+def _begins_as_history(document: bytes) -> bool:
+    """Whether the first line is an event of ours."""
+    try:
+        first = msgspec.json.decode(document.lstrip().partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and first.get("event") in _FIRST_EVENTS
+
+
+@recognised_by(_begins_as_history)
+def history(document: bytes) -> Recording:
+    """history of loop-harness.
+
+    Raises InputError with the line that is no event.
+    """
+    try:
+        document.decode()
+        return Recording(history=decode(document))
+    except UnicodeDecodeError:
+        raise InputError("no UTF-8", f"line {first_line_undecoded(document)}") from None
+    except (msgspec.MsgspecError, RecursionError) as error:
+        place, _, what = str(error).partition(": ")
+        raise InputError(f"no event of loop-harness: {what or place}", what and place) from None

@@ -1,0 +1,49 @@
+"""mini-swe-agent trajectories: the messages as they were sent, with a header about the run.
+
+The agent appends a message of its own role, `exit`, when it ends: nobody was sent that one. A bare
+list of messages, which the first versions wrote, is told as the chat that it is.
+"""
+
+from __future__ import annotations
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.recordings import json_documents
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.shapes import fields as f
+from harness.recordings.shapes import openai_chat
+from harness.recordings.transcripts import Recording, Transcript, encodable
+
+
+def _is_mini_swe_agent(data: bytes) -> bool:
+    """Whether the bytes are a trajectory that says so in its header."""
+    value = f.mapping(json_documents.peek(data, b"mini", b'"messages"'))
+    named = f.text(value.get("trajectory_format")).startswith("mini-swe-agent")
+    return named or "mini_version" in f.mapping(value.get("info"))
+
+
+@recognised_by(_is_mini_swe_agent)
+def mini_swe_agent(document: bytes) -> Recording:
+    """mini-swe-agent trajectory.
+
+    A trajectory; raises InputError when it holds no messages.
+    """
+    value = f.mapping(json_documents.load(document))
+    sent = [m for m in f.objects(value.get("messages")) if m.get("role") != "exit"]
+    if not sent:
+        raise InputError("a trajectory has a list messages, this has none", "line 1")
+    messages = tuple(openai_chat.message(message) for message in sent)
+    return Recording(
+        (
+            Transcript(
+                name="messages",
+                messages=encodable(messages),
+                wire="openai-chat",
+                model=_model(f.mapping(value.get("info"))),
+            ),
+        ),
+    )
+
+
+def _model(info: dict[str, Json]) -> str:
+    return f.text(f.mapping(f.mapping(info.get("config")).get("model")).get("model_name"))

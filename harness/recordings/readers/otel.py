@@ -1,0 +1,277 @@
+"""OpenTelemetry traces of agents: the tool spans of each trace, as calls with their results.
+
+A span says that a tool ran, with what input and what came of it. Other spans tell the messages,
+each in its own way and mostly cut, so they are not read. Four conventions name the same things:
+OTel's own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK (`ai.*`).
+
+OTLP nests spans in scopes in resources, spells in `camelCase` (protobuf in `snake_case`), and
+writes attributes as a list of typed values and times as nanoseconds in text. The SDKs write plain
+objects, in one document or one on each line: ids as text or as a number, times as nanoseconds, as
+ISO 8601, or as a pair of seconds and nanoseconds.
+Source: OpenTelemetry semantic conventions for generative AI (`execute_tool`); OpenInference
+semantic conventions (`openinference.span.kind`); opentelemetry-proto (JSON encoding).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json, Message, ToolResult, ToolUse
+from harness.recordings import json_documents
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.session_log import Notes, entries, split
+from harness.recordings.shapes import fields as f
+from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
+
+_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
+_IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
+_ARGUMENTS = (
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.args",
+    "tool_arguments",
+    "ai.toolCall.args",
+    "input.value",
+    "traceloop.entity.input",
+    "tool.parameters",
+)
+_RESULTS = (
+    "gen_ai.tool.call.result",
+    "gen_ai.output",
+    "tool_response",
+    "ai.toolCall.result",
+    "output.value",
+    "traceloop.entity.output",
+)
+_MODELS = ("gen_ai.request.model", "llm.model_name", "gen_ai.response.model")
+"""The attributes that say the same, the most exact first."""
+
+_IS_TOOL = (
+    ("gen_ai.operation.name", "execute_tool"),
+    ("openinference.span.kind", "tool"),
+    ("traceloop.span.kind", "tool"),
+    ("operation.name", "ai.toolcall"),
+    ("ai.operationId", "ai.toolcall"),
+)
+"""What marks the span of a tool, in small letters."""
+
+_BEGIN = re.compile(
+    rb'\A\s*\[?\s*\{\s*"(?:spans|resourceSpans|resource_spans|batches|traceId|trace_id|spanId|'
+    rb'span_id|context|name|parent|kind|resource|attributes)"'
+)
+_MARK = re.compile(rb'"(?:span_?[iI]d|context)"\s*:')
+_HEAD_BYTES = 65536
+
+
+def _is_otel(data: bytes) -> bool:
+    """Whether the bytes begin as spans do."""
+    head = data[:_HEAD_BYTES]
+    return bool(_BEGIN.match(head) and _MARK.search(head) and b'ttributes"' in head)
+
+
+@recognised_by(_is_otel)
+def otel(document: bytes) -> Recording:
+    """OpenTelemetry spans.
+
+    The traces; raises InputError when there is no span. One without a tool span is refused.
+    """
+    notes = Notes()
+    traces: dict[str, list[Span]] = {}
+    for span in _spans(_documents(document, notes)):
+        traces.setdefault(span.trace, []).append(span)
+    if not traces:
+        why = f"; {notes.first}" if notes.first else ""
+        raise InputError(f"holds no span{why}", "line 1")
+    found = [_read_one(trace, held) for trace, held in traces.items()]
+    return Recording(
+        tuple(read for read in found if isinstance(read, Transcript)),
+        tuple(read for read in found if isinstance(read, Refusal)),
+        notes.told(),
+    )
+
+
+def _documents(data: bytes, notes: Notes) -> Iterable[Json]:
+    """The JSON values: one on each line when the first line is one and others follow, or one."""
+    first, _, rest = data.strip().partition(b"\n")
+    if rest and isinstance(f.parse(first), dict):
+        return (entry.value for entry in entries(split(data), notes))
+    return [json_documents.load(data)]
+
+
+def _read_one(trace: str, held: list[Span]) -> Transcript | Refusal:
+    name = f"trace {trace}" if trace else "trace"
+    tools = sorted(filter(_is_tool, held), key=lambda span: span.start_ns)
+    if not tools:
+        return Refusal(name, "no tool spans")
+    models = (_first(span, _MODELS) for span in held)
+    return Transcript(
+        name=name,
+        messages=encodable(tuple(_messages(tools))),
+        model=next((model for model in models if isinstance(model, str)), ""),
+        roles=False,
+    )
+
+
+def _is_tool(span: Span) -> bool:
+    said = span.attributes
+    if any(f.text(said.get(name)).lower() == value for name, value in _IS_TOOL):
+        return True
+    return "gen_ai.operation.name" not in said and "gen_ai.tool.name" in said
+
+
+def _messages(tools: list[Span]) -> Iterator[Message]:
+    """A call for each span, and its result if it has ended; without an id it has the span's."""
+    for span in tools:
+        id_, result = f.text(_first(span, _IDS)) or span.id, _first(span, _RESULTS)
+        arguments = f.arguments(_first(span, _ARGUMENTS))
+        yield Message("assistant", (ToolUse(id_, _name(span), arguments),))
+        if span.ended or result is not None:
+            content = f.result_content(result, {"text": "text"}) or span.error
+            yield Message("tool", (ToolResult(id_, content, span.failed),))
+
+
+def _name(span: Span) -> str:
+    return f.text(_first(span, _NAMES)) or span.name.removeprefix("execute_tool ")
+
+
+def _first(span: Span, names: tuple[str, ...]) -> Any:
+    """The value of the first attribute of these names that is there."""
+    return next((span.attributes[name] for name in names if name in span.attributes), None)
+
+
+_DEPTH = 20
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A span: `failed` by its status, with the `error` in its own words; 0 is no time."""
+
+    trace: str
+    id: str
+    name: str
+    start_ns: int
+    ended: bool
+    attributes: dict[str, Json]
+    failed: bool = False
+    error: str = ""
+
+
+_HELD_IN = (
+    "resourceSpans",
+    "resource_spans",
+    "batches",
+    "scopeSpans",
+    "scope_spans",
+    "instrumentationLibrarySpans",
+    "spans",
+)
+"""The lists in which spans are nested."""
+
+_TRACE = ("trace_id", "traceId")
+_SPAN = ("span_id", "spanId")
+_START = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")
+_END = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
+
+
+def _spans(values: Iterable[Json], depth: int = 0) -> Iterator[Span]:
+    """The spans in values, in order."""
+    for value in values:
+        if isinstance(value, list) and depth < _DEPTH:
+            yield from _spans(value, depth + 1)
+        elif isinstance(value, dict):
+            held = [value[name] for name in _HELD_IN if isinstance(value.get(name), list)]
+            if held and depth < _DEPTH:
+                yield from _spans(held, depth + 1)
+            elif "name" in value and "attributes" in value:
+                yield _span(value)
+
+
+def _span(value: dict[str, Json]) -> Span:
+    context = f.mapping(value.get("context") or value.get("spanContext"))
+    attributes = _attributes(value.get("attributes"))
+    failed, said = _status(f.mapping(value.get("status")))
+    return Span(
+        trace=_id(_either(context, *_TRACE) or _either(value, *_TRACE)),
+        id=_id(_either(context, *_SPAN) or _either(value, *_SPAN)),
+        name=f.text(value.get("name")),
+        start_ns=_time_ns(_either(value, *_START)),
+        ended=bool(_time_ns(_either(value, *_END))),
+        attributes=attributes,
+        failed=failed or bool(attributes.get("error.type")),
+        error=said or _exception(value),
+    )
+
+
+def _id(value: Json) -> str:
+    number = f.whole(value)
+    return f"{number:032x}" if number is not None and 0 <= number < 1 << 128 else f.text(value)
+
+
+def _either(value: dict[str, Json], *names: str) -> Json:
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
+def _attributes(given: Json) -> dict[str, Json]:
+    if isinstance(given, dict):
+        return given
+    pairs = ((f.text(pair.get("key")), pair.get("value")) for pair in f.objects(given))
+    return {key: _typed(value, 0) for key, value in pairs}
+
+
+def _typed(value: Json, depth: int) -> Json:
+    """A value of OTLP without its type."""
+    kind, held = next(iter(f.mapping(value).items()), ("", value))
+    kind = kind.replace("_", "").lower()
+    if depth > _DEPTH:
+        return None
+    if kind == "intvalue" and isinstance(held, str) and held.lstrip("-").isdecimal():
+        return int(held)
+    if kind == "arrayvalue":
+        return [_typed(item, depth + 1) for item in f.listed(f.mapping(held).get("values"))]
+    if kind == "kvlistvalue":
+        pairs = f.objects(f.mapping(held).get("values"))
+        return {f.text(pair.get("key")): _typed(pair.get("value"), depth + 1) for pair in pairs}
+    return held
+
+
+def _status(status: dict[str, Json]) -> tuple[bool, str]:
+    code = _either(status, "status_code", "statusCode", "code")
+    failed = code == 2 or f.text(code).upper().replace(".", "_").rpartition("_")[2] == "ERROR"
+    said = f.text(_either(status, "description", "message"))
+    return failed, said if failed else ""
+
+
+def _exception(value: dict[str, Json]) -> str:
+    """What the exception says that the span recorded last."""
+    raised = [e for e in f.objects(value.get("events")) if e.get("name") == "exception"]
+    said = _attributes(raised[-1].get("attributes")) if raised else {}
+    return f.text(said.get("exception.message")) or f.text(said.get("exception.type"))
+
+
+def _time_ns(value: Json) -> int:
+    """A time in nanoseconds; 0 for none."""
+    match value:
+        case bool():
+            return 0
+        case int() | float():
+            return int(value) if abs(value) < 1e30 else 0
+        case str() if value.isascii() and value.isdecimal():
+            return int(value[:30])
+        case str():
+            return _iso_ns(value)
+        case [int(seconds), int(nanos)]:
+            return seconds * 1_000_000_000 + nanos
+    return 0
+
+
+def _iso_ns(text: str) -> int:
+    try:
+        time = datetime.fromisoformat(text)
+        known = time if time.tzinfo else time.replace(tzinfo=UTC)
+        return round(known.timestamp() * 1_000_000) * 1000
+    except (ValueError, OverflowError, OSError):
+        return 0

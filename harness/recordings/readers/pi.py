@@ -1,0 +1,122 @@
+"""Sessions of the pi coding agent: JSON Lines, a tree of entries in one file.
+
+Each entry names the one before it (`parentId`), and going back in the talk begins another branch in
+the same file. Every path from a root to a leaf is a transcript, the one that ends last first. A
+`compaction` on a path stands for what is before it, but for the messages from `firstKeptEntryId`
+on. What programs put in (`custom_message`, `bashExecution`, summaries of branches) is told to the
+model as the user's. The oldest files have no links: there the order of the lines is the path.
+Source: badlogic/pi-mono, packages/coding-agent/docs/session.md, versions 1 to 3 of the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Message
+from harness.recordings import session_log
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
+from harness.recordings.shapes import fields as f
+from harness.recordings.shapes.pi import facts, message
+from harness.recordings.transcripts import Recording, Transcript, encodable
+
+_MOST_BRANCHES = 100
+
+
+class _Tree:
+    """The entries of a file as they come in."""
+
+    def __init__(self) -> None:
+        self.name = self.model = self.system = ""
+        self.said: dict[str, dict[str, Any]] = {}
+        self._messages: dict[str, Message] = {}
+        self._parents: dict[str, str] = {}
+        self._lines: dict[str, int] = {}
+        self._last = ""
+
+    def take(self, entry: Entry, notes: Notes, kept: SizeBound) -> None:
+        """Take in a line."""
+        value = entry.value
+        if value.get("type") == "session":
+            self.name = self.name or f.text(value.get("id"))
+            return
+        linked = isinstance(value.get("id"), str) and "parentId" in value
+        name = value["id"] if linked else f"line {entry.number}"
+        parent = f.text(value.get("parentId")) if linked else self._last
+        if name in self._lines:
+            notes.add(entry.number, f"its id is that of line {self._lines[name]}, passed over")
+            return
+        self._parents[name], self._lines[name], self._last = parent, entry.number, name
+        said = message(value)
+        if said is not None:
+            kept.add(entry)
+            self._messages[name], self.said[name] = said, facts(value)
+            self.model = self.model or f.text(self.said[name].get("model"))
+
+    def transcripts(self, notes: Notes) -> Iterator[Transcript]:
+        """A transcript for each path that somebody says something on, the last one first."""
+        for name in session_log.circular_entries(self._parents):
+            notes.add(self._lines[name], "its parents lead back to it")
+        for number, leaf in enumerate(self._leaves(), start=1):
+            if number > _MOST_BRANCHES:
+                notes.add(self._lines[leaf], f"more than {_MOST_BRANCHES} branches, passed over")
+                return
+            path = session_log.path_to(leaf, self._parents)
+            yield self._transcript(path, f"branch to {leaf}" if number > 1 else "")
+
+    def _leaves(self) -> list[str]:
+        """The ends of the paths: entries with a message that no entry with one comes after."""
+        before, seen = set[str](), set[str]()
+        for name in self._messages:
+            at = self._parents.get(name, "")
+            while at in self._parents and at not in seen:
+                seen.add(at)
+                before.add(at)
+                at = self._parents[at]
+        ends = [name for name in self._messages if name not in before] or list(self._messages)[-1:]
+        return ends[::-1]
+
+    def _transcript(self, entries_on: list[str], branch: str) -> Transcript:
+        path: list[str] = []
+        at: dict[str, int] = {}
+        for name in entries_on:
+            at[name] = len(path)
+            path += [name] if name in self._messages else []
+        said = [self.said[name] for name in path]
+        first_kept = {n: f.text(fact["kept"]) for n, fact in enumerate(said) if "kept" in fact}
+        stops = {n: f.text(fact.get("stop")) for n, fact in enumerate(said)}
+        return Transcript(
+            name=", ".join(filter(None, (self.name or "session", branch))),
+            messages=encodable(tuple(self._messages[name] for name in path)),
+            wire="openai-chat",
+            model=self.model,
+            stops={n: stop for n, stop in stops.items() if stop},
+            restarts={n: min(at.get(name, n), n) for n, name in first_kept.items()},
+            answered=self._messages[path[-1]].role == "assistant",
+        )
+
+
+def _is_pi(data: bytes) -> bool:
+    """Whether the first line is the head of a session."""
+    first = next(iter(first_objects(data)), {})
+    return first.get("type") == "session" and isinstance(first.get("id"), str)
+
+
+@recognised_by(_is_pi)
+def pi(lines: Iterable[bytes]) -> Recording:
+    """pi session.
+
+    A session; raises InputError when no line of it holds a message.
+
+    A torn line, and an entry whose id is there already, are passed over and stand in the notes.
+    """
+    tree, notes, kept = _Tree(), Notes(), SizeBound()
+    for entry in entries(lines, notes):
+        tree.take(entry, notes, kept)
+    if not tree.said:
+        why = f"; {notes.first}" if notes.first else ""
+        raise InputError(f"no line holds a message{why}", "line 1")
+    transcripts = tuple(tree.transcripts(notes))
+    return Recording(transcripts, notes=notes.told())

@@ -1,0 +1,95 @@
+"""SWE-agent trajectories: `trajectory`, steps of action and observation, beside a `history`.
+
+The history is what the model was sent, and in the older versions it says no more than the steps.
+Where the model called functions it holds the calls with their ids, so it is a transcript of its
+own: a pairing can be judged there and not in the steps. Its results name their calls in a list,
+`tool_call_ids`. What the user asked stands in the history alone, before the first answer, and may
+come after a demonstration (`is_demo`), which nobody said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json, Message
+from harness.recordings import json_documents
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.shapes import fields as f
+from harness.recordings.shapes import openai_chat
+from harness.recordings.transcripts import (
+    Recording,
+    TrajectoryStep,
+    Transcript,
+    command_name,
+    encodable,
+)
+
+
+def _is_swe_agent(data: bytes) -> bool:
+    """Whether the bytes are a trajectory: steps with actions, or a history that names agents."""
+    return _fits(json_documents.peek(data, b'"trajectory"', b'"observation"')) or _fits(
+        json_documents.peek(data, b'"history"', b'"agent"')
+    )
+
+
+def _fits(value: Json) -> bool:
+    value = f.mapping(value)
+    steps, history = f.objects(value.get("trajectory")), f.objects(value.get("history"))
+    return any("action" in step and "observation" in step for step in steps[:1]) or any(
+        "role" in message and "agent" in message for message in history[:1]
+    )
+
+
+@recognised_by(_is_swe_agent)
+def swe_agent(document: bytes) -> Recording:
+    """SWE-agent trajectory.
+
+    A trajectory; raises InputError when it holds neither steps nor calls of functions.
+    """
+    value = f.mapping(json_documents.load(document))
+    found = tuple(_transcripts(value))
+    if not found:
+        raise InputError("a trajectory has a list trajectory or history, this has none", "line 1")
+    return Recording(found)
+
+
+def _transcripts(value: dict[str, Json]) -> Iterator[Transcript]:
+    steps = f.objects(value.get("trajectory"))
+    history = [openai_chat.message(_with_id(m)) for m in f.objects(value.get("history"))]
+    system = f.joined(message.text for message in history if message.role == "system")
+    if steps:
+        made = (m for n, step in enumerate(steps, start=1) for m in _step(step, n).messages())
+        task = _task(f.objects(value.get("history")))
+        yield Transcript(
+            name="trajectory", messages=encodable(tuple(made)), system=system, task=task
+        )
+    if history and (not steps or any(message.tool_uses for message in history)):
+        wire = "openai-chat"
+        yield Transcript(name="history", messages=encodable(tuple(history)), wire=wire)
+
+
+def _step(step: dict[str, Json], number: int) -> TrajectoryStep:
+    action, observation = f.text(step.get("action")), step.get("observation")
+    return TrajectoryStep(
+        id=f"step_{number}",
+        name=command_name(action),
+        input=action,
+        thought=f.text(step.get("thought")),
+        observation=None if observation is None else f.as_text(observation),
+    )
+
+
+def _with_id(message: dict[str, Json]) -> dict[str, Json]:
+    ids = f.listed(message.get("tool_call_ids"))
+    return {"tool_call_id": ids[0], **message} if ids else message
+
+
+def _task(history: list[dict[str, Json]]) -> str:
+    asked: list[Message] = []
+    for message in history:
+        if message.get("role") == "assistant":
+            break
+        if message.get("role") == "user" and not message.get("is_demo"):
+            asked.append(openai_chat.message(message))
+    return f.joined(message.text for message in asked)

@@ -1,0 +1,61 @@
+"""VCR cassettes of calls to models, in the dialects of their writers.
+
+Python's vcrpy keeps `interactions` with `uri` and `{string}` bodies, pytest plug-ins add
+`parsed_body`, go-vcr says `url` and plain bodies, Ruby's VCR says `http_interactions`, and some
+keep one interaction in a JSON file. Every POST to a known model path is one transcript: the
+request's messages and the answer's. Every other POST is a refusal with its reason.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.recordings import json_documents, model_exchange, yaml_documents
+from harness.recordings.recording_format import recognised_by
+from harness.recordings.shapes import fields as f
+from harness.recordings.transcripts import Recording
+
+_LISTS = ("interactions", "http_interactions")
+_YAML_KEY = re.compile(rb"^(?:http_)?interactions:", re.MULTILINE)
+_JSON_KEY = re.compile(rb'\A\s*\{\s*"(?:(?:http_)?interactions"|(request|version|recorded_with)")')
+_FURTHER_KEYS = {b"request": b'"response"', b"version": b'interactions"'}
+
+
+def is_vcr(data: bytes) -> bool:
+    """Whether the bytes are meant as a cassette."""
+    opening = _JSON_KEY.match(data)
+    if opening is None:
+        return _YAML_KEY.search(data) is not None
+    return opening[1] is None or _FURTHER_KEYS.get(opening[1], b'interactions"') in data
+
+
+@recognised_by(is_vcr)
+def vcr(document: bytes) -> Recording:
+    """VCR cassette.
+
+    A cassette; raises InputError, with the place, when it is none.
+    """
+    return model_exchange.recording(interactions(load(document)))
+
+
+def interactions(cassette: dict[str, Json]) -> list[dict[str, Json]]:
+    """The exchanges of a cassette as they are written; raises InputError without a list of them."""
+    held = next((cassette[name] for name in _LISTS if name in cassette), None)
+    if held is None and "request" in cassette:
+        held = [cassette]
+    if not isinstance(held, list):
+        wanted = "interactions, http_interactions or request"
+        raise InputError(f"a cassette has a list {wanted}, this has none", "line 1")
+    return [f.mapping(item) for item in held]
+
+
+def load(data: bytes) -> dict[str, Json]:
+    """The mapping that a cassette is; raises InputError, with the line, when it is none."""
+    value = (
+        json_documents.load(data) if json_documents.is_json(data) else yaml_documents.parse(data)
+    )
+    if not isinstance(value, dict):
+        raise InputError(f"a cassette is a mapping, this is a {type(value).__name__}", "line 1")
+    return value

@@ -1,0 +1,170 @@
+"""What a recording format is: a function, recognised by the name of its first parameter.
+
+`document` takes the bytes of a whole file. `lines` takes the lines of a file, each with its line
+feed, so the file may be larger than memory. The function returns None for what is not its format,
+raises InputError for what is its format and cannot be read, and returns the recording otherwise.
+The first line of its docstring is the title of the format. The formats of the harness and those of
+plug-ins have this one shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin
+from harness.recordings.session_log import split
+from harness.recordings.transcripts import Recording, encodable
+
+Reader = Callable[[Any], Recording | None]
+"""A format's function."""
+
+_BY_LINES = {"document": False, "lines": True}
+"""The names of a first parameter by which a format is recognised, and how the format reads."""
+
+_F = TypeVar("_F", bound=Reader)
+_R = TypeVar("_R")
+
+
+class Format(msgspec.Struct, frozen=True):
+    """A format: its full name, its title, its function, and whether that reads line by line."""
+
+    name: str
+    title: str
+    function: Reader
+    by_lines: bool = False
+
+    def recognises(self, document: bytes) -> bool:
+        """Whether bytes are in this format; they may be only the beginning of a file."""
+        test = _test_of(self.function)
+        if test is not None:
+            return test(document)
+        try:
+            return self._call(document) is not None
+        except InputError:
+            return True
+
+    def attempt(self, document: bytes) -> Recording | None:
+        """The recording that bytes hold; None for another format.
+
+        Raises InputError for bytes that are in this format and cannot be read.
+        """
+        test = _test_of(self.function)
+        if test is not None and not test(document):
+            return None
+        found = self._call(document)
+        return None if found is None else self._named(found)
+
+    def read(self, document: bytes) -> Recording:
+        """The recording that bytes hold, without asking whether they are in this format first.
+
+        Raises InputError for bytes that cannot be read.
+        """
+        return self._wanted(self._call(document))
+
+    def read_lines(self, lines: Iterable[bytes]) -> Recording:
+        """The recording that lines hold; raises InputError as `read` does."""
+        if not self.by_lines:
+            return self.read(b"".join(lines))
+        return self._wanted(self.function(lines))
+
+    def _call(self, document: bytes) -> Recording | None:
+        return self.function(split(document) if self.by_lines else document)
+
+    def _wanted(self, found: Recording | None) -> Recording:
+        if found is None:
+            raise InputError(f"not in the format {self.name} ({self.title})", "line 1")
+        return self._named(found)
+
+    def _named(self, found: Recording) -> Recording:
+        return msgspec.structs.replace(found, format=self.name)
+
+
+def recognised_by(test: Callable[[bytes], bool]) -> Callable[[_F], _F]:
+    """Let `test` say whether bytes are in a format, so that its function is called only then.
+
+    The test is asked about the beginning of a file first, and about all of it where that says no.
+    """
+
+    def mark(function: _F) -> _F:
+        function.__dict__["recognised_by"] = test
+        return function
+
+    return mark
+
+
+def _test_of(function: Reader) -> Callable[[bytes], bool] | None:
+    return getattr(function, "recognised_by", None)
+
+
+def format_from(function: Reader, name: str = "") -> Format:
+    """The format that a function is; `name` is that of the function without one.
+
+    Raises InputError for a function whose first parameter is neither `document` nor `lines`.
+    """
+    first, own = _first_parameter(function), getattr(function, "__name__", "format")
+    if first not in _BY_LINES:
+        raise InputError(f"{own} is no format: its first parameter is `document` or `lines`")
+    title = (function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+    return Format(name or own, title, function, _BY_LINES[first])
+
+
+def _first_parameter(function: Callable[..., object]) -> str:
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[0] if code is not None and code.co_argcount else ""
+
+
+def parts_of(plugin: Plugin) -> Mapping[str, Format]:
+    """The formats that a plug-in brings, by their names without its prefix."""
+    return {
+        name: _guest(function, f"{plugin.prefix}.{name}")
+        for name, function in plugin.functions.items()
+        if _first_parameter(function) in _BY_LINES
+    }
+
+
+def _guest(function: Reader, name: str) -> Format:
+    return msgspec.structs.replace(format_from(function, name), function=_guarded(function, name))
+
+
+def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Recording | None]:
+    """A guest's function, whose failures name its format: it is asked about files of all kinds."""
+    called, test = _in_words(function, name), _test_of(function)
+
+    @wraps(function)
+    def read(given: Any) -> Recording | None:
+        found = called(given)
+        if not isinstance(found, (Recording, type(None))):
+            what = f"the format {name} failed: it returned a {type(found).__name__}"
+            raise InputError(f"{what}, not a Recording")
+        return _encodable(found) if found else None
+
+    return read if test is None else recognised_by(_in_words(test, name))(read)
+
+
+def _in_words(function: Callable[..., _R], name: str) -> Callable[[Any], _R]:
+    @wraps(function)
+    def call(given: Any) -> _R:
+        try:
+            return function(given)
+        except (InputError, MemoryError, RecursionError):
+            raise
+        except Exception as error:
+            words = " ".join(str(error).split())
+            what = f"the format {name} failed: {type(error).__name__}: {words}"
+            raise InputError(what) from error
+
+    return call
+
+
+def _encodable(recording: Recording) -> Recording:
+    """The recording with messages that JSON can say, as our own formats give them."""
+    transcripts = (
+        msgspec.structs.replace(one, messages=encodable(tuple(one.messages)))
+        for one in recording.transcripts
+    )
+    return msgspec.structs.replace(recording, transcripts=tuple(transcripts))

@@ -1,0 +1,141 @@
+"""JSON Lines of other programs, read an entry at a time with bounded memory.
+
+Lines are handed in one by one, each with its line feed; the last one may have none, and then it may
+be torn. Only a line feed ends a line, for U+2028 may stand inside a text. A line that holds no
+object is noted and passed over. A line longer than any entry ends the reading, and so do more
+messages than a machine should hold.
+
+Entries may name the entry before them, and nobody has checked that these links make sense. A log
+that branches is a tree of such links. A root names no entry, or one that is missing. Links that
+lead round in a circle end where they come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
+from harness.providers.shared.codec import decode
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""The longest line that is read."""
+
+MAX_KEPT_BYTES = 256 * 1024 * 1024
+"""The most that the lines may have together whose messages are kept."""
+
+_MB = 1024 * 1024
+_NOTES = 100
+_FIRST = 20
+
+
+class Entry(NamedTuple):
+    """An object on a line: the number of the line, the object, the size of the line."""
+
+    number: int
+    value: dict[str, Any]
+    size_bytes: int
+
+
+class Notes:
+    """What was passed over, in words: the first of them, and how many there are."""
+
+    def __init__(self) -> None:
+        self._told: list[str] = []
+        self._more = 0
+
+    def add(self, number: int, what: str) -> None:
+        """Note something about a line."""
+        if len(self._told) < _NOTES:
+            self._told.append(f"line {number}: {what}")
+        else:
+            self._more += 1
+
+    @property
+    def first(self) -> str:
+        """The first note; empty without any."""
+        return self._told[0] if self._told else ""
+
+    def told(self) -> tuple[str, ...]:
+        """The notes."""
+        more = (f"and {self._more} lines more",) if self._more else ()
+        return (*self._told, *more)
+
+
+class SizeBound:
+    """How much of the lines is kept."""
+
+    def __init__(self) -> None:
+        self.size_bytes = 0
+
+    def add(self, entry: Entry) -> None:
+        """Keep an entry; raises InputError when it is one too many."""
+        self.size_bytes += entry.size_bytes
+        if self.size_bytes > MAX_KEPT_BYTES:
+            what = f"more than {MAX_KEPT_BYTES // _MB} MB of messages; split the file by session"
+            raise InputError(what, f"line {entry.number}")
+
+
+def split(data: bytes) -> Iterator[bytes]:
+    """The lines of bytes, one at a time."""
+    at = 0
+    while at < len(data):
+        end = data.find(b"\n", at) + 1 or len(data)
+        yield data[at:end]
+        at = end
+
+
+def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[Entry]:
+    """The objects on the lines; raises InputError for a line that is too long.
+
+    Such a line need not be handed in whole: more than `MAX_LINE_BYTES` of it will do.
+    """
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_LINE_BYTES:
+            raise InputError(f"longer than {MAX_LINE_BYTES // _MB} MB", f"line {number}")
+        if not line.strip():
+            continue
+        value = _value(line)
+        if isinstance(value, dict):
+            yield Entry(number, value, len(line))
+        elif value is None and not line.endswith(b"\n"):
+            notes.add(number, "the last line is torn, passed over")
+        else:
+            notes.add(number, "no JSON object, passed over")
+
+
+def first_objects(head: bytes) -> list[dict[str, Any]]:
+    """The objects on the first lines, by which a format is told; a torn one is none."""
+    values = map(_value, head.split(b"\n", _FIRST)[:_FIRST])
+    return [value for value in values if isinstance(value, dict)]
+
+
+def _value(line: bytes) -> Json:
+    """The value of a line; None when it is no JSON."""
+    try:
+        return decode(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def path_to(last: str, parents: Mapping[str, str]) -> list[str]:
+    """The entries from a root to `last`, both included."""
+    path: dict[str, None] = {}
+    while last in parents and last not in path:
+        path[last] = None
+        last = parents[last]
+    return list(path)[::-1]
+
+
+def circular_entries(parents: Mapping[str, str]) -> Iterator[str]:
+    """One entry of each circle, in the order of the entries; every link is followed once."""
+    walked: set[str] = set()
+    for entry in parents:
+        here: set[str] = set()
+        while entry in parents and entry not in walked:
+            walked.add(entry)
+            here.add(entry)
+            entry = parents[entry]
+        if entry in here:
+            yield entry

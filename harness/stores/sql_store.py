@@ -1,0 +1,169 @@
+"""A session store in SQL tables: what SQLite and PostgreSQL have in common.
+
+A store keeps three tables: the rows, the inbound messages with the state of their turns, and the
+summaries. A class of a database gives the statements in its dialect, a transaction, a query and an
+insert. Every write is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message
+from harness.stores.session_store import Pending, SessionRow, history_rows, no_commit_hook
+
+decode_message = msgspec.json.Decoder(Message).decode
+_decode_inbound = msgspec.json.Decoder(Inbound).decode
+
+
+def encode(value: Message | Inbound | str) -> str:
+    """A value as the JSON text of a column."""
+    return msgspec.json.encode(value).decode()
+
+
+class Statements(NamedTuple):
+    """The statements of a store, in the dialect of its database."""
+
+    insert: str
+    accept: str
+    begin: str
+    attempts: str
+    reply: str
+    deliver: str
+    pending: str
+    summarise: str
+    summary: str
+    rows: str
+    every_row: str
+
+
+def statements(prefix: str = "", mark: str = "?", as_text: str = "") -> Statements:
+    """The statements for tables whose names begin with `prefix`.
+
+    `mark` stands for a parameter; `as_text` is a cast that turns an id into text.
+    """
+    rows, inbounds, summaries = f"{prefix}rows", f"{prefix}inbounds", f"{prefix}summaries"
+    turn = f"WHERE session = {mark} AND id = {mark}"
+    three = f"({mark}, {mark}, {mark})"
+    select = f"SELECT id{as_text}, message, inbound FROM {rows}"
+    return Statements(
+        insert=f"INSERT INTO {rows} (session, message, inbound) VALUES {three}",
+        accept=f"INSERT INTO {inbounds} (session, id, inbound) VALUES {three} "
+        "ON CONFLICT (session, id) DO NOTHING",
+        begin=f"UPDATE {inbounds} SET attempts = attempts + 1 {turn}",
+        attempts=f"SELECT attempts FROM {inbounds} {turn}",
+        reply=f"UPDATE {inbounds} SET reply = {mark}, status = {mark}, kind = {mark} {turn}",
+        deliver=f"UPDATE {inbounds} SET delivered = TRUE {turn}",
+        pending=f"SELECT inbound, attempts, reply, status, kind FROM {inbounds} "
+        "WHERE NOT delivered ORDER BY n",
+        summarise=f"INSERT INTO {summaries} (session, message, first) VALUES {three}",
+        summary=f"SELECT message, first{as_text} FROM {summaries} WHERE session = {mark} "
+        "ORDER BY n DESC LIMIT 1",
+        rows=f"{select} WHERE session = {mark} ORDER BY {rows}.id",
+        every_row=f"{select} ORDER BY {rows}.id",
+    )
+
+
+class SqlStore:
+    """`session_store.SessionStore` on SQL; `_SQL`, `_writing`, `_ask` and `_insert` are a
+    database's own."""
+
+    _SQL: Statements
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.at_commit: Callable[[], None] = no_commit_hook
+
+    def _writing(self, session: str) -> AbstractContextManager[Any]:
+        """One transaction: all of it is on disk afterwards, or nothing."""
+        raise NotImplementedError
+
+    def _ask(self, query: str, *values: str) -> list[tuple[Any, ...]]:
+        """The rows that a query gives."""
+        raise NotImplementedError
+
+    def _insert(self, db: Any, session: str, message: Message, inbound: str = "") -> str:
+        """Insert a row in an open transaction, and return its id."""
+        raise NotImplementedError
+
+    def _reply_column(self, text: str) -> str:
+        """A reply as its column holds it."""
+        return text
+
+    def _reply_text(self, column: str) -> str:
+        return column
+
+    def _rows(self, found: Iterable[tuple[Any, ...]]) -> list[SessionRow]:
+        return [SessionRow(str(i), decode_message(text), inbound) for i, text, inbound in found]
+
+    def seed(self, session: str, messages: Iterable[Message]) -> None:
+        """Store messages of the past."""
+        with self._writing(session) as db:
+            for message in messages:
+                self._insert(db, session, message)
+
+    def accept(self, inbound: Inbound, message: Message) -> bool:
+        """Store an inbound message once; False when its id is known."""
+        key = (inbound.session, inbound.id)
+        with self._writing(inbound.session) as db:
+            if not db.execute(self._SQL.accept, (*key, encode(inbound))).rowcount:
+                return False
+            self._insert(db, inbound.session, message, inbound.id)
+        return True
+
+    def append(self, session: str, message: Message, inbound: str = "") -> str:
+        """Store a row and return its id."""
+        with self._writing(session) as db:
+            return self._insert(db, session, message, inbound)
+
+    def begin(self, inbound: Inbound) -> int:
+        """Count that the turn of an accepted message begins again."""
+        key = (inbound.session, inbound.id)
+        with self._writing(inbound.session) as db:
+            db.execute(self._SQL.begin, key)
+            return int(db.execute(self._SQL.attempts, key).fetchone()[0])
+
+    def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
+        """Store the reply to an accepted message."""
+        values = (self._reply_column(message.text), status, kind, inbound.session, inbound.id)
+        with self._writing(inbound.session) as db:
+            db.execute(self._SQL.reply, values)
+            return self._insert(db, inbound.session, message)
+
+    def delivered(self, inbound: Inbound) -> None:
+        """Note that the reply has left."""
+        with self._writing(inbound.session) as db:
+            db.execute(self._SQL.deliver, (inbound.session, inbound.id))
+
+    def pending(self) -> Sequence[Pending]:
+        """The accepted messages whose turns are not over."""
+        return [
+            Pending(
+                _decode_inbound(inbound),
+                int(attempts),
+                None if reply is None else self._reply_text(reply),
+                status,
+                kind,
+            )
+            for inbound, attempts, reply, status, kind in self._ask(self._SQL.pending)
+        ]
+
+    def summarise(self, session: str, summary: Message, first: str) -> None:
+        """The session's history begins with `summary` and the row `first` from now on."""
+        with self._writing(session) as db:
+            db.execute(self._SQL.summarise, (session, encode(summary), int(first)))
+
+    def load(self, session: str) -> list[SessionRow]:
+        """The session's history, from its last summary on."""
+        last = self._ask(self._SQL.summary, session)
+        summary = (decode_message(last[0][0]), str(last[0][1])) if last else None
+        return history_rows(self.rows(session), summary)
+
+    def rows(self, session: str) -> list[SessionRow]:
+        """Every row of the session."""
+        return self._rows(self._ask(self._SQL.rows, session))
