@@ -28,7 +28,7 @@ SUB_FLOORS: dict[str, dict[str, int]] = {
     "core": {"values": 0, "history": 1, "scenario": 2, "transition": 3},
     "providers": {"shared": 0, "*": 1},
     "checks": {"evidence": 0, "*": 1},
-    "recordings": {"*": 0, "readers": 1, "importing": 2},
+    "recordings": {"*": 0, "readers": 1, "recognition": 2, "importing": 3},
     "agent": {"conversation": 0, "guards": 0, "models": 1, "sessions": 2, "*": 3},
 }
 """The floors of folders and files within a room; `*` is the floor of those that have no row."""
@@ -128,7 +128,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "trio": ("clock",),
     "vcr": ("cassettes",),
     "psycopg": ("stores",),
-    "hypothesis": ("fuzz", "strategies"),
+    "hypothesis": ("contracts", "fuzz", "strategies"),
     "ray": ("engines",),
     "click": ("cli",),
     "rich": ("cli",),

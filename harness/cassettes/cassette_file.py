@@ -29,6 +29,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.plans import Recorded
 from harness.files.regular_file import head_of, whole
+from harness.providers.shared import json_fields as f
 from harness.recordings import model_exchange
 from harness.recordings.http_interaction import (
     Cassette,
@@ -42,7 +43,6 @@ from harness.recordings.http_interaction import (
 )
 from harness.recordings.json_documents import UTF16, as_utf8
 from harness.recordings.readers import compact, vcr
-from harness.recordings.shapes import fields as f
 
 _HEAD_BYTES = 4096
 _ENCODINGS = frozenset({"", "identity", "gzip"})

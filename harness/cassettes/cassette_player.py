@@ -32,7 +32,7 @@ from harness.cassettes.request_index import (
     masked_head,
     name_head,
 )
-from harness.core.history.message_tree import Node
+from harness.core.history.exchanges import Node
 from harness.core.history.past import Past
 from harness.core.transition.ports import Miss
 from harness.core.values.calls import Call, ModelRequest

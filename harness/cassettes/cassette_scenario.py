@@ -22,7 +22,7 @@ import msgspec
 
 from harness import providers
 from harness.cassettes.request_index import CassetteIndex, IndexedCall
-from harness.core.history.message_tree import Node
+from harness.core.history.exchanges import Node
 from harness.core.scenario.scenario import (
     CassetteScript,
     InboxItem,

@@ -23,7 +23,7 @@ import msgspec
 from harness.cassettes.cassette_file import CassetteExchange
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.redaction import mask_value
-from harness.core.history.message_tree import Node, grow, root
+from harness.core.history.exchanges import Node, grow, root
 from harness.core.transition.ports import Provider, Reading
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws

@@ -22,9 +22,8 @@ from harness.checks.evidence.message_lists import says, settled_list, squeeze, s
 from harness.checks.evidence.model_answers import is_uncounted
 from harness.checks.evidence.outcomes import claimed
 from harness.checks.evidence.stored_rows import written_by_another
-from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.exchanges import Ask, Exchange, Execution, Node
 from harness.core.history.history import History
-from harness.core.history.message_tree import Node
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
 

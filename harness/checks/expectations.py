@@ -12,10 +12,10 @@ from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_over
 from harness.checks.evidence.outcomes import expected, outcome
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.history.step_records import waited_ms
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.values.messages import Json, canonical
+from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 
 

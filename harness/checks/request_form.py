@@ -16,9 +16,8 @@ from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRIT
 from harness.checks.evidence.message_lists import first_seen
 from harness.checks.evidence.model_answers import WINDOW_RULES
 from harness.checks.evidence.stored_rows import finished_turns, is_user_text
-from harness.core.history.exchanges import Exchange
+from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
-from harness.core.history.message_tree import Node
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Text, ToolResult, side
 from harness.core.values.verdict import Finding

@@ -22,9 +22,9 @@ from harness.checks.evidence.model_answers import (
 from harness.checks.evidence.restarts import may_begin_again
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.history.step_records import Sent
 from harness.core.history.trace import Turn
 from harness.core.values.messages import Text, Thinking
+from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding
 
 _TOLERANCE_MS = 10

@@ -18,10 +18,9 @@ from harness.checks.evidence.message_lists import squeeze
 from harness.checks.evidence.outcomes import claimed
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
-from harness.core.history.step_records import Sent
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Message, side
-from harness.core.values.plans import Kill
+from harness.core.values.plans import Kill, Sent
 from harness.core.values.verdict import Finding
 
 _CODE = "stream_error_handled"

@@ -13,9 +13,8 @@ import msgspec
 
 from harness.checks.declarations import needs
 from harness.checks.evidence.message_lists import accepted, first_seen
-from harness.core.history.exchanges import Exchange
+from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
-from harness.core.history.message_tree import Node
 from harness.core.values.verdict import Finding
 
 

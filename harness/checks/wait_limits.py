@@ -18,10 +18,9 @@ from harness.checks.evidence.session_families import TurnName, children, root_tu
 from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History
-from harness.core.history.step_records import waited_ms
 from harness.core.history.trace import Trace
 from harness.core.values.calls import InboxRequest, OutboxRequest
-from harness.core.values.plans import Jump
+from harness.core.values.plans import Jump, waited_ms
 from harness.core.values.verdict import Finding
 
 

@@ -55,7 +55,7 @@ CALLS = 2
 
 
 def expected_of(scenario: Scenario) -> Expect:
-    """What the scenario may expect: an answer to each message if it is calm, else nothing."""
+    """What the scenario may expect: an answer to each message if it is benign, else nothing."""
     return COMPLETED if is_benign(scenario) else Expect()
 
 

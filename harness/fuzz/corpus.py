@@ -105,7 +105,7 @@ def _(event: Ended) -> Iterator[str]:
 
 
 GENERATION = 32
-"""Chunks of a generation; also the most chunks that are worked on at once."""
+"""Batches of a generation; also the most batches that are worked on at once."""
 
 _RECENT = 64
 """Half of the parents are among so many of the youngest."""
@@ -125,7 +125,7 @@ class Corpus:
     def __init__(self, checks: Iterable[str]) -> None:
         self._checks = frozenset(checks)
         self._entries: list[Choices] = []
-        self._chunks: list[int] = []
+        self._batches: list[int] = []
         self._covered: dict[Pair, set[str]] = {}
 
     def __len__(self) -> int:
@@ -146,7 +146,7 @@ class Corpus:
         """How many kinds of faults have fired."""
         return len({fault for fault, _ in self._covered if fault})
 
-    def take(self, chunk: int, entry: CorpusEntry) -> CorpusEntry | None:
+    def take(self, batch: int, entry: CorpusEntry) -> CorpusEntry | None:
         """Keep an example if it reached something new; then with what was new alone."""
         asked = self._checks.difference(entry.not_asked)
         new = tuple(p for p in entry.pairs if not asked <= self._covered.get(p, frozenset()))
@@ -155,13 +155,13 @@ class Corpus:
         for pair in new:
             self._covered.setdefault(pair, set()).update(asked)
         self._entries.append(entry.choices)
-        self._chunks.append(chunk)
+        self._batches.append(batch)
         return CorpusEntry(entry.choices, new, entry.not_asked)
 
-    def parents(self, chunk: int, random: Random, most: int) -> tuple[Choices, ...]:
-        """Some of the entries that this chunk may see, half of them among the youngest."""
-        begun = chunk - chunk % GENERATION
-        seen = self._entries[: bisect_left(self._chunks, begun - GENERATION)]
+    def parents(self, batch: int, random: Random, most: int) -> tuple[Choices, ...]:
+        """Some of the entries that this batch may see, half of them among the youngest."""
+        generation_start = batch - batch % GENERATION
+        seen = self._entries[: bisect_left(self._batches, generation_start - GENERATION)]
         if len(seen) <= most:
             return tuple(seen)
         young = random.sample(seen[-max(_RECENT, most) :], most // 2)

@@ -179,7 +179,7 @@ def name_of(code: str, kind: str) -> str:
 
 def model_messages(scenario: Scenario) -> int:
     """How many messages of the model a scenario holds; what is only there to be always there
-    (optional, for ever) is not counted."""
+    (optional, forever) is not counted."""
     stored = sum(m.role == "assistant" for m in scenario.session.messages)
     script = scenario.script if isinstance(scenario.script, tuple) else ()
     return stored + sum(not (t.optional and t.times == "forever") for t in script)

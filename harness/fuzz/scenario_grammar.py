@@ -20,26 +20,23 @@ from harness.fuzz.fault_grammar import (
     ANSWER_LAYERS,
     BLOCKING_LAYERS,
     faults_of,
+    layer_of,
     matching,
     reachable,
 )
 from harness.fuzz.inbox_grammar import inbox_of
 from harness.fuzz.script_grammar import TOOLS, script_of, tools_of
 from harness.fuzz.session_grammar import session_of
+from harness.providers import record
 
 NAME = "generated"
 
 WINDOWS = (None, None, None, 2_000, 400, 200)
 """Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
 
-SIZELESS_REFUSALS = ("openai-responses", "bedrock")
-"""Wires and dialects whose refusal says neither the size nor the window: of a window that is tiny
-nobody then knows what fits, not even what asks for a summary."""
-
-SMALLEST_SIZELESS_WINDOW = 1_000
-
-DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
-"""The dialects of a wire; a wire that is not here has one."""
+SMALLEST_UNTOLD_WINDOW = 1_000
+"""The smallest window where a refusal says neither the size of the prompt nor that of the window.
+In a tiny one an agent could not know what fits, not even for the request for a summary."""
 
 LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
 """Room for five turns that a slow provider drags on until their budget is spent, and for as many
@@ -58,7 +55,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     `damaged`: stored sessions may be. `bursts`: messages come while a turn is open. `cancels`:
     users take turns back. `spirals`: models repeat themselves without end. `odd`: they say nothing,
     break off, or call what there is not. `windows`: some have a small context window. Some
-    scenarios have nothing of the kind, and at most a fault that passes: see `calm`.
+    scenarios have nothing of the kind, and at most a fault that passes: see `completion_oracle`.
     """
 
     wire: WireName = "anthropic"
@@ -81,16 +78,16 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 STANDARD = Options()
 
 BENIGN_ONE_IN = 6
-"""One in so many scenarios is a calm one."""
+"""One in so many scenarios is benign."""
 
 BENIGN_MEAN_FAULTS = 0.8
 """Faults that are drawn for it on average; one of them stays, and strikes once."""
 
 
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """A whole scenario; of a calm one an answer to each message is expected."""
-    is_calm = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
-    return benign_scenario(choose, options) if is_calm else _scenario(choose, options)
+    """A whole scenario; a benign one expects an answer to each message."""
+    is_benign = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
+    return benign_scenario(choose, options) if is_benign else _scenario(choose, options)
 
 
 def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
@@ -131,7 +128,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         mean=options.mean_faults,
     )
     struck = struck if options.odd else once(struck)
-    hindered = any(spec.kind.startswith(BLOCKING_LAYERS) for spec in struck)
+    hindered = any(layer_of(spec) in BLOCKING_LAYERS for spec in struck)
     inbox = inbox_of(
         choose,
         options.max_messages,
@@ -144,7 +141,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
     )
     tools = tools_of(choose, options.tools)
-    dialect = pick(choose, DIALECTS.get(options.wire, ("",)))
+    dialect = pick(choose, record(options.wire).dialects.generated)
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
     return Scenario(
@@ -169,10 +166,10 @@ def _window(
     if not options.windows or _hides(struck):
         return None
     window = pick(choose, WINDOWS)
-    is_untold = options.wire in SIZELESS_REFUSALS or dialect in SIZELESS_REFUSALS
-    return max(window, SMALLEST_SIZELESS_WINDOW) if window and is_untold else window
+    is_untold = dialect in record(options.wire).dialects.untold
+    return max(window, SMALLEST_UNTOLD_WINDOW) if window and is_untold else window
 
 
 def _hides(struck: Sequence[FaultSpec]) -> bool:
     """Whether a fault may hide from the agent that its request was refused for its size."""
-    return any(spec.kind.startswith(ANSWER_LAYERS) and spec.on != "compact" for spec in struck)
+    return any(layer_of(spec) in ANSWER_LAYERS and spec.on != "compact" for spec in struck)

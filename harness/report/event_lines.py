@@ -20,7 +20,6 @@ from harness.core.history.events import (
     Stored,
 )
 from harness.core.history.history import History
-from harness.core.history.step_records import words
 from harness.core.values.calls import (
     InboxRequest,
     ModelRequest,
@@ -38,6 +37,7 @@ from harness.core.values.messages import (
     ToolResult,
     canonical,
 )
+from harness.core.values.plans import words
 
 CUT = 60
 """The most characters of a text or an input in a line."""

@@ -112,9 +112,9 @@ def shrink(
 ) -> Shrunk:
     """The smallest scenario for which `keeps` still holds; it is taken to hold for `scenario`.
 
-    Every candidate is one that the loader accepts, is smaller than the one before by `measure`, and
-    is asked about once. `on_step` is told of each; what it raises ends the search, so whoever wants
-    to stop early keeps the last `best`.
+    Every candidate is one that the loader accepts, is smaller than the one before by `size_of`, and
+    is asked about once. `on_step` is called with each; what it raises ends the search. So a caller
+    that stops early keeps the last `best`.
     """
     search = _Search(scenario, keeps, on_step, tries_max)
     minimal = search.to_the_end()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.core.history.step_records import Sent, StepRecord
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import Message, ToolUse
-from harness.core.values.plans import Close, Outcome
+from harness.core.values.plans import Close, Outcome, Sent, StepRecord
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story
 

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from harness.core.history.history import History
-from harness.core.history.step_records import StepRecord
 from harness.core.values.calls import (
     Inbound,
     InboxRequest,
@@ -20,7 +19,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import user
-from harness.core.values.plans import ToolAnswer
+from harness.core.values.plans import StepRecord, ToolAnswer
 from tests.checks.chronicle import Timeline
 from tests.checks.histories import RARE
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from harness.checks.budgets import bounded_spawn, budget_ceiling
 from harness.checks.wait_limits import bounded_wait
 from harness.core.history.history import History, decode, encode
-from harness.core.history.step_records import Returned, Sent
-from harness.core.values.plans import Jump, Wait
+from harness.core.values.plans import Jump, Returned, Sent, Wait
 from tests.checks import twins_bounds as twins
 from tests.checks.sessions import Sessions
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.stream_errors import stream_error_handled
-from harness.core.history.step_records import Sent
 from harness.core.values.messages import assistant, user
-from harness.core.values.plans import Kill, Raise
+from harness.core.values.plans import Kill, Raise, Sent
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.wait_limits import bounded_wait
-from harness.core.history.step_records import Returned, Sent
-from harness.core.values.plans import Jump, Wait
+from harness.core.values.plans import Jump, Returned, Sent, Wait
 from tests.checks.histories import codes
 from tests.checks.sessions import Sessions
 

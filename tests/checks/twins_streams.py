@@ -8,10 +8,9 @@ from harness.checks.evidence.outcomes import claimed
 from harness.core.history.events import Stored
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.history.step_records import Sent
 from harness.core.history.trace import Turn
 from harness.core.values.messages import Message
-from harness.core.values.plans import Kill
+from harness.core.values.plans import Kill, Sent
 from tests.checks.twins_faults import Wrong, taken
 
 

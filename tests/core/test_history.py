@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from harness.core.history.events import SCHEMA_VERSION, AnyEvent, StoredRow
 from harness.core.history.history import History, canonical, decode, encode
-from harness.core.history.step_records import Sent
 from harness.core.values.calls import (
     InboxRequest,
     ModelRequest,
@@ -25,6 +24,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from harness.core.values.plans import Sent
 
 
 def one_of_each() -> History:

@@ -8,11 +8,11 @@ import pytest
 
 from harness.core.history.events import Answered, Called, Noted
 from harness.core.history.history import History, decode, encode
-from harness.core.history.step_records import Returned, Sent, record_steps
+from harness.core.transition.answer_event import record_steps
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import Access, StoreRequest
 from harness.core.values.messages import digest, user
-from harness.core.values.plans import Answer, Jump, Kept, Kill, Plan, Raise, Send
+from harness.core.values.plans import Answer, Jump, Kept, Kill, Plan, Raise, Returned, Send, Sent
 from tests.core import world
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.history.exchanges import grow, root
 from harness.core.history.history import decode, encode
-from harness.core.history.message_tree import grow, root
 from harness.core.values.messages import Message, assistant, user
 from tests.checks.histories import Story, use
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.history.step_records import Returned
 from harness.core.scenario.scenario import InboxItem
 from harness.core.values.calls import Inbound, OutboxRequest
-from harness.core.values.plans import Accepted, Answer, Close, Delivered, Plan, Send, Wait
+from harness.core.values.plans import Accepted, Answer, Close, Delivered, Plan, Returned, Send, Wait
 from tests.core import world
 
 

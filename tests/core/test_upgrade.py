@@ -9,14 +9,19 @@ import pytest
 
 from harness.core.history.events import SCHEMA_VERSION, Answered, Called, Started
 from harness.core.history.history import decode, encode
-from harness.core.history.step_records import (
+from harness.core.history.upgrade import step_record, upgraded
+from harness.core.values.plans import (
+    Close,
+    Effect,
+    Jump,
+    Kill,
+    Raise,
     Returned,
     Sent,
     StepRecord,
+    Wait,
     words,
 )
-from harness.core.history.upgrade import step_record, upgraded
-from harness.core.values.plans import Close, Effect, Jump, Kill, Raise, Wait
 
 VERSION_1 = Path(__file__).with_name("version_1.history.jsonl")
 

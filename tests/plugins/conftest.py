@@ -10,6 +10,7 @@ import pytest
 
 from harness.cli import main
 from harness.core.values.loaded_plugins import loaded, set_loaded
+from tests.cli.conftest import AGENTS
 from tests.cli.talks import Done
 from tests.documents import ROOT, blocks
 
@@ -25,21 +26,12 @@ variants:
   strict: {checks: [{my_parts.polite: {word: morning}}]}
 """
 
-AGENTS = """\
-from harness.agent import agent as reference
-
-class Rude:
-    def __init__(self, brief):
-        self._brief = brief
-
-    def __getattr__(self, name):
-        return getattr(self._brief, name)
-
-    def send(self, text, **more):
-        self._brief.send(f"{text} darn", **more)
+RUDE = """
 
 def rude(brief):
-    reference(Rude(brief))
+    for inbound in brief.inbox():
+        ask(brief, [{"role": "user", "content": inbound.text or "-"}])
+        brief.send("darn", in_reply_to=inbound.id, session=inbound.session)
 """
 
 MINE = ("my_parts", "other_parts", "rude_agents", "pack", "again")
@@ -50,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder, as the current one; the plug-ins that were loaded before, afterwards."""
     before, path, modules = loaded(), [*sys.path], {*sys.modules}
     (tmp_path / "my_parts.py").write_text(MY_PARTS, "utf-8")
-    (tmp_path / "rude_agents.py").write_text(AGENTS, "utf-8")
+    (tmp_path / "rude_agents.py").write_text(AGENTS + RUDE, "utf-8")
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "greeting.yaml").write_text(SCENARIO, "utf-8")
     monkeypatch.chdir(tmp_path)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
-from harness.core.history.step_records import Sent
 from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.run_summary import Invocation, RunSummary, evidence, run_command
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from harness.core.history.exchanges import Exchange
-from harness.core.history.message_tree import Node
+from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace
 
 

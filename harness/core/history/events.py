@@ -10,10 +10,9 @@ from typing import TypeAlias, TypedDict
 
 import msgspec
 
-from harness.core.history.step_records import StepRecord
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message
-from harness.core.values.plans import Outcome
+from harness.core.values.plans import Outcome, StepRecord
 
 SCHEMA_VERSION = 2
 

@@ -28,12 +28,11 @@ from harness.core.history.events import (
     Valued,
 )
 from harness.core.history.past import Past
-from harness.core.history.step_records import StepRecord
 from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
-from harness.core.values.plans import Outcome
+from harness.core.values.plans import Outcome, StepRecord
 
 
 class History:

@@ -23,8 +23,15 @@ from harness.core.history.events import (
     Stored,
     Valued,
 )
-from harness.core.history.exchanges import CallPairing, Exchange, Execution, Sending
-from harness.core.history.message_tree import Node, grow, root
+from harness.core.history.exchanges import (
+    CallPairing,
+    Exchange,
+    Execution,
+    Node,
+    Sending,
+    grow,
+    root,
+)
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn
 from harness.core.values.calls import (
     Inbound,

@@ -11,9 +11,18 @@ from collections.abc import Callable
 
 import msgspec
 
-from harness.core.history.step_records import Returned, Sent, StepRecord
 from harness.core.values.messages import Json
-from harness.core.values.plans import Close, Effect, Jump, Kill, Raise, Wait
+from harness.core.values.plans import (
+    Close,
+    Effect,
+    Jump,
+    Kill,
+    Raise,
+    Returned,
+    Sent,
+    StepRecord,
+    Wait,
+)
 
 OLDEST_VERSION = 1
 

@@ -7,18 +7,18 @@ worked out from the steps (`record_answer`); for such a reply both say the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, takewhile
 
 import msgspec
 
 from harness.core.history.events import Rare
 from harness.core.history.history import History
-from harness.core.history.step_records import record_sends, record_steps
 from harness.core.transition.answer_bytes import silent_ms, written_status
 from harness.core.values.calls import Call
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import (
+    DATA,
     ENDINGS,
     Accepted,
     Answer,
@@ -32,11 +32,21 @@ from harness.core.values.plans import (
     Plan,
     Raise,
     Reply,
+    Returned,
     Send,
+    Sent,
     Step,
+    StepRecord,
     ToolAnswer,
     Wait,
+    only_sends,
 )
+
+RECORDS_MOST = 40
+"""How many records tell of a plan."""
+
+_MESSAGE_MOST = 500
+"""How many characters tell what a tool raised; what it raised is its result, and may be long."""
 
 
 def record_reply(
@@ -163,3 +173,44 @@ def _broken(plan: Plan) -> Outcome:
     """How a plan ends that does not leave whole."""
     raised = next((step.error for step in plan if isinstance(step, Raise)), "")
     return "timeout" if raised.endswith("timeout") else "error"
+
+
+def record_steps(plan: Plan) -> tuple[StepRecord, ...]:
+    """The plan as the history keeps it."""
+    if plan and only_sends(plan):
+        return (record_sends(plan),)
+    records: list[StepRecord] = []
+    for kind, run in groupby(plan, type):
+        if kind is Send:
+            records.append(record_sends([step for step in run if isinstance(step, Send)]))
+        else:
+            records.extend(map(_record, run))
+    return tuple(records) if len(records) <= RECORDS_MOST else tuple(_sums(plan))
+
+
+def record_sends(sends: Sequence[Send]) -> Sent:
+    """Sends without anything between them."""
+    return Sent(len(sends), sum(map(len, map(DATA, sends))))
+
+
+def _sums(plan: Plan) -> Iterator[StepRecord]:
+    """All waits as one, all sends as one, and the other steps in their order."""
+    if wait_ms := sum(step.ms for step in plan if isinstance(step, Wait)):
+        yield Wait(wait_ms)
+    if sends := [step for step in plan if isinstance(step, Send)]:
+        yield record_sends(sends)
+    yield from (_record(step) for step in plan if not isinstance(step, (Wait, Send)))
+
+
+def _record(step: Step) -> StepRecord:
+    match step:
+        case Raise("tool", message):
+            return Raise("tool", message[:_MESSAGE_MOST])
+        case Raise(error):
+            return Raise(error)
+        case Effect(name):
+            return Effect(name)
+        case Answer() | Send():
+            return Returned()
+        case _:
+            return step

@@ -1,7 +1,12 @@
 """The model seam of the transition: from a request's bytes to the bytes of its answer.
 
-What only this file knows: which request a request continues, what it is for, and in which order
-limits, the dialect, the script, the faults and the wire have their say.
+Only this file knows which request a request continues, what it is for, and in which order limits,
+the dialect, the script, the faults and the provider have their say.
+
+`TooLarge` tells whether an answer says that the request is too large, in whatever shape: a status
+with or without the provider's words, an error event in a stream that began with 200, or an
+assistant message that a wrapper wrote itself, for which no token was counted. The words are those
+of the provider's own rules of size. A stop reason that says it needs no words.
 """
 
 from __future__ import annotations
@@ -9,22 +14,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import repeat
+from string import Formatter
 from typing import cast
 
 import msgspec
 
+from harness.core.history.exchanges import HTTP_TOO_LARGE, SIZE_RULES
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
+from harness.core.transition import answer_bytes
 from harness.core.transition.answer_event import record_answer, record_reply
 from harness.core.transition.arming import ArmedFault
 from harness.core.transition.cassette_answer import is_plain, parsed
 from harness.core.transition.faulty_answer import bend
 from harness.core.transition.limits import STOP, limit_hit, over_limit
 from harness.core.transition.ports import Miss, Provider, Reader, Reading, Script
-from harness.core.transition.size_refusal import TooLarge
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Message, is_malformed
+from harness.core.values.messages import Message, Text, is_malformed
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply
 
 _KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
@@ -211,3 +218,60 @@ class ModelSeam:
 def _no_answer(text: str) -> ApiError:
     """What the provider would say if it knew that the script has no answer."""
     return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})
+
+
+_CODES = frozenset({"context_length_exceeded", "request_too_large"})
+_WORDS_LEAST = 12
+_SPOKEN = ("prompt is too long", "input is too long")
+
+
+class TooLarge:
+    """Tells a refusal for size from others, for one wire."""
+
+    def __init__(self, wire: Provider) -> None:
+        self._wire = wire
+        self._words: frozenset[str] | None = None
+
+    def is_said(
+        self,
+        said: Reply | ApiError | Recorded | None,
+        plan: Plan,
+        *,
+        bent: bool,
+        cut: bool = False,
+    ) -> bool:
+        """Whether the answer says it; the bytes are read only where faults have `bent` them. A
+        message that is `cut` off says nothing."""
+        if isinstance(said, ApiError):
+            return self._is_about_size(said)
+        if isinstance(said, Reply) and not cut and said.usage and not any(said.usage.values()):
+            text = "".join(b.text for b in said.blocks if isinstance(b, Text))
+            return text.lower().startswith(_SPOKEN)
+        return bent and self._is_in_the_bytes(plan)
+
+    def _is_about_size(self, error: ApiError) -> bool:
+        if error.status == HTTP_TOO_LARGE or _CODES & {error.code, error.type}:
+            return True
+        return any(words in error.message for words in self._rules_words())
+
+    def _is_in_the_bytes(self, plan: Plan) -> bool:
+        answer = answer_bytes.read(self._wire, plan)
+        if answer is None:
+            return False
+        head, told = answer
+        is_about_size = told.error is not None and self._is_about_size(told.error)
+        return head.status == HTTP_TOO_LARGE or is_about_size
+
+    def _rules_words(self) -> frozenset[str]:
+        """What the wire's rules of size say before their figures, each in its first sentence."""
+        if self._words is None:
+            said = [e.message for rule, e in self._wire.refusals().items() if rule in SIZE_RULES]
+            self._words = frozenset(map(_words_of, said))
+        return self._words
+
+
+def _words_of(template: str) -> str:
+    """The first words of a template that are long enough, without the path of a field."""
+    parts = (part.partition(". ")[0].strip(" :") for part, *_ in Formatter().parse(template))
+    said = next(part for part in parts if len(part) >= _WORDS_LEAST)
+    return said.partition(": ")[2] if said.startswith(".") else said

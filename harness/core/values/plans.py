@@ -7,7 +7,7 @@ agent is one of them, so it can be recorded, drawn, shrunk and played again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Literal, TypeAlias, TypeGuard
 
@@ -165,6 +165,21 @@ class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
 Step: TypeAlias = Answer | Send | Wait | Close | Raise | Effect | Jump | Kill
 Plan: TypeAlias = tuple[Step, ...]
 
+
+class Sent(msgspec.Struct, frozen=True, gc=False, tag="send"):
+    """Sends without anything between them: how many, and their size."""
+
+    count: int
+    size_bytes: int
+
+
+class Returned(msgspec.Struct, frozen=True, gc=False, tag="answer"):
+    """A value that needed no bytes; the event has it in a field of its own."""
+
+
+StepRecord: TypeAlias = Sent | Returned | Wait | Close | Raise | Effect | Jump | Kill
+"""A step as the history keeps it: without the bytes and the value that it carried."""
+
 Outcome = Literal["ok", "error", "timeout", "cancelled"]
 
 ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
@@ -217,3 +232,29 @@ def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
             return tuple(lived)
         lived.append(step)
     return tuple(lived)
+
+
+def waited_ms(records: Iterable[StepRecord]) -> int:
+    """How long the steps wait together."""
+    return sum(record.ms for record in records if isinstance(record, Wait))
+
+
+def words(record: StepRecord) -> str:
+    """A record as reports print it."""
+    match record:
+        case Sent(count, size_bytes):
+            return f"send {count} ({size_bytes} bytes)"
+        case Wait(ms):
+            return f"wait {ms} ms"
+        case Close(reset):
+            return "reset" if reset else "close"
+        case Raise(error, message):
+            return f"raise {error}: {message}" if message else f"raise {error}"
+        case Effect(name):
+            return f"effect {name}"
+        case Jump(wall_ms, monotonic_ms):
+            return f"jump {wall_ms} ms" + (f", {monotonic_ms} ms monotonic" if monotonic_ms else "")
+        case Kill(unsynced):
+            return "kill" if unsynced == "kept" else f"kill, unsynced {unsynced}"
+        case _:
+            return "answer"

@@ -15,9 +15,7 @@ from harness.faults.stream_events import closed, opened
 from harness.faults.transport.pieces import body_of, first, framed, head_of, ms, sends
 
 STAGE = "bytes"
-
 SEAMS = ("model", "provider")
-
 CODES = {
     "trickle": ("T8",),
     "reset_mid_body": ("T9",),

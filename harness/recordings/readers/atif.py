@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, Thinking, ToolResult, ToolUse
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _TEXTS = {"text": "text"}

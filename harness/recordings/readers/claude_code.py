@@ -21,6 +21,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, ToolResult
 from harness.providers.anthropic.blocks import message_from
+from harness.providers.anthropic.record import RECORD
 from harness.providers.shared.reader import Malformed
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
@@ -65,7 +66,7 @@ class _Session:
         return Transcript(
             name=self.name,
             messages=encodable(tuple(draft.message for draft in found)),
-            wire="anthropic",
+            wire=RECORD.name,
             model=self.drafts.model,
             stops={n: draft.stop for n, draft in enumerate(found) if draft.stop},
             restarts={n: n for n in self.summaries},

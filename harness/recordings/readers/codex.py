@@ -14,10 +14,11 @@ from typing import Any
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, user
+from harness.providers.openai_responses.blocks import recorded_messages
+from harness.providers.openai_responses.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import openai_responses
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _TYPES = frozenset({"session_meta", "response_item", "turn_context", "compacted", "event_msg"})
@@ -67,7 +68,7 @@ class _Rollout:
         self._messages.append(user(summary))
 
     def _close(self) -> None:
-        self._messages += openai_responses.messages(self._items)
+        self._messages += recorded_messages(self._items)
         self._items = []
 
     def transcript(self) -> Transcript:
@@ -77,7 +78,7 @@ class _Rollout:
         return Transcript(
             name=self.name or "session",
             messages=encodable(tuple(found)),
-            wire="openai-responses",
+            wire=RECORD.name,
             model=self.model,
             system=self.system,
             restarts=self.restarts,

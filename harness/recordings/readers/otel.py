@@ -23,10 +23,10 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, ToolResult, ToolUse
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, entries, split
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
 _NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")

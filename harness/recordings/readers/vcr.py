@@ -12,9 +12,9 @@ import re
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents, model_exchange, yaml_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording
 
 _LISTS = ("interactions", "http_interactions")

@@ -1,0 +1,90 @@
+"""Runs and results find their calls, also where ids are shared or changed."""
+
+from __future__ import annotations
+
+from harness.core.history.events import Called
+from harness.core.history.exchanges import Ask, CallPairing, Exchange, Execution, root
+from harness.core.values.calls import ModelRequest, ToolRequest
+from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results
+
+
+def _exchange(n: int, reply: Message | None = None) -> Exchange:
+    request = ModelRequest("m", ())
+    called = Called(n=n, key=f"main/model#{n}", seam="model", request=request, session="main")
+    return Exchange(called, request, root(), reply=reply)
+
+
+def _run(asked: CallPairing, request: ToolRequest) -> Ask | None:
+    ask = asked.run(request)
+    if ask is not None and ask.execution is None:
+        called = Called(n=9, key="main/tool#1", seam="tool", request=request, session="main")
+        ask.execution = Execution(called, request, ask)
+    return ask
+
+
+def _look(id: str, name: str) -> ToolUse:
+    return ToolUse(id, "look_up", {"name": name})
+
+
+def test_a_run_belongs_to_the_latest_call_of_its_id() -> None:
+    asked = CallPairing()
+    asked.see_answer(_exchange(1, assistant(_look("same", "Ada"))))
+    (second,) = asked.see_answer(_exchange(2, assistant(_look("same", "Ada"))))
+    assert _run(asked, ToolRequest("same", "look_up", {"name": "Ada"})) is second
+    assert _run(asked, ToolRequest("same", "look_up", {"name": "Ada"})) is second
+    assert _run(asked, ToolRequest("other", "look_up", {"name": "Ada"})) is None
+
+
+def test_calls_of_one_answer_that_share_an_id_are_told_apart_by_their_input() -> None:
+    asked = CallPairing()
+    one, two = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"), _look("x", "Bob"))))
+    assert _run(asked, ToolRequest("x", "look_up", {"name": "Bob"})) is two
+    assert _run(asked, ToolRequest("x", "look_up", {"name": "changed"})) is one
+
+
+def test_a_result_under_a_new_id_is_known_by_its_place() -> None:
+    asked = CallPairing()
+    reply = assistant(_look("x", "Ada"), _look("x", "Bob"))
+    one, two = asked.see_answer(_exchange(1, reply))
+    sent = [
+        assistant(_look("x", "Ada"), _look("x_2", "Bob")),
+        results(ToolResult("x", "found"), ToolResult("x_2", "not run")),
+    ]
+    asked.see_results(_exchange(2), sent)
+    assert (one.sent, two.sent) == (ToolResult("x", "found"), ToolResult("x_2", "not run"))
+    assert (one.sent_n, two.sent_n) == (2, 2)
+
+
+def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
+    asked = CallPairing()
+    (ask,) = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"))))
+    asked.see_results(_exchange(2), [results(ToolResult("y", "?"), ToolResult("x", "found"))])
+    asked.see_results(_exchange(3), [results(ToolResult("x", "again"))])
+    assert ask.sent == ToolResult("x", "found")
+    assert ask.sent_n == 2
+
+
+def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed() -> None:
+    asked = CallPairing()
+    (ask,) = asked.see_answer(_exchange(1, assistant(_look("new", "Ada"))))
+    sent = [
+        assistant(_look("old", "Ada")),
+        results(ToolResult("old", "found")),
+        assistant(_look("new", "Ada")),
+        results(ToolResult("new", "interrupted", True)),
+    ]
+    asked.see_results(_exchange(2), sent)
+    assert ask.sent == ToolResult("new", "interrupted", True)
+
+
+def test_the_result_of_an_older_call_of_that_id_is_not_that_of_the_last_one_renamed() -> None:
+    asked = CallPairing()
+    (ask,) = asked.see_answer(_exchange(1, assistant(_look("same", "Ada"))))
+    sent = [
+        assistant(_look("same", "Ada")),
+        results(ToolResult("same", "found")),
+        assistant(_look("same_2", "Ada")),
+        results(ToolResult("same_2", "interrupted", True)),
+    ]
+    asked.see_results(_exchange(2), sent)
+    assert ask.sent == ToolResult("same_2", "interrupted", True)
