@@ -263,13 +263,13 @@ class Cassettes:
         from harness.core.values.errors import InputError
         from harness.runner.cassette_model import NotAsRecorded, playing, recording_to
         from harness.transports.sdk_clients import model_environment
-        from harness.transports.upstream import providers
+        from harness.transports.upstream import provider_access
 
         real: Mapping[str, str] = os.environ
         try:
             opened = (
                 recording_to(
-                    path, providers(real, upstream), secrets=secrets_of(real), allowed=allow
+                    path, provider_access(real, upstream), secrets=secrets_of(real), allowed=allow
                 )
                 if records
                 else playing(path)

@@ -78,10 +78,10 @@ def command(
     from harness.cassettes.secret_scan import secrets_of
     from harness.runner.cassette_model import record_run
     from harness.targets.spec import resolve
-    from harness.transports.upstream import providers
+    from harness.transports.upstream import provider_access
 
     scenario = _scenario(file, only, prompt, wire, real_s)
-    spec, known = resolve(target), providers(os.environ, upstream)
+    spec, known = resolve(target), provider_access(os.environ, upstream)
     recorder = Recorder(secrets_of(os.environ), allow)
     try:
         with redirect_stdout(sys.stderr):

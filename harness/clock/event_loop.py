@@ -87,7 +87,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
     """An asyncio event loop whose time is `clock`'s.
 
     `real_s` bounds the real time from its making to its end: `RunStopped` is raised out of the
-    loop when it is used up, be it by a hung thread or because every task waits for another.
+    loop when it is used up, by a hung thread or because every task waits for another.
     """
 
     def __init__(self, clock: VirtualClock, *, real_s: float | None = None) -> None:
@@ -161,7 +161,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         super().close()
 
     def _look_again(self) -> None:
-        with suppress(RuntimeError):  # closed meanwhile: nobody is left to look
+        with suppress(RuntimeError):  # closed meanwhile: no loop is left to look
             self.call_soon_threadsafe(lambda: None)
 
     @contextmanager

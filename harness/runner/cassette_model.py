@@ -98,7 +98,7 @@ class LiveRun(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the target came to its own end, and all that it heard was recorded."""
+        """Whether the target came to its own end, and every answer that it got was recorded."""
         return self.ended.how == "returned" and not self.failures
 
 

@@ -29,6 +29,7 @@ from harness.core.values.errors import InputError
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import beside
 from harness.targets import End, TargetSpec
+from harness.transports.sdk_clients import sdks
 
 _OF_VALUES = {
     "tool": "tools.late, tools.raises and tools.answer_lost",
@@ -37,8 +38,7 @@ _OF_VALUES = {
 }
 """What strikes on a seam without bytes in the place of what does on one with them."""
 
-_SDKS = (record.sdk.package for record in providers.records())
-_WATCHED = ("loop-harness", *dict.fromkeys(_SDKS), "httpx2", "httpx")
+_LIBRARIES = ("httpx2", "httpx")
 
 
 def transition_for(
@@ -59,7 +59,6 @@ def transition_for(
             f"{scenario.name}: faults[{i}]",
             wire=scenario.wire,
             refusals=wire.refusals(),
-            traits=wire.traits(),
         )
         for i, spec in enumerate(scenario.faults)
     ]
@@ -147,7 +146,8 @@ def settings(scenario: Scenario) -> dict[str, Any]:
 def versions() -> tuple[tuple[str, str], ...]:
     """What ran: Python, the harness, and the client libraries that are installed."""
     found = [("python", platform.python_version())]
-    for name in _WATCHED:
+    packages = (sdk.package for sdk in sdks())
+    for name in ("loop-harness", *packages, *_LIBRARIES):
         try:
             found.append((name, metadata.version(name)))
         except metadata.PackageNotFoundError:

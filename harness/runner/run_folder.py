@@ -12,16 +12,17 @@ from pathlib import Path
 
 import msgspec
 
+from harness import providers
 from harness.core.history.event_log import encode_event
 from harness.core.history.events import AnyEvent
 from harness.core.history.history import History
-from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
 
 
 def folder_for(out: Path, scenario: Scenario) -> Path:
     """OUT/NAME/VARIANT@WIRE+stream, `baseline` for the scenario itself."""
-    wire = f"@{scenario.wire}" if scenario.wire != DEFAULT_WIRE else ""
+    wire = f"@{scenario.wire}" if scenario.wire != providers.DEFAULT else ""
     stream = "+stream" if scenario.stream else ""
     return out / scenario.name / f"{scenario.variant or 'baseline'}{wire}{stream}"
 

@@ -88,7 +88,7 @@ def _served(
     clock, passed_a_limit = RealClock(), threading.Event()
     watch_store(transition, store, folder)
     with Loopback(transition, clock, port=port) as loopback:
-        loopback.on_stop = partial(_stopped, passed_a_limit, stop)
+        loopback.dispatcher.on_stop = partial(_stopped, passed_a_limit, stop)
         prepare.start(transition, target, "supervise", 0, bool(store))
         named = environment(transition, target, folder, loopback)
         ready({name: value for name, value in named.items() if name not in _OF_OUR_PROCESS})

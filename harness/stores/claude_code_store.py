@@ -25,7 +25,7 @@ from harness.stores.session_store import stored_row
 
 
 class ClaudeCodeStore:
-    """`core.ports.Store` over a session file, or over all of a folder, which may not be there yet.
+    """A `Store` over a session file, or over all of a folder, which may not be there yet.
 
     A folder's rows are named by their file too, and stand in the order of the files' names.
     """

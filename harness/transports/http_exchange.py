@@ -128,7 +128,7 @@ def _parts(steps: Plan) -> tuple[Part, ...]:
 
 
 def _cut(parts: tuple[Part, ...], declared: int) -> tuple[Part, ...]:
-    """The parts without the bytes that nobody reads, for they come after the declared end."""
+    """The parts without the bytes after the declared end, which no client reads."""
     kept: list[Part] = []
     left = declared
     for part in parts:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Hashable, Iterator
 from functools import cache, lru_cache
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, NoReturn, Self
 
 from harness.core.values.calls import HEADERS
@@ -85,23 +85,13 @@ class HttpxTransport:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Nothing is held."""
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         """Nothing is held."""
 
 

@@ -12,40 +12,48 @@ import ssl
 from contextlib import suppress
 from typing import Any
 
-from harness import providers
 from harness.core.values.errors import InputError
+from harness.providers import record, records
+from harness.providers.shared.record import Sdk
 
 BASE_URL = "http://loop-harness.invalid"
 """Where in-process clients believe the provider to be; a name that never resolves."""
 
 API_KEY = "loop-harness"
 
-_SDKS = {record.sdk.package: record.sdk for record in providers.records()}
-
-
 DUMMY_KEY = "sk-dummy"
 """The key that a program under test is given."""
+
+
+def sdks() -> tuple[Sdk, ...]:
+    """The SDKs of all providers, each once."""
+    return tuple({record.sdk.package: record.sdk for record in records()}.values())
 
 
 def model_environment(url: str) -> dict[str, str]:
     """What the clients of all SDKs read from their environment, for a model at a URL."""
     named: dict[str, str] = {}
-    for sdk in _SDKS.values():
+    for sdk in sdks():
         named[f"{sdk.variables}_BASE_URL"] = url + sdk.base_path
         named[f"{sdk.variables}_API_KEY"] = DUMMY_KEY
     return named
 
 
 def warm(wire: str) -> None:
-    """Import the SDK of a wire, if it is installed, so that forked children need not."""
+    """Import the SDK of a provider, if it is installed, so that forked children need not."""
     with suppress(ImportError):
-        importlib.import_module(providers.record(wire).sdk.package)
+        importlib.import_module(record(wire).sdk.package)
 
 
 def without_certificates() -> ssl.SSLContext:
-    """For a client that speaks plain HTTP: to load the certificates, which nobody would look at,
+    """For a client that speaks plain HTTP: to load the certificates, which it never needs,
     takes 35 ms a client. A server that did speak TLS would be refused."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def sdk_of_package(package: str) -> Sdk:
+    """The SDK that is this package."""
+    return next(sdk for sdk in sdks() if sdk.package == package)
 
 
 def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: Any) -> Any:
@@ -55,16 +63,16 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
     `settings` are the client's own and win over ours. Raises InputError when the package is not
     installed.
     """
+    sdk = sdk_of_package(package)
     try:
-        module = importlib.import_module(package)
+        library = importlib.import_module(package)
     except ImportError as error:
         raise InputError(f"this agent needs the package {package!r}: {error}") from error
-    sdk = _SDKS[package]
-    http = module.DefaultAsyncHttpxClient if asynchronous else module.DefaultHttpxClient
+    http = library.DefaultAsyncHttpxClient if asynchronous else library.DefaultHttpxClient
     usual = {"base_url": BASE_URL + sdk.base_path, "api_key": API_KEY}
     if "http_client" not in settings:
         to_loopback = transport is None
         way = {"verify": without_certificates()} if to_loopback else {"transport": transport}
         usual["http_client"] = http(**way)
-    client = getattr(module, sdk.async_client if asynchronous else sdk.client)
-    return client(**usual | settings)
+    client = sdk.async_client if asynchronous else sdk.client
+    return getattr(library, client)(**usual | settings)

@@ -13,7 +13,6 @@ import msgspec
 
 from harness.core.history.events import StoredRow
 from harness.core.history.past import Past
-from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.calls import Call, ProviderRequest, Purpose
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, ToolSpec
@@ -168,7 +167,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     past: Past
     draws: Draws
     firing: int
-    wire: str = DEFAULT_WIRE
+    wire: str = ""
     refusals: Mapping[str, ApiError] = {}
     traits: ProviderTraits = ProviderTraits()
 

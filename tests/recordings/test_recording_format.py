@@ -21,7 +21,7 @@ from harness.recordings import (
     to_history,
 )
 from harness.recordings.recognition import line_format, read_lines
-from tests.recordings.test_read import LOG
+from tests.recordings.test_recognition import LOG
 
 TALK = b"TALK 1\nhello\nwhat is it\n"
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from harness.agent import agent
-from harness.agent.sub_agents import TASK_TOOL, Tasks, TaskTranscript
+from harness.agent.task_tool import TASK_TOOL, Tasks, TaskTranscript
 from harness.agent.toolbox import Toolbox
 from harness.agent.turn_policy import Policy
 from harness.core.history.history import History, canonical

@@ -201,7 +201,7 @@ class EventSink:
 class Attempt(NamedTuple):
     """An attempt: what is run, in which world and on which session, and at which moment of which
     write of the store it is killed, if at any. `out` is the folder for its files; the writes of the
-    store are told of only if it is `watched`."""
+    store are recorded only if it is `watched`."""
 
     transition: Transition
     tape: EventSink

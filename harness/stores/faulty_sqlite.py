@@ -18,8 +18,8 @@ from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 from harness.core.values.plans import Raise, Step
+from harness.stores.faulty_store import CarryOut, OwnWrite, WriteSteps, unsynced_loss
 from harness.stores.session_facts import RowFact, decode
-from harness.stores.shim.faulty_store import CarryOut, OwnWrite, WriteSteps, unsynced_loss
 from harness.stores.sqlite import SqliteStore
 
 NO_PAGE_LIMIT = 2**31 - 1

@@ -20,9 +20,9 @@ from harness.core.values.errors import InputError
 from harness.files.scenario_file import SourceFile
 from harness.files.scenario_text import scenario_text
 from harness.files.yaml_text import parse
+from harness.recordings.importing.dialogue import dialogue_of_history
 from harness.recordings.importing.fidelity import GapLog
-from harness.recordings.importing.scenario_document import import_timeline
-from harness.recordings.importing.timeline import timeline_of_history
+from harness.recordings.importing.scenario_document import import_dialogue
 from harness.runner import run
 from tests.mutants.no_breaker import agent as no_breaker
 
@@ -38,8 +38,8 @@ LOOP = Scenario(
 
 
 def _imported(history: History) -> Scenario:
-    made = import_timeline(
-        timeline_of_history(history),
+    made = import_dialogue(
+        dialogue_of_history(history),
         name="again",
         title="",
         source=[],
@@ -74,4 +74,4 @@ def test_failures_and_replies_are_where_they_were() -> None:
 
 def test_a_history_without_its_start() -> None:
     with pytest.raises(InputError, match="without `started`"):
-        timeline_of_history(History())
+        dialogue_of_history(History())

@@ -1,6 +1,6 @@
 """Opening a store whose file may be damaged: what is stored is sent, and what is sent is stored.
 
-The plan of an opening sends one record a row, in order, in the words of `stores.facts`. Where a
+The plan of an opening sends one record a row, in order, in the words of `session_facts`. Where a
 fault has changed that, the file is made to say what was sent before the store reads it: lines as
 they are, and rows that may be torn, doubled, or of an older version of the tables.
 """
@@ -19,12 +19,12 @@ import msgspec
 from harness.core.values.calls import StoreRequest
 from harness.core.values.errors import InputError
 from harness.core.values.plans import Plan, Raise
+from harness.stores.faulty_jsonl import JsonlMedium, os_error
+from harness.stores.faulty_sqlite import SqliteMedium, path_of, read_error
+from harness.stores.faulty_store import Ask, CarryOut, FaultyStore, Medium, write_steps
 from harness.stores.jsonl import JsonlStore
 from harness.stores.session_facts import DeliveryFact, RowFact, decode, encode
 from harness.stores.session_store import SessionStore
-from harness.stores.shim.faulty_jsonl import JsonlMedium, os_error
-from harness.stores.shim.faulty_sqlite import SqliteMedium, path_of, read_error
-from harness.stores.shim.faulty_store import Ask, CarryOut, FaultyStore, Medium, write_steps
 from harness.stores.sqlite import SqliteStore
 
 

@@ -1,8 +1,8 @@
-"""A timeline: what happened in a recording, in order, independent of its format.
+"""A dialogue: what happened in a recording, in order, independent of its format.
 
 Three things happen. The user says something. The model says something, and each call that it asks
 for gets its result, or none was recorded. The model fails. A transcript and a history of ours give
-the same timeline, and everything after this point knows only the timeline.
+the same dialogue, and everything after this point knows only the dialogue.
 
 A history of ours is the best recording of an incident: the inbox says what the user said, the tool
 seam what the tools answered, and each call to the model how it ended. A request that the dialect
@@ -53,13 +53,13 @@ class ModelFailure(msgspec.Struct, frozen=True):
     error: ApiError | None = None
 
 
-TimelineItem: TypeAlias = UserTurn | ModelTurn | ModelFailure
+DialogueStep: TypeAlias = UserTurn | ModelTurn | ModelFailure
 
 
-class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+class Dialogue(msgspec.Struct, frozen=True, kw_only=True):
     """The steps of one recording, and the messages that they were read from."""
 
-    steps: tuple[TimelineItem, ...]
+    steps: tuple[DialogueStep, ...]
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     wire: str = ""
@@ -67,14 +67,14 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     system: bool = False
 
 
-class TimelineCut(msgspec.Struct, frozen=True):
+class DialogueCut(msgspec.Struct, frozen=True):
     """A story from one of its turns on, and the messages before that turn."""
 
     before: tuple[Message, ...]
-    steps: tuple[TimelineItem, ...]
+    steps: tuple[DialogueStep, ...]
 
 
-def cut_at(story: Timeline, turn: int | None = None) -> TimelineCut:
+def cut_at(story: Dialogue, turn: int | None = None) -> DialogueCut:
     """The story from the `turn`-th message of the user on (from 1); without one, all of it.
 
     What stands before the first message of the user is stored before it in either case. Raises
@@ -91,19 +91,19 @@ def cut_at(story: Timeline, turn: int | None = None) -> TimelineCut:
         raise InputError("nothing is answered from there on: there is no script to play")
     first = steps[0]
     assert isinstance(first, UserTurn)
-    return TimelineCut(story.messages[: first.at], steps)
+    return DialogueCut(story.messages[: first.at], steps)
 
 
 _OURS = ("script.", "limit.", "cassette.")
 """Errors that are the harness's own: there was nothing more to play."""
 
 
-def timeline_of_history(history: History) -> Timeline:
+def dialogue_of_history(history: History) -> Dialogue:
     """The story of a run. Raises InputError for a history without its start."""
     trace = history.trace
     if not trace.starts:
         raise InputError("a history without `started`: it cannot be told")
-    steps: list[TimelineItem] = []
+    steps: list[DialogueStep] = []
     messages: list[Message] = []
     happened: list[Delivery | Exchange] = [*trace.deliveries, *trace.exchanges]
     happened.sort(key=lambda one: one.n)
@@ -113,7 +113,7 @@ def timeline_of_history(history: History) -> Timeline:
             steps.append(step)
             messages += _messages(step)
     start = trace.starts[0]
-    return Timeline(
+    return Dialogue(
         steps=tuple(steps),
         messages=tuple(messages),
         tools=tuple(_tools(trace)),
@@ -141,7 +141,7 @@ def _result(id_: str, execution: Execution) -> ToolResult:
 
 def _items(
     one: Delivery | Exchange, results: dict[tuple[int, str], ToolResult], at: int
-) -> Iterator[TimelineItem]:
+) -> Iterator[DialogueStep]:
     if isinstance(one, Delivery):
         if one.inbound.kind == "message":
             yield UserTurn(one.inbound.text, at, one.inbound.session)
@@ -160,7 +160,7 @@ def _items(
         yield ModelTurn(one.reply, answered.stop, kept, one.purpose)
 
 
-def _messages(step: TimelineItem) -> Iterator[Message]:
+def _messages(step: DialogueStep) -> Iterator[Message]:
     """The messages that a step leaves in a session."""
     if isinstance(step, UserTurn):
         yield user(step.text)

@@ -1,6 +1,10 @@
-"""The store as the agent gets it: each call asks for its plan, and carries it out in order.
+"""A session store under fault: a real store, on a disk or behind a lock that fails it.
 
-A call that is not one of a session store's own goes through untouched.
+What goes wrong is a plan, as on every other seam. A write's plan sends what is to be written and
+then answers that it is kept; opening sends what is stored. Here each call of the agent asks for its
+plan and orders the steps. `faulty_jsonl` carries them out for JSON Lines, `faulty_sqlite` for
+SQLite, and `damaged_file` lays what a damaged plan sends where the store will read it. A call that
+is not one of a session store's own goes through untouched.
 """
 
 from __future__ import annotations
@@ -19,8 +23,11 @@ CarryOut = Callable[[Step], None]
 
 
 class WriteSteps(NamedTuple):
-    """`before` a byte is written; what is `sent`; `inside`, when it is written and does not count
-    yet; how it is `kept`, None when it never counts; and `after`, when nobody knows it yet."""
+    """The steps of a write, in order.
+
+    `before` a byte is written; what is `sent`; `inside`, when it is written and does not count yet;
+    how it is `kept`, None when it never counts; `after`, when its caller does not know it yet.
+    """
 
     before: tuple[Step, ...] = ()
     sent: tuple[bytes, ...] = ()

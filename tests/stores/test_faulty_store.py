@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Wait
-from harness.stores.shim.faulty_store import WriteSteps, unsynced_loss, write_steps
+from harness.stores.faulty_store import WriteSteps, unsynced_loss, write_steps
 
 KEPT, A, B = Answer(Kept()), Send(b"a"), Send(b"b")
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.core.values.plans import Raise, Step
+from harness.stores.faulty_store import CarryOut, OwnWrite, WriteSteps, unsynced_loss
 from harness.stores.jsonl import Disk, JsonlStore
-from harness.stores.shim.faulty_store import CarryOut, OwnWrite, WriteSteps, unsynced_loss
 
 _OF_A_PATH = frozenset({"EACCES", "ENOENT", "EROFS"})
 

@@ -15,7 +15,7 @@ from harness.files.scenario_text import scenario_text
 from harness.files.yaml_text import parse
 from harness.recordings.importing.model_script import LAST_WORD, NO_ANSWER
 from harness.recordings.importing.scenario_document import PLACEHOLDER
-from harness.recordings.importing.transcript_timeline import NO_QUESTION
+from harness.recordings.importing.transcript_dialogue import NO_QUESTION
 from harness.recordings.transcripts import Transcript
 from tests.recordings.importing.stories import assistant, call, log, loop, result, told, user
 

@@ -15,8 +15,8 @@ from harness.core.values.calls import Inbound, StoreRequest
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, assistant, user
 from harness.core.values.plans import Answer, Kept, Plan, Raise, Send, Step, Wait
+from harness.stores.damaged_file import open_faulty
 from harness.stores.session_store import SessionStore
-from harness.stores.shim.damaged_file import open_faulty
 from harness.stores.store_options import open_store
 
 KINDS = pytest.mark.parametrize("kind", ["sqlite", "jsonl"])

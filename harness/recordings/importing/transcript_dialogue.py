@@ -1,4 +1,4 @@
-"""The timeline of a transcript.
+"""The dialogue of a transcript.
 
 Messages of the assistant are what the model said. Pairing finds the results of their calls,
 wherever they stand. Session logs write a provider's error down as if the model had said it: such a
@@ -18,14 +18,14 @@ from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, side
 from harness.core.values.plans import ApiError
 from harness.recordings.importing import fidelity
-from harness.recordings.importing.fidelity import GapLog
-from harness.recordings.importing.timeline import (
+from harness.recordings.importing.dialogue import (
+    Dialogue,
+    DialogueStep,
     ModelFailure,
     ModelTurn,
-    Timeline,
-    TimelineItem,
     UserTurn,
 )
+from harness.recordings.importing.fidelity import GapLog
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.transcripts import Transcript
 
@@ -46,7 +46,7 @@ OURS = "loop-harness: "
 def choose_transcript(transcripts: Sequence[Transcript], name: str = "") -> Transcript:
     """The transcript of this name, with its task; without one, that with the most messages.
 
-    Raises InputError when there is none.
+    Raises InputError for a name that no transcript has, and without transcripts.
     """
     if not transcripts:
         raise InputError("the recording holds no transcript")
@@ -76,14 +76,14 @@ def _request(transcript: Transcript) -> tuple[Message, ...]:
     return transcript.messages[: len(transcript.messages) - transcript.answered]
 
 
-def timeline_of_transcript(
+def dialogue_of_transcript(
     chosen: Transcript, links: Sequence[Transcript], account: GapLog
-) -> Timeline:
+) -> Dialogue:
     """The story of a transcript; `links` are the exchanges that led to it."""
-    return _TimelineBuilder(chosen, links, account).tell()
+    return _DialogueBuilder(chosen, links, account).tell()
 
 
-class _TimelineBuilder:
+class _DialogueBuilder:
     """Tells one transcript."""
 
     def __init__(self, chosen: Transcript, links: Sequence[Transcript], account: GapLog) -> None:
@@ -92,10 +92,10 @@ class _TimelineBuilder:
         self._failures = _failures(links)
         self._stops = _stops(chosen)
         self._next_call = 0
-        self._steps: list[TimelineItem] = []
+        self._steps: list[DialogueStep] = []
         self._is_open = False
 
-    def tell(self) -> Timeline:
+    def tell(self) -> Dialogue:
         """The whole story."""
         said = self._chosen.said
         for at, message in enumerate(said):
@@ -104,7 +104,7 @@ class _TimelineBuilder:
             else:
                 self._other(at, message)
         self._steps += self._failures.get(len(said), ())
-        return Timeline(
+        return Dialogue(
             steps=tuple(self._asked()),
             messages=said,
             tools=self._chosen.tools,
@@ -113,7 +113,7 @@ class _TimelineBuilder:
             system=bool(self._chosen.system) or len(said) < len(self._chosen.messages),
         )
 
-    def _asked(self) -> list[TimelineItem]:
+    def _asked(self) -> list[DialogueStep]:
         """The steps; a trajectory that does not say what was asked gets a question."""
         if not self._steps or any(isinstance(step, UserTurn) for step in self._steps):
             return self._steps
@@ -160,7 +160,7 @@ class _TimelineBuilder:
 
 
 def _results(pairing: Pairing, account: GapLog) -> dict[int, ToolResult]:
-    """The first result of each call; what answers none is noted."""
+    """The first result of each call; results that answer no call are noted."""
     found: dict[int, ToolResult] = {}
     for result in pairing.results:
         if result.call is None or result.call in found:

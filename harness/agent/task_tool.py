@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from harness.agent.agent_loop import Loop
-from harness.agent.conversation.context_window import fit
+from harness.agent.conversation.history_size import fit
 from harness.agent.conversation.projection import Projection, project
 from harness.agent.models.model_call import LanguageModel
 from harness.agent.sessions.turn_outcome import Outcome
