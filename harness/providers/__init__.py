@@ -14,9 +14,9 @@ from typing import Protocol
 from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError, nearest
-from harness.providers.anthropic import record as anthropic
-from harness.providers.openai_chat import record as openai_chat
-from harness.providers.openai_responses import record as openai_responses
+from harness.providers.anthropic.record import RECORD as ANTHROPIC
+from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
+from harness.providers.openai_responses.record import RECORD as OPENAI_RESPONSES
 from harness.providers.shared.json_fields import RecordedApi
 from harness.providers.shared.record import ProviderRecord
 
@@ -27,9 +27,6 @@ class KnownProvider(Provider, Protocol):
     record: ProviderRecord
     recorded: RecordedApi
 
-
-ANTHROPIC, OPENAI_CHAT = anthropic.RECORD, openai_chat.RECORD
-OPENAI_RESPONSES = openai_responses.RECORD
 
 _RECORDS = {record.name: record for record in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES)}
 

@@ -17,7 +17,7 @@ from harness.providers.anthropic.blocks import marks_in
 from harness.providers.anthropic.models import Model, model
 from harness.providers.anthropic.rules import violation
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fields import Field, FieldMemory, Fields, RequestFields, value_of
+from harness.providers.shared.reader import Field, FieldMemory, Fields, RequestFields, value_of
 
 _LETTERS = re.compile(r"[a-zA-Z0-9_-]+")
 NAME_MAX, NAME_MAX_OLD = 128, 64

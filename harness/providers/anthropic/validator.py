@@ -20,7 +20,7 @@ from harness.providers.anthropic.fields import AnthropicFields
 from harness.providers.anthropic.rules import rules_of, violation
 from harness.providers.anthropic.totals import NO_TOTALS, RequestTotals, tallied
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fold import Fold, FoldState
+from harness.providers.shared.reader import Fold, FoldState
 
 
 class TurnState(FoldState, frozen=True, gc=False):
