@@ -23,11 +23,13 @@ from typing import Any, NoReturn, Self
 from harness.core.values.calls import HEADERS
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait
+from harness.providers import records
 from harness.transports import http_exchange
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_exchange import DISCONNECTED, Exchange, at_once, exchange
 
-_NAMES = {name.encode(): name for name in HEADERS}
+_KEPT = (name for record in records() for name in record.headers.kept)
+_NAMES = {name.encode(): name for name in (*HEADERS, *_KEPT)}
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
