@@ -105,8 +105,9 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("faults", "pkgutil"),
     }
 )
-"""The one home of randomness (`random.Random`, keyed by seed, fault and call), the parser that
-recordings need, which is handed text, and the walk that finds the faults in their folder."""
+"""The one home of randomness (`random.Random`, keyed by seed, fault and call), the loader of the
+providers' own tables, the parser that recordings need, which is handed text, and the walk that
+finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import PurePath
-from typing import Literal, cast
+from typing import Literal
 
 import msgspec
 
@@ -32,7 +32,6 @@ from harness.core.scenario.scenario import (
     Session,
     ToolScript,
     ToolTurn,
-    WireName,
 )
 from harness.core.values.messages import Block, Json, Message, Text, ToolResult, digest, side
 
@@ -59,7 +58,7 @@ def scenario_of_cassette(
     return Scenario(
         name=name or kebab(path.name.partition(".")[0]),
         title=f"The recording {path.name}",
-        wire=cast(WireName, wire),
+        wire=wire,
         stream=first.head.stream,
         session=Session(messages=tuple(_seed(node.message) for node in before)),
         tools=tools,

@@ -60,13 +60,14 @@ def document() -> dict[str, Any]:
 
 def _short_forms(keys: dict[str, Any]) -> dict[str, Any]:
     """The keys that a file may say more shortly, or for several runs at once."""
+    from harness import providers
     from harness.checks import checks
 
     named = {"enum": list(checks())}
     settings = {**keys["checks"], "propertyNames": named}
     one = {"type": "object", "minProperties": 1, "propertyNames": named}
     check = {"anyOf": [named, one]}
-    wire = keys["wire"]
+    wire = {"enum": [*providers.names()], "default": keys["wire"]["default"]}
     return {
         "stream": {"enum": [True, False, "both"], "default": False},
         "wire": {"anyOf": [wire, {"type": "array", "items": wire, "minItems": 1}]},

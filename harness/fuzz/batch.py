@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import RawFinding, draw, options_of, play
@@ -34,7 +35,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     count: int
     seed: int
     target: str
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
     parents: tuple[Choices, ...] = ()
 
 

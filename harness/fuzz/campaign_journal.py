@@ -15,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import ShrunkFinding
@@ -31,7 +32,7 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
 
     target: str
     seed: int
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
     v: int = VERSION
     plugins: tuple[str, ...] | UnsetType = UNSET
 

@@ -67,7 +67,7 @@ class PlayedExample(msgspec.Struct, frozen=True):
 
 def options_of(target: TargetSpec, wire: str = "anthropic") -> Options:
     """What scenarios may hold for a target: only what is applicable to it."""
-    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")  # type: ignore[arg-type]
+    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")
 
 
 def draw(given: Sequence[int], random: Random, options: Options) -> tuple[Scenario, Choices]:

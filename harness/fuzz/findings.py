@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.core.scenario.scenario import Scenario, Turn
+from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.files import load_scenarios
@@ -58,7 +58,7 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     example: int
     choices: Choices
     target: str
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
 
     @classmethod
     def of(cls, found: RawFinding, target: str, wire: str) -> ShrinkTask:

@@ -12,7 +12,14 @@ from functools import cache
 
 import msgspec
 
-from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Session, WireName
+from harness.core.scenario.scenario import (
+    DEFAULT_WIRE,
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    Session,
+)
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick
 from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
@@ -58,7 +65,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     scenarios have nothing of the kind, and at most a fault that passes: see `completion_oracle`.
     """
 
-    wire: WireName = "anthropic"
+    wire: str = DEFAULT_WIRE
     tools: Mapping[str, Mapping[str, Json]] = msgspec.field(default_factory=lambda: TOOLS)
     max_rounds: int = 3
     max_messages: int = 5

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Protocol
 
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError, nearest
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
@@ -29,7 +30,7 @@ class KnownProvider(Provider, Protocol):
 
 _RECORDS = {record.name: record for record in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES)}
 
-DEFAULT = ANTHROPIC.name
+DEFAULT = DEFAULT_WIRE
 """The provider of a scenario that names none."""
 
 

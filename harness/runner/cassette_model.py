@@ -55,7 +55,7 @@ def playing(path: Path) -> Iterator[str]:
         raise InputError("no exchange of the cassette is a call to a model", str(path))
     scenario = Scenario(
         name=path.stem,
-        wire=wires[0].name,  # type: ignore[arg-type]
+        wire=wires[0].name,
         script=CassetteScript(cassette=str(path)),
         limits=Limits(model_calls=2 * len(recorded) + 50),
     )

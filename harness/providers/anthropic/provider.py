@@ -55,10 +55,10 @@ def _counts(found: Violation) -> bool:
 class AnthropicProvider:
     """The Anthropic Messages API. It has no state; readers have."""
 
-    name, record = RECORD.name, RECORD
+    name, record, kept_headers = RECORD.name, RECORD, RECORD.headers.kept
     recorded = RecordedApi(
         name=RECORD.name,
-        paths=RECORD.recorded_paths,
+        paths=RECORD.paths,
         field=RECORD.messages_field,
         framed=True,
         marks=blocks.is_own,

@@ -9,7 +9,6 @@ answered before its reader reads the next request.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 
@@ -99,13 +98,14 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         fold = AnthropicFold(dialect)
         super().__init__(TABLE, fold, field_memory(fold.active), window_tokens)
         self._bindings = Bindings()
+        self._memories = {"bindings": self._bindings}
         self._threads: Threads | None = None
 
     def read(self, body: bytes) -> AnthropicReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
         if self._threads is not None and b'"previous_message_id"' in body:
             return self._continued(body, self._threads.continued(body))
-        reading = super().read(body)
+        reading = self._read(body)
         return reading if reading.settings.get("thread") is None else self._threaded(reading)
 
     def _threaded(self, reading: AnthropicReading) -> AnthropicReading:
@@ -128,11 +128,11 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
     def _continued(self, body: bytes, whole: Continued | Violation | None) -> AnthropicReading:
         """The reading of a request that continues a thread, as the whole conversation."""
         if whole is None:
-            return super().read(body)
+            return self._read(body)
         if isinstance(whole, Violation):
-            return msgspec.structs.replace(super().read(body), violations=(whole,))
+            return msgspec.structs.replace(self._read(body), violations=(whole,))
         assert self._threads is not None
-        reading = super().read(whole.body)
+        reading = self._read(whole.body)
         turn = ThreadTurn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
         found = reading.violations
         if whole.bare:
@@ -141,9 +141,15 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         return msgspec.structs.replace(reading, turn=turn, violations=found, settings=settings)
 
     def _extend(self, found: NewMessages) -> tuple[Message, ...]:
-        pairs = self._each(found, _message)
-        added = tuple([message for message, _ in pairs])
-        self._fold.extend(added, [note for _, note in pairs])
+        noted: list[BlockNotes | None] = []
+
+        def read(value: Json) -> Message:
+            message = message_from(value)
+            noted.append(notes(value) if type(value["content"]) is list else None)
+            return message
+
+        added = tuple(self._each(found, read))
+        self._fold.extend(added, noted)
         return added
 
     def _follow(self, keep: int) -> None:
@@ -158,10 +164,6 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
             found += tuple(unthinking(messages, said.settings))
         return found
 
-    def _own(self) -> dict[str, Any]:
-        purpose = "compact" if self._fields.said.compacts else ""
-        return {"purpose": purpose, "bindings": self._bindings}
-
     def _malformed(self, error: Malformed) -> Violation:
         if error.missing:
             return violation("V32", path=error.path)
@@ -171,11 +173,6 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         if isinstance(error, NotAnObject):
             return violation("V35", path="body", wanted="a valid dictionary")
         return violation("V28", reason=reason(body))
-
-
-def _message(value: Json) -> tuple[Message, BlockNotes | None]:
-    message = message_from(value)
-    return message, notes(value) if type(value["content"]) is list else None
 
 
 def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:

@@ -93,7 +93,7 @@ def is_call(block: Block) -> bool:
 
 
 def call_to(block: Block) -> dict[str, Json]:
-    """A call as the wire writes it."""
+    """A call as the API has it."""
     if not isinstance(block, ToolUse):
         return block.value if isinstance(block, Opaque) else {}
     kind = block.extra.get("type", "function")
@@ -190,7 +190,7 @@ def _result(value: dict[str, Json], names_call: str) -> Iterator[Block]:
 
 
 def rows(message: Message) -> tuple[Message, ...]:
-    """The message as this wire has it: results that stand in a user message are rows before it."""
+    """The message as this API has it: results that stand in a user message are rows before it."""
     if message.role in RESULT_ROLES or ToolResult not in map(type, message.blocks):
         return (message,)
     results = tuple(Message("tool", (block,)) for block in message.tool_results)
@@ -199,7 +199,7 @@ def rows(message: Message) -> tuple[Message, ...]:
 
 
 def message_to(message: Message) -> dict[str, Json]:
-    """A row as the wire writes it; a message with several results is `rows` first."""
+    """A row as the API has it; a message with several results is `rows` first."""
     blocks = message.blocks
     row: dict[str, Json] = {"role": message.role}
     if message.role in RESULT_ROLES and message.tool_results:

@@ -13,10 +13,10 @@ from harness.providers.shared.json_fields import RecordedApi
 class OpenAIChatProvider:
     """OpenAI Chat Completions. It has no state; readers have."""
 
-    name, record = RECORD.name, RECORD
+    name, record, kept_headers = RECORD.name, RECORD, RECORD.headers.kept
     recorded = RecordedApi(
         name=RECORD.name,
-        paths=RECORD.recorded_paths,
+        paths=RECORD.paths,
         field=RECORD.messages_field,
         answered_by="choices",
         request=request.recorded_request,

@@ -9,9 +9,8 @@ from harness.providers.openai_chat.fields import field_memory
 from harness.providers.openai_chat.rules import TABLE, violation
 from harness.providers.openai_chat.validator import ChatFold, RowState
 from harness.providers.shared import json_fields as f
-from harness.providers.shared.fields import RequestFields
 from harness.providers.shared.openai import type_name
-from harness.providers.shared.reader import Malformed, MessageReader
+from harness.providers.shared.reader import Malformed, MessageReader, RequestFields
 from harness.providers.shared.request_memory import NewMessages
 
 

@@ -76,7 +76,7 @@ def _says(name: str, value: Json) -> bool:
 
 
 def part_to(part: Part, role: str) -> dict[str, Json]:
-    """A part as the wire writes it; what the assistant says always has annotations."""
+    """A part as the API has it; what the assistant says always has annotations."""
     if isinstance(part, Opaque):
         return part.value
     kind = part.extra.get("type", usual(role))

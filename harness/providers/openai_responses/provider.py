@@ -20,10 +20,10 @@ from harness.providers.shared.json_fields import RecordedApi
 class OpenAIResponsesProvider:
     """The OpenAI Responses API. It has no state; readers have."""
 
-    name, record = RECORD.name, RECORD
+    name, record, kept_headers = RECORD.name, RECORD, RECORD.headers.kept
     recorded = RecordedApi(
         name=RECORD.name,
-        paths=RECORD.recorded_paths,
+        paths=RECORD.paths,
         field=RECORD.messages_field,
         answered_by="output",
         marks=blocks.is_own,
