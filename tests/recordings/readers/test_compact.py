@@ -17,13 +17,14 @@ WHOLE = [name for name, data in DIALECTS.items() if b"version" in data or b"reco
 """Those that end as their writer ends them, so that they can be converted."""
 
 
-def _compacted(data: bytes) -> bytes:
+def compacted(data: bytes) -> bytes:
+    """A cassette in the compact form."""
     return b"".join(compact.encode_cassette(parse_cassette(data)))
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_it_says_what_the_cassette_says(name: str, tmp_path: Path) -> None:
-    data = _compacted(DIALECTS[name])
+    data = compacted(DIALECTS[name])
     assert format_of(data) == "compact"
     found, told = read(data), format_named("vcr").read(DIALECTS[name])
     assert found.format == "compact"
@@ -34,7 +35,7 @@ def test_it_says_what_the_cassette_says(name: str, tmp_path: Path) -> None:
 
 
 def test_a_torn_file_is_refused_with_its_line() -> None:
-    data = _compacted(DIALECTS[WHOLE[0]])
+    data = compacted(DIALECTS[WHOLE[0]])
     torn = data[: data.rindex(b'{"kind":"end"')]
     with pytest.raises(InputError, match="torn: the last line does not end the cassette"):
         format_named("compact").read(torn)
