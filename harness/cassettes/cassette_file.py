@@ -109,7 +109,7 @@ def is_cassette(data: bytes) -> bool:
 
 
 def parse_cassette(data: bytes) -> Cassette:
-    """A cassette's bytes as interactions; InputError with the place in it when it is none."""
+    """A cassette's bytes as interactions; InputError with the place for anything else."""
     _check_text(data[:_HEAD_BYTES])
     data = as_utf8(data)
     if not data.strip():
@@ -257,7 +257,7 @@ def _headers(part: dict[str, Json]) -> dict[str, list[str]]:
 
 
 def _reason(response: dict[str, Json], status: int) -> str:
-    """The words after the status code; the standard ones where a writer keeps none."""
+    """The words after the status code; the standard ones by default."""
     said = response.get("status")
     if isinstance(said, dict):
         return f.text(said.get("message", phrase(status)))

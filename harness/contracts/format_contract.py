@@ -56,12 +56,19 @@ def damaged(documents: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
     """Documents that are cut, joined, or changed in some of their bytes."""
     whole, part = st.sampled_from(documents), st.floats(0, 1, allow_nan=False)
     return st.one_of(
+        st.builds(_first_lines, whole, st.integers(0, 5), st.booleans()),
         st.builds(_cut, whole, part),
         st.builds(
             lambda one, a, two, b: _cut(one, a) + two[len(_cut(two, b)) :], whole, part, whole, part
         ),
         st.builds(_spliced, whole, part, st.binary(max_size=6), st.integers(0, 40)),
     )
+
+
+def _first_lines(document: bytes, most: int, ends: bool) -> bytes:
+    """The first lines of a document, the last one of them with its line feed or without."""
+    lines = b"".join(_lines(document)[:most])
+    return lines if ends else lines.removesuffix(b"\n")
 
 
 def _cut(document: bytes, part: float) -> bytes:

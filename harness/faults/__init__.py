@@ -155,7 +155,7 @@ def arm(
     for what in (*_mistakes(fault, spec, wire), *_unknown_rule(spec, refusals)):
         raise InputError(f"fault {spec.kind}: {what}", place)
     layer = "" if spec.kind.startswith(f"{fault.layer}.") else fault.layer
-    return ArmedFault(spec, fault.function, fault.stage, wire or "anthropic", refusals, layer)
+    return ArmedFault(spec, fault.function, fault.stage, wire, refusals, layer)
 
 
 def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ SIZE = 16
 """Examples of a batch."""
 
 _VARIED = 0.5
-"""How many of the examples are varied ones, once there are parents."""
+"""The share of examples that are mutated from parents, once there are some."""
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
@@ -39,8 +39,11 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
 
 
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
-    """What came of a batch. `entries` are examples that reached what none before them in this batch
-    did; `doubts` are reasons for runs that nobody can judge."""
+    """The result of a batch.
+
+    `entries` are examples that reached something that none before them in this batch did. `doubts`
+    are reasons for runs that cannot be judged.
+    """
 
     number: int
     examples: int
@@ -102,7 +105,7 @@ def _given(batch: Batch, random: Random) -> Choices:
 
 
 def lost(task: Task) -> Result:
-    """What is said of a task that ended each process that took it up."""
+    """The result of a task that ended each process that worked on it."""
     if isinstance(task, Batch):
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"

@@ -25,7 +25,7 @@ from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding
 from harness.plugins import loaded_modules
 
 _PARENTS = 12
-"""Parents that a batch is handed."""
+"""The most parents that a batch gets."""
 
 
 class Campaign:
@@ -41,8 +41,10 @@ class Campaign:
         self._shrinking: set[tuple[str, int]] = set()
 
     def task(self, most: int | None) -> Task | None:
-        """The next thing to do: a finding to make small, else a batch, of at most `most` examples
-        in the campaign; None when there is nothing to do now."""
+        """The next task: a finding to shrink, else a batch; None when there is none now.
+
+        The campaign gets at most `most` examples in all.
+        """
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
                 return self._reduction(found)
@@ -69,7 +71,7 @@ class Campaign:
         )
 
     def take(self, result: Result) -> Result:
-        """Take a result into the state; it comes back as it is to be written down."""
+        """Take a result into the state; returns it as the journal is to hold it."""
         if isinstance(result, ShrunkFinding):
             self.findings.reduced(result)
             return result
@@ -93,7 +95,7 @@ class Campaign:
         )
 
     def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
-        """Whether a result that was taken is a finding that none before it was."""
+        """Whether a result that was taken is a finding that is new."""
         return any(kept is line for kept in self.findings.kept.values())
 
 
@@ -134,9 +136,9 @@ def run(
     examples: int | None = None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Result]:
-    """Go on with a campaign: yield each result once it is written down.
+    """Go on with a campaign; yields each result once it is in the journal.
 
-    It ends with so many examples in all, or when `is_over`, once every finding is made small.
+    It ends after `examples` in all, or when `is_over`, once every finding is shrunk.
     """
 
     def source() -> Task | None:

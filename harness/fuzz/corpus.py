@@ -54,7 +54,7 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
 
 
 def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
-    """The checks that a run could not be put to."""
+    """The checks that were not applicable to a run."""
     return tuple(row.check for row in verdict.not_applicable)
 
 
@@ -105,14 +105,14 @@ def _(event: Ended) -> Iterator[str]:
 
 
 GENERATION = 32
-"""Batches of a generation; also the most batches that are worked on at once."""
+"""Batches of a generation; also the most batches that are under way at once."""
 
 _RECENT = 64
-"""Half of the parents are among so many of the youngest."""
+"""Half of the parents are drawn from so many of the youngest entries."""
 
 
 class CorpusEntry(msgspec.Struct, frozen=True):
-    """An example that was kept: its choices, what it reached, the checks it was not put to."""
+    """An example of the corpus: its choices, what it reached, the checks that did not apply."""
 
     choices: Choices
     pairs: tuple[Pair, ...] = ()
@@ -120,7 +120,7 @@ class CorpusEntry(msgspec.Struct, frozen=True):
 
 
 class Corpus:
-    """Entries in the order in which they were kept; `checks` are the names of all checks."""
+    """Entries in their order of arrival; `checks` are the names of all checks."""
 
     def __init__(self, checks: Iterable[str]) -> None:
         self._checks = frozenset(checks)
@@ -147,7 +147,7 @@ class Corpus:
         return len({fault for fault, _ in self._covered if fault})
 
     def take(self, batch: int, entry: CorpusEntry) -> CorpusEntry | None:
-        """Keep an example if it reached something new; then with what was new alone."""
+        """Keep an example if it reached something new; returns it with only what was new."""
         asked = self._checks.difference(entry.not_asked)
         new = tuple(p for p in entry.pairs if not asked <= self._covered.get(p, frozenset()))
         if not new:

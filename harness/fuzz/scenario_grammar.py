@@ -43,7 +43,7 @@ LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
 starts as there are layers that end an agent, three times each."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
-"""What follows where a message may be kept from the agent, so that it still has one to answer."""
+"""The last message where a fault may block others, so that the agent has one to answer."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ BENIGN_ONE_IN = 6
 """One in so many scenarios is benign."""
 
 BENIGN_MEAN_FAULTS = 0.8
-"""Faults that are drawn for it on average; one of them stays, and strikes once."""
+"""Faults that are drawn for a benign scenario on average; one stays, and strikes once."""
 
 
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
@@ -91,8 +91,10 @@ def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
 
 
 def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """One in which nothing is the matter that an agent could not get over by itself, mostly; then
-    it expects an answer to each message."""
+    """A scenario with at most one fault, which mostly passes by itself.
+
+    If nothing in it is a reason to give up, it expects an answer to each message.
+    """
     scenario = _scenario(choose, _benign_options(options))
     return msgspec.structs.replace(scenario, expect=expected_of(scenario))
 
@@ -104,7 +106,7 @@ def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[s
 
 
 def _benign_options(options: Options) -> Options:
-    """The same without what may be a reason to give up."""
+    """The options without what may be a reason to give up."""
     return msgspec.structs.replace(
         options,
         damaged=False,

@@ -28,9 +28,9 @@ from harness.core.values.errors import InputError
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import World, kills, reason_not_applicable
+from harness.runner.forked_target import Restarts
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
-from harness.runner.restarts import Restarts
 from harness.runner.session_seed import lay_seed, seed_messages
 from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise

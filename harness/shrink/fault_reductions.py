@@ -18,7 +18,7 @@ _OFTEN = 256
 
 
 def weaker(scenario: Scenario) -> Candidates[Scenario]:
-    """Every fault is as weak as will do."""
+    """Every fault becomes as weak as it can be."""
     yield from in_turn(scenario, [_weaker(place) for place in range(len(scenario.faults))])
 
 

@@ -25,7 +25,7 @@ Span = tuple[int, int]
 
 
 def windows(scenario: Scenario) -> Candidates[Scenario]:
-    """Of a long script only a few turns in a row stay, wherever in it that may be.
+    """Only a few consecutive turns of a long script stay, anywhere in it.
 
     What a run costs grows faster than its turns, so all the short windows of a long script cost
     less than the script played once; and what repeats is in one of them.
@@ -39,10 +39,10 @@ def windows(scenario: Scenario) -> Candidates[Scenario]:
 
 
 LONG = 64
-"""From how many turns on a script is long."""
+"""A script of so many turns is long."""
 
 WINDOWS = (8, 32)
-"""How many turns in a row are tried alone."""
+"""How many consecutive turns are tried alone."""
 
 
 def rounds(scenario: Scenario) -> Candidates[Scenario]:
@@ -160,7 +160,7 @@ def folded_outcomes(scenario: Scenario) -> Candidates[Scenario]:
 
 
 def fewer_times(scenario: Scenario) -> Candidates[Scenario]:
-    """Every turn of the script is played as few times as will do."""
+    """Every turn of the script repeats as few times as it can."""
     yield from in_turn(scenario, [_fewer(place) for place in range(len(turns_of(scenario)))])
 
 

@@ -31,7 +31,7 @@ from harness.shrink.session_reductions import is_whole
 
 
 def is_allowed(candidate: Scenario, before: Scenario) -> bool:
-    """Whether a candidate can be a file, and is no odder than the scenario that it is made of."""
+    """Whether a candidate can be a file, and is no odder than the scenario that it comes from."""
     if blanks(candidate) > blanks(before):
         return False
     if is_whole(before.session.messages) and not is_whole(candidate.session.messages):
@@ -82,7 +82,7 @@ REDUCTIONS: tuple[Reduction, ...] = (
 
 
 TRIES_MAX = 20_000
-"""How many candidates are played at the most."""
+"""The most candidates that are played."""
 
 
 class ShrinkStep(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ class ShrinkStep(msgspec.Struct, frozen=True):
 
 
 class Shrunk(msgspec.Struct, frozen=True):
-    """What shrinking came to; `minimal` says that no single reduction of it keeps the finding."""
+    """The result of shrinking; `minimal` says that no single reduction of it keeps the finding."""
 
     scenario: Scenario
     tried: int
@@ -122,11 +122,11 @@ def shrink(
 
 
 class _Spent(Exception):
-    """As many candidates were played as may be."""
+    """The most candidates have been played."""
 
 
 class _Search:
-    """The smallest scenario by now, and the names of all that was asked about."""
+    """The smallest scenario so far, and the digests of all candidates."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Kill points: a run is killed at a write of its store, once for every write, and then resumed.
 
-A point is an attempt of `restarts` that ends itself in the middle of a write, and one more attempt
+A point is an attempt of `Restarts` that ends itself in the middle of a write, and one more attempt
 on the session that it left. The joined history is judged like any other.
 """
 
@@ -17,7 +17,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError
 from harness.core.values.verdict import Verdict
-from harness.runner.restarts import Restarts
+from harness.runner.forked_target import Restarts
 from harness.runner.run import run, session_folder
 from harness.stores.store_options import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes

@@ -15,7 +15,7 @@ from harness.recordings.session_log import Entry, Notes, SizeBound, entries, fir
 
 def _read(data: bytes) -> tuple[list[Entry], tuple[str, ...]]:
     notes = Notes()
-    return list(entries(split(data), notes)), notes.told()
+    return list(entries(split(data), notes)), notes.texts()
 
 
 @given(st.binary())
@@ -46,8 +46,8 @@ def test_what_is_no_object_is_noted_and_a_torn_end_is_named() -> None:
 def test_notes_of_a_million_bad_lines_are_few() -> None:
     notes = Notes()
     assert list(entries((b"x\n" for _ in range(5000)), notes)) == []
-    assert len(notes.told()) == 101
-    assert notes.told()[-1] == "and 4900 lines more"
+    assert len(notes.texts()) == 101
+    assert notes.texts()[-1] == "and 4900 lines more"
     assert notes.first == "line 1: no JSON object, passed over"
 
 

@@ -63,7 +63,7 @@ class ArmedFault:
         spec: FaultSpec,
         function: FaultFunction,
         stage: Stage,
-        wire: str = "anthropic",
+        wire: str = "",
         refusals: Mapping[str, ApiError] | None = None,
         layer: str = "",
     ) -> None:

@@ -46,7 +46,7 @@ OURS = "loop-harness: "
 def choose_transcript(transcripts: Sequence[Transcript], name: str = "") -> Transcript:
     """The transcript of this name, with its task; without one, that with the most messages.
 
-    Raises InputError when there is none.
+    Raises InputError for a name that no transcript has, and without transcripts.
     """
     if not transcripts:
         raise InputError("the recording holds no transcript")
@@ -160,7 +160,7 @@ class _DialogueBuilder:
 
 
 def _results(pairing: Pairing, account: GapLog) -> dict[int, ToolResult]:
-    """The first result of each call; what answers none is noted."""
+    """The first result of each call; results that answer no call are noted."""
     found: dict[int, ToolResult] = {}
     for result in pairing.results:
         if result.call is None or result.call in found:

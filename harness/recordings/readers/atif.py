@@ -30,7 +30,7 @@ def _is_atif(data: bytes) -> bool:
 def atif(document: bytes) -> Recording:
     """Agent Trajectory Interchange Format.
 
-    A trajectory; raises InputError when it has no steps.
+    Raises InputError for a trajectory without steps.
     """
     value = f.mapping(json_documents.load(document))
     steps = f.objects(value.get("steps"))

@@ -64,7 +64,7 @@ def chat_lines(lines: Iterable[bytes]) -> Recording:
         kept.add(entry)
         name = f"line {entry.number}"
         found[name] = _transcript(name, entry.value)
-    return msgspec.structs.replace(_recording(found), notes=notes.told())
+    return msgspec.structs.replace(_recording(found), notes=notes.texts())
 
 
 def _recording(found: dict[str, Transcript | None]) -> Recording:

@@ -61,7 +61,7 @@ class _Rollout:
         self._items.append(item)
 
     def compact(self, summary: str) -> None:
-        """All before this is told by a summary from now on."""
+        """Begin the context anew with a summary of all before it."""
         self._close()
         at = len(self._messages)
         self.restarts[at] = at
@@ -106,9 +106,7 @@ def _is_oldest(value: dict[str, Any]) -> bool:
 def codex(lines: Iterable[bytes]) -> Recording:
     """Codex rollout.
 
-    A rollout; raises InputError when no line of it holds an item.
-
-    A torn line is passed over and stands in the notes.
+    A torn line is passed over and noted. Raises InputError when no line holds an item.
     """
     rollout, notes, kept = _Rollout(), Notes(), SizeBound()
     for entry in entries(lines, notes):
@@ -116,7 +114,7 @@ def codex(lines: Iterable[bytes]) -> Recording:
     if not len(rollout):
         why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"no line holds an item of the conversation{why}", "line 1")
-    return Recording((rollout.transcript(),), notes=notes.told())
+    return Recording((rollout.transcript(),), notes=notes.texts())
 
 
 def _take(rollout: _Rollout, entry: Entry, notes: Notes, kept: SizeBound) -> None:

@@ -26,7 +26,7 @@ def _is_har(data: bytes) -> bool:
 def har(document: bytes) -> Recording:
     """HTTP Archive.
 
-    An archive; raises InputError when it is none.
+    Raises InputError for JSON without a list log.entries.
     """
     entries = _entries(json_documents.load(document))
     if not isinstance(entries, list):

@@ -61,7 +61,7 @@ def is_hermes(data: bytes) -> bool:
 def hermes(document: bytes) -> Recording:
     """hermes state.db.
 
-    Raises InputError: a database is not in its bytes alone, for a log may stand beside it.
+    Always raises InputError: a part of a database may stand in a log beside its file.
     """
     raise InputError("a SQLite database is read from its file, not from bytes", "line 1")
 

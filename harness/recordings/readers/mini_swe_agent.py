@@ -27,7 +27,7 @@ def _is_mini_swe_agent(data: bytes) -> bool:
 def mini_swe_agent(document: bytes) -> Recording:
     """mini-swe-agent trajectory.
 
-    A trajectory; raises InputError when it holds no messages.
+    Raises InputError for a trajectory without messages.
     """
     value = f.mapping(json_documents.load(document))
     sent = [m for m in f.objects(value.get("messages")) if m.get("role") != "exit"]

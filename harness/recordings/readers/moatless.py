@@ -101,7 +101,7 @@ class _Tree:
 
 
 def _flat(value: dict[str, Json]) -> Iterator[tuple[str, str, dict[str, Json]]]:
-    """Each node with its id and that of its parent, "" for none."""
+    """Each node with its id and its parent's; a missing id is ""."""
     if "nodes" in value:
         for node in f.objects(value["nodes"]):
             yield _id(node.get("node_id")), _id(node.get("parent_id")), node

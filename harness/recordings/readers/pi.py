@@ -65,7 +65,7 @@ class _Tree:
             self.model = self.model or f.text(self.said[name].get("model"))
 
     def transcripts(self, notes: Notes) -> Iterator[Transcript]:
-        """A transcript for each path that somebody says something on, the last one first."""
+        """A transcript for each path with messages; the path that ends last comes first."""
         for name in session_log.circular_entries(self._parents):
             notes.add(self._lines[name], "its parents lead back to it")
         for number, leaf in enumerate(self._leaves(), start=1):
@@ -117,9 +117,8 @@ def _is_pi(data: bytes) -> bool:
 def pi(lines: Iterable[bytes]) -> Recording:
     """pi session.
 
-    A session; raises InputError when no line of it holds a message.
-
-    A torn line, and an entry whose id is there already, are passed over and stand in the notes.
+    A torn line and an entry with an id of an earlier one are passed over and noted. Raises
+    InputError when no line holds a message.
     """
     tree, notes, kept = _Tree(), Notes(), SizeBound()
     for entry in entries(lines, notes):
@@ -128,7 +127,7 @@ def pi(lines: Iterable[bytes]) -> Recording:
         why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"no line holds a message{why}", "line 1")
     transcripts = tuple(tree.transcripts(notes))
-    return Recording(transcripts, notes=notes.told())
+    return Recording(transcripts, notes=notes.texts())
 
 
 _TEXTS = {"text": "text"}

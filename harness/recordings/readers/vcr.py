@@ -35,7 +35,7 @@ def is_vcr(data: bytes) -> bool:
 def vcr(document: bytes) -> Recording:
     """VCR cassette.
 
-    A cassette; raises InputError, with the place, when it is none.
+    Raises InputError, with the place, for what has no list of interactions.
     """
     return model_exchange.recording(interactions(load(document)))
 
@@ -52,7 +52,7 @@ def interactions(cassette: dict[str, Json]) -> list[dict[str, Json]]:
 
 
 def load(data: bytes) -> dict[str, Json]:
-    """The mapping that a cassette is; raises InputError, with the line, when it is none."""
+    """The mapping of a cassette; raises InputError, with the line, for anything else."""
     value = (
         json_documents.load(data) if json_documents.is_json(data) else yaml_documents.parse(data)
     )

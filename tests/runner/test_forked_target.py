@@ -16,7 +16,7 @@ from harness.core.history.history import canonical
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
 from harness.core.values.errors import HarnessError, InputError
 from harness.runner import Run, run
-from harness.runner.restarts import ForkedAttempt
+from harness.runner.forked_target import ForkedAttempt
 from harness.targets import TargetSpec
 from tests.runner import agents, programs
 from tests.runner.programs import program

@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Verdict
-from harness.report.timeline import timeline
+from harness.report.run_timeline import timeline
 from tests.report.fabricated import FINDING, RUNS, history
 
 
