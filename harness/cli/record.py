@@ -48,7 +48,7 @@ REAL_S = 600.0
     "--upstream",
     default="",
     metavar="URL",
-    help="The model's API; default: ANTHROPIC_BASE_URL and OPENAI_BASE_URL, or the provider_access'.",
+    help="The model's API; default: ANTHROPIC_BASE_URL and OPENAI_BASE_URL, or the providers'.",
 )
 @click.option(
     "--real-s",
