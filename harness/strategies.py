@@ -101,7 +101,7 @@ def damaged_conversations(*, max_rounds: int = 3) -> st.SearchStrategy[tuple[See
 def model_scripts(
     *, max_turns: int = 8, wire: WireName = "anthropic"
 ) -> st.SearchStrategy[tuple[Turn, ...]]:
-    """What a scripted model says: turns that nobody is owed, one for ever, and a summary.
+    """What a scripted model says: optional turns, one that repeats forever, and a summary.
 
     The calls are of the tools `ping` and `look_up`, and of one that does not exist.
     """
@@ -109,7 +109,7 @@ def model_scripts(
 
 
 def tool_outcomes() -> st.SearchStrategy[tuple[ToolTurn, ...]]:
-    """What one tool answers, call by call; the last of up to three outcomes is for ever."""
+    """What one tool answers, call by call; the last of up to three outcomes repeats forever."""
     return drawn(outcomes_of)
 
 

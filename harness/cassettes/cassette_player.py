@@ -82,7 +82,7 @@ class CassettePlayer:
         self._heads: dict[str, tuple[Head, str]] = {}
 
     def reply(self, call: Call, past: Past) -> tuple[Recorded, int] | Miss:
-        """The answer to an equal request that is due, and its turn; else why there is none."""
+        """The due answer of an equal request, and its turn; else the reason of the miss."""
         node = self._places[call.key] = self._place(call)
         head, name = self._head(call)
         turns = self._index.turns(node, name) or self._masked_turns(node, head)
@@ -228,7 +228,7 @@ def _first(a: Json, b: Json, path: str) -> tuple[str, Json, Json] | None:
 
 
 def _parts(a: Json, b: Json) -> list[tuple[str | int, Json, Json]]:
-    """The parts of two objects or two lists, side by side; none where there is nothing below."""
+    """The parts of two objects or two lists, side by side; [] for other values."""
     if isinstance(a, dict) and isinstance(b, dict):
         return [(name, a.get(name, _ABSENT), b.get(name, _ABSENT)) for name in {**a, **b}]
     if isinstance(a, list) and isinstance(b, list):

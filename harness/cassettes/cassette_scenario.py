@@ -38,7 +38,7 @@ from harness.core.values.messages import Block, Json, Message, Text, ToolResult,
 
 _NAME_LETTERS = 80
 _RETOLD_LETTERS = 40
-"""A text that is at least so long stands in another one because it is told again."""
+"""A text of at least this length that stands in another one is a repetition of it."""
 
 _ROOM = 20
 """So many calls more than were recorded an agent may make before a limit ends the run."""
@@ -132,7 +132,7 @@ def _answers(entries: Sequence[IndexedCall], wire: str) -> list[str]:
 
 
 def _is_retold(text: str, told: Sequence[str]) -> bool:
-    """Whether a text holds what was told before it at some length."""
+    """Whether a text repeats, at some length, what was said before it."""
     return any(len(old) >= _RETOLD_LETTERS and old in text for old in told)
 
 

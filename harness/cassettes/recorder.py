@@ -142,7 +142,7 @@ class MaskedExchange(msgspec.Struct, frozen=True):
 
 
 def masked_exchange(asked: SentRequest, heard: ReceivedAnswer) -> MaskedExchange:
-    """What is kept of an exchange. InputError for a body in which no key could be seen."""
+    """An exchange as it is written; InputError for a body that cannot be searched for keys."""
     response, timing = _vcr_response(heard), heard.timing
     if timing is not None:
         pieces = refitted(timing.pieces, heard.body, response["body"]["string"])

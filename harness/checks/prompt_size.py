@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from harness.checks.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import KILL_BETWEEN, Case
+from harness.checks.evidence.interruptions import is_killed_between, may_begin_again
 from harness.checks.evidence.message_lists import settled_list, squeeze, stands
 from harness.checks.evidence.model_answers import (
     FINAL_STOPS,
@@ -20,7 +21,6 @@ from harness.checks.evidence.model_answers import (
     failure_words,
     is_uncounted,
 )
-from harness.checks.evidence.restarts import is_killed_between, may_begin_again
 from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.history import History

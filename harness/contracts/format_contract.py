@@ -92,11 +92,12 @@ def _lines(document: bytes) -> list[bytes]:
 
 
 def _attempted(known: Format, document: bytes) -> Recording | str | None:
-    return _guarded(known, known.attempt, document)
+    found: Recording | str | None = _guarded(known, known.attempt, document)
+    return found
 
 
 def _read(known: Format, document: bytes) -> Recording | str | None:
-    found = _guarded(known, known.read, document)
+    found: Recording | str | None = _guarded(known, known.read, document)
     law(found is not None, f"{known.name} is named for a file, and gives no reason against it")
     return found
 

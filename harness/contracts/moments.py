@@ -7,6 +7,7 @@ are the simplest. The bytes of a model's answer are those that the provider writ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from functools import cache
 from typing import NamedTuple
 
@@ -122,8 +123,11 @@ def _case(
         system="Be kind." if is_model else "", tools=TOOLS if is_model else (),
         timeout_ms=timeout, tokens=100 * len(asked.messages),
     )  # fmt: skip
-    refusals = providers.by_name(wire).refusals()
-    return Case(Moment(call, _past(call), Draws(seed), firing, wire, refusals), asked.plan)
+    provider = providers.by_name(wire)
+    moment = Moment(
+        call, _past(call), Draws(seed), firing, wire, provider.refusals(), provider.traits()
+    )
+    return Case(moment, deepcopy(asked.plan))
 
 
 def _past(call: Call) -> Past:

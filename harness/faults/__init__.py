@@ -57,7 +57,6 @@ from harness.core.values.plans import (
     ToolAnswer,
     Wait,
 )
-from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.strict import Count, FromOne, Seconds
 from harness.faults.error_answers import error
 from harness.faults.fault import Fault, check_fault_shape, faults_in, preset_fault
@@ -144,22 +143,19 @@ def arm(
     *,
     wire: str = "",
     refusals: Mapping[str, ApiError] | None = None,
-    traits: ProviderTraits | None = None,
 ) -> ArmedFault:
     """The fault that `spec` names, ready to fire on a run of `wire` ("" where none is known).
 
-    `refusals` are what that provider answers for a broken rule, `traits` what else a fault asks
-    about it. Raises InputError for an unknown kind or seam, one that the fault cannot strike on, a
-    provider that has no such thing, and for a setting that the fault has not got or that has a
-    wrong value.
+    `refusals` are what that provider answers for a broken rule, for the faults that force one.
+    Raises InputError for an unknown kind or seam, one that the fault cannot strike on, a provider
+    that has no such thing, and for a setting that the fault has not got or that has a wrong value.
     """
     fault = by_kind(spec.kind, place)
     spec = msgspec.structs.replace(spec, on=spec.on or fault.on)
     for what in (*_mistakes(fault, spec, wire), *_unknown_rule(spec, refusals)):
         raise InputError(f"fault {spec.kind}: {what}", place)
     layer = "" if spec.kind.startswith(f"{fault.layer}.") else fault.layer
-    function, stage = fault.function, fault.stage
-    return ArmedFault(spec, function, stage, wire or "anthropic", refusals, layer, traits)
+    return ArmedFault(spec, fault.function, fault.stage, wire, refusals, layer)
 
 
 def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:

@@ -18,14 +18,12 @@ from harness.core.values.strict import Count, Seconds
 from harness.faults.error_answers import error
 
 STAGE = {"laptop_sleep": "bytes", "suspended": "bytes"}
-
 SEAMS = {
     "jumps_forward": ("model", "tool", "inbox", "outbox", "store"),
     "jumps_back": ("model", "tool", "inbox", "outbox", "store"),
     "frozen": ("model", "tool", "inbox", "outbox", "store"),
     "lease_expired": ("tool",),
 }
-
 CODES = {
     "jumps_forward": ("K1",),
     "jumps_back": ("K1",),
@@ -38,7 +36,6 @@ CODES = {
     "overloaded_session": ("K6",),
     "lease_expired": ("K8",),
 }
-
 VIRTUAL = ("jumps_forward", "jumps_back", "frozen", "laptop_sleep", "suspended")
 
 

@@ -23,9 +23,7 @@ from harness.faults.replies import reply_of, with_reply
 from harness.faults.stream_events import error_instead
 
 STAGE = {"too_long_in_the_stream": "bytes"}
-
 SEAMS = ("model",)
-
 ON = {
     "*": "main",
     "compaction_too_long": "compact",
@@ -36,7 +34,6 @@ ON = {
     "summary_larger": "compact",
     "summary_calls_a_tool": "compact",
 }
-
 CODES = {
     "prompt_too_long": ("C1", "C17"),
     "reply_does_not_fit": ("C1",),

@@ -15,11 +15,10 @@ move clocks, which real time cannot.
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from types import FunctionType, MappingProxyType, ModuleType
+from textwrap import dedent
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
@@ -98,7 +97,7 @@ def positional(function: FunctionType) -> list[str]:
 
 
 def _fault(function: FunctionType, kind: str, name: str) -> Fault:
-    module = sys.modules[function.__module__]
+    module = function.__globals__
     seams = _said(module, "SEAMS", name, ("model",))
     prefix = kind.partition(".")[0]
     layer = prefix if prefix in LAYERS else LAYER_OF.get(seams[0], "") if seams else ""
@@ -111,17 +110,23 @@ def _fault(function: FunctionType, kind: str, name: str) -> Fault:
         on=_said(module, "ON", name, seams[0] if seams else ""),
         codes=_said(module, "CODES", name, ()),
         wires=_said(module, "WIRES", name, ()),
-        text=inspect.getdoc(function) or "",
+        text=_text_of(function.__doc__ or ""),
         defaults=function.__kwdefaults__ or {},
-        kills=name in getattr(module, "KILLS", ()),
-        virtual=name in getattr(module, "VIRTUAL", ()),
+        kills=name in module.get("KILLS", ()),
+        virtual=name in module.get("VIRTUAL", ()),
     )
 
 
-def _said(module: ModuleType, constant: str, name: str, default: Any) -> Any:
+def _said(module: Mapping[str, Any], constant: str, name: str, default: Any) -> Any:
     """What a constant of the module says of the function."""
-    value = getattr(module, constant, default)
+    value = module.get(constant, default)
     return value.get(name, value.get("*", default)) if isinstance(value, Mapping) else value
+
+
+def _text_of(docstring: str) -> str:
+    """A docstring without the indentation of its lines."""
+    first, _, rest = docstring.strip().partition("\n")
+    return f"{first.strip()}\n{dedent(rest)}".strip()
 
 
 def preset_fault(preset: Preset, template: FunctionType) -> Fault:
@@ -180,10 +185,10 @@ def _wrong_constants(fault: Fault, function: FunctionType) -> Iterator[str]:
         yield f"ON {fault.on!r}: {nearest(fault.on, ON)}"
     elif seam_of(fault.on) not in fault.seams:
         yield f"ON {fault.on!r} is none of its seams {', '.join(fault.seams)}"
-    module = sys.modules[function.__module__]
+    module = function.__globals__
     for constant in _NAMED:
-        value = getattr(module, constant, ())
+        value = module.get(constant, ())
         named = value if isinstance(value, Mapping) or constant in ("KILLS", "VIRTUAL") else ()
         for name in named:
-            if name != "*" and not callable(getattr(module, name, None)):
-                yield f"{constant} names {name!r}, which is no function of {module.__name__}"
+            if name != "*" and not callable(module.get(name)):
+                yield f"{constant} names {name!r}, which is no function of {function.__module__}"

@@ -22,7 +22,6 @@ from harness.core.values.plans import Answer, Delivered, Head, Kill, Plan, Raise
 from harness.core.values.strict import Count, FromOne, Seconds
 
 STAGE = {"killed_mid_answer": "bytes"}
-
 SEAMS = {
     "*": ("inbox",),
     "delivery_times_out": ("outbox",),
@@ -33,7 +32,6 @@ SEAMS = {
     "poison_message": ("model", "tool", "inbox", "outbox"),
     "killed_mid_answer": ("model",),
 }
-
 CODES = {
     "redelivered": ("G1", "G3"),
     "repeated_by_the_user": ("G2",),
@@ -53,7 +51,6 @@ CODES = {
     "poison_message": ("G11",),
     "killed_mid_answer": ("G9",),
 }
-
 KILLS = ("killed", "poison_message", "killed_mid_answer")
 
 Characters = Annotated[int, msgspec.Meta(ge=1, le=100_000_000)]

@@ -18,9 +18,7 @@ from harness.core.values.plans import Answer, Close, Effect, Kill, Plan, Raise, 
 from harness.core.values.strict import Seconds
 
 STAGE = "value"
-
 SEAMS = ("tool",)
-
 CODES = {
     "not_utf8": ("X5",),
     "huge": ("X4", "X18", "C13"),
@@ -41,7 +39,6 @@ CODES = {
     "changes_its_input": ("X14",),
     "changes_its_answer": ("X14",),
 }
-
 KILLS = ("kills_agent",)
 
 

@@ -70,7 +70,7 @@ def load_scenarios(path: Path | str) -> list[Scenario]:
 
 
 def read_source(path: Path) -> SourceFile:
-    """A YAML file, parsed; InputError `FILE:LINE: …` where it is none."""
+    """A YAML file, parsed; raises InputError `FILE:LINE: …` for text that is not YAML."""
     text = _read(path)
     try:
         root, lines = parse(text)

@@ -107,7 +107,7 @@ _EVENTS: dict[type, Callable[..., None]] = {
 
 
 def parse(data: bytes) -> Json:
-    """The plain value of a YAML document; raises InputError, with the line, when it is none."""
+    """The plain value of a YAML document; raises InputError, with the line, for bad YAML."""
     document = _Document()
     try:
         for event in yaml.parse(data, Loader=yaml.CSafeLoader):

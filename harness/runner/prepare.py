@@ -59,7 +59,6 @@ def transition_for(
             f"{scenario.name}: faults[{i}]",
             wire=scenario.wire,
             refusals=wire.refusals(),
-            traits=wire.traits(),
         )
         for i, spec in enumerate(scenario.faults)
     ]

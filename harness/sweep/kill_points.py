@@ -70,7 +70,7 @@ def points_of(
     script: Script | None = None,
     opener: OpenStore = open_scratch,
 ) -> list[KillPoint]:
-    """Every moment of every write of a run that nobody kills."""
+    """Every moment of every write of a run without a kill."""
     verdict = run(scenario, target, script=script).verdict  # warms this process for the children
     if verdict.verdict != "pass":
         codes = ", ".join(f.code for f in verdict.findings) or "; ".join(verdict.doubts)
@@ -101,7 +101,7 @@ def killed_at(
 def _restarts(
     scenario: Scenario, target: TargetSpec, script: Script | None, opener: OpenStore
 ) -> Iterator[Restarts]:
-    """A run of which the writes are told, on a session that is gone afterwards."""
+    """A run with watched writes, on a session folder that is removed afterwards."""
     with session_folder() as folder:
         restarts = Restarts(
             scenario, target, "simulate", folder, script=script, opener=opener, watched=True

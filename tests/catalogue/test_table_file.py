@@ -45,7 +45,7 @@ def test_a_line_separator_is_part_of_a_cell() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("number\tnmae\n", 1, "no column is named 'nmae'; did you mean 'name'?"),
+        ("number\tnmae\n", 1, "no column is named 'nmae'; did you mean 'name' or 'number'?"),
         ("", 1, "no column is named ''"),
         (HEAD + "1\tone\nx\ttwo\n", 3, "Expected `int`, got `str` - at `$.number`"),
         (HEAD + "\n1\t\ta\n", 3, "missing required field `name`"),

@@ -127,7 +127,7 @@ def has_no_type(moment: Moment, plan: Plan, *, size=1) -> Plan:  # type: ignore[
         (does_nothing, "without an effect"),
         (crashes, "raises AssertionError"),
         (has_a_wrong_default, "the default of size does not fit"),
-        (has_no_type, "the setting size has no type"),
+        (has_no_type, "the setting 'size' has no type"),
     ],
 )
 def test_a_wrong_fault_is_told(wrong: Callable[..., Plan], sentence: str) -> None:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from harness.catalogue import NOT_MADE, ROWS
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.values.errors import InputError
-from harness.faults import arm, faults, public_functions
+from harness.faults import arm, faults
+from harness.faults.fault import LAYERS, check_fault_shape
 
 TESTS = Path(__file__).parent
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_.", min_size=1)
@@ -28,15 +29,21 @@ def test_every_fault_is_documented_and_can_be_armed_with_its_defaults() -> None:
     for kind, fault in faults().items():
         armed = arm(FaultSpec(kind=kind))
         assert (armed.spec.kind, armed.spec.on, armed.fired) == (kind, fault.on, 0)
-        assert fault.function.__doc__
+        assert fault.text
         assert set(fault.codes) <= set(ROWS)
 
 
-def test_codes_and_wires_name_functions_that_there_are() -> None:
+def test_every_fault_has_the_shape_that_is_asked_of_a_plug_in() -> None:
+    """So codes, providers and the other constants name functions that there are."""
     for fault in faults().values():
-        module = sys.modules[fault.function.__module__]
-        own = {name for name, _ in public_functions(module)}
-        assert set(module.CODES) | set(getattr(module, "WIRES", {})) <= own
+        if isinstance(fault.function, FunctionType):
+            check_fault_shape(fault, fault.function)
+        assert fault.kind.startswith(f"{fault.layer}.")
+    assert {fault.layer for fault in faults().values()} == set(LAYERS)
+
+
+def test_they_stand_in_the_order_of_their_names() -> None:
+    assert list(faults()) == sorted(faults())
 
 
 def test_every_fault_has_a_test_of_its_name() -> None:
@@ -49,7 +56,10 @@ def test_every_fault_has_a_test_of_its_name() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"kind": "http.statsu"}, "fault 'http.statsu': unknown; did you mean 'http.status'?"),
+        (
+            {"kind": "http.statsu"},
+            "fault 'http.statsu': unknown; did you mean 'http.status' or 'http.retry_after_ms'?",
+        ),
         ({"kind": "status"}, "fault 'status': unknown"),
         ({"kind": "http._TYPES"}, "unknown"),
         (

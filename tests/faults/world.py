@@ -11,6 +11,8 @@ from harness.core.values.calls import Call, ModelRequest, OutboxRequest, Request
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Text, ToolUse
 from harness.core.values.plans import Plan, Reply
+from harness.faults import by_kind
+from harness.providers import by_name
 from harness.providers.anthropic.provider import AnthropicProvider
 
 REQUESTS: dict[Seam, Request] = {
@@ -21,7 +23,7 @@ REQUESTS: dict[Seam, Request] = {
 
 
 def bend(
-    fault: Callable[..., Plan],
+    fault: Callable[..., Plan] | str,
     plan: Plan,
     *,
     seam: Seam = "model",
@@ -29,9 +31,11 @@ def bend(
     wire: str = "anthropic",
     **settings: Any,
 ) -> Plan:
-    """The plan as the fault leaves it."""
+    """The plan as the fault, or the one of that kind, leaves it."""
+    function = by_kind(fault).function if isinstance(fault, str) else fault
     call = Call(f"main/{seam}#1", seam, 1, "main", 1, 0, REQUESTS[seam])
-    return fault(Moment(call, Past(), Draws(1), firing, wire), plan, **settings)
+    traits = by_name(wire).traits()
+    return function(Moment(call, Past(), Draws(1), firing, wire, {}, traits), plan, **settings)
 
 
 def written(*, stream: bool) -> Plan:

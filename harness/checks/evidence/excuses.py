@@ -13,8 +13,8 @@ from functools import cached_property
 
 import msgspec
 
+from harness.checks.evidence.interruptions import is_killed_between
 from harness.checks.evidence.model_answers import is_over_window
-from harness.checks.evidence.restarts import is_killed_between
 from harness.checks.evidence.stored_rows import written_by_another
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
@@ -86,13 +86,17 @@ class Excuse(msgspec.Struct, frozen=True, eq=False):
     holds: Callable[[Marks, Case], bool]
 
 
-def holds_for(turn: Turn, trace: Trace, excuses: Iterable[Excuse]) -> bool:
+def is_excused(marks: Marks, case: Case, excuses: Iterable[Excuse]) -> bool:
+    """Whether one of some excuses holds for a case."""
+    return any(excuse.holds(marks, case) for excuse in excuses)
+
+
+def holds_for(turn: Turn, marks: Marks, excuses: Iterable[Excuse]) -> bool:
     """Whether one of some excuses holds for a turn, whenever it came.
 
     For checks that count turns: what is excused must not be counted, so it is asked first.
     """
-    marks, case = Marks(trace), Case("", (), turn)
-    return any(excuse.holds(marks, case) for excuse in excuses)
+    return is_excused(marks, Case("", (), turn), excuses)
 
 
 def _is_shared(marks: Marks, case: Case) -> bool:

@@ -54,7 +54,8 @@ def seam_of(on: str) -> str:
 class ArmedFault:
     """A fault function with its knobs; counts how often it changed a plan.
 
-    `layer` is told where the kind does not name it: of a fault that a plug-in brought.
+    `layer` is told where the kind does not name it: of a fault that a plug-in brought. `traits` are
+    those of the run's provider, which the transition sets.
     """
 
     def __init__(
@@ -62,13 +63,12 @@ class ArmedFault:
         spec: FaultSpec,
         function: FaultFunction,
         stage: Stage,
-        wire: str = "anthropic",
+        wire: str = "",
         refusals: Mapping[str, ApiError] | None = None,
         layer: str = "",
-        traits: ProviderTraits | None = None,
     ) -> None:
         self.spec, self.stage, self._wire, self.layer = spec, stage, wire, layer
-        self._refusals, self._traits = refusals or {}, traits or ProviderTraits()
+        self._refusals, self.traits = refusals or {}, ProviderTraits()
         self.function = function
         self._seam, _, self._part = (spec.on or "model").partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
@@ -89,7 +89,7 @@ class ArmedFault:
         if not self.is_due(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        moment = Moment(call, past, draws, firing, self._wire, self._refusals, self._traits)
+        moment = Moment(call, past, draws, firing, self._wire, self._refusals, self.traits)
         bent = self.function(moment, plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1

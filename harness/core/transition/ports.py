@@ -163,7 +163,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     past: Past
     draws: Draws
     firing: int
-    wire: str = "anthropic"
+    wire: str = ""
     refusals: Mapping[str, ApiError] = {}
     traits: ProviderTraits = ProviderTraits()
 

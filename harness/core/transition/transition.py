@@ -71,6 +71,8 @@ class Transition:
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
         self.tools = ToolScripts(scenario.tools)
         self.inbox = inbox.entries(scenario.inbox)
+        for fault in self.faults:
+            fault.traits = wire.traits()
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen

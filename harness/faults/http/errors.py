@@ -20,13 +20,11 @@ from harness.core.values.strict import FromOne
 from harness.faults.error_answers import error, page, type_of
 
 STAGE = "value"
-
 SEAMS = {
     "*": ("model", "tool", "inbox", "outbox", "provider"),
     "spend_limit": ("model", "provider"),
     "model_gone": ("model", "provider"),
 }
-
 CODES = {
     "status": ("H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "H12", "H13"),
     "spend_limit": ("H5",),

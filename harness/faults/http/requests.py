@@ -16,9 +16,7 @@ from harness.core.values.strict import FromOne
 from harness.faults.error_answers import error, refusal, too_long
 
 STAGE = "value"
-
 SEAMS = ("model",)
-
 CODES = {
     "invalid_request": ("H1",),
     "prompt_too_long": ("H2",),
@@ -33,7 +31,6 @@ CODES = {
     "thread_fingerprint_mismatch": ("H17",),
     "thread_unsupported_request": ("H17",),
 }
-
 WIRES = {
     "prefill_refused": ("anthropic",),
     "system_role_refused": ("anthropic",),

@@ -20,13 +20,11 @@ from harness.core.values.plans import Head, Plan, Send
 from harness.faults.replies import reply_of, with_reply
 
 STAGE = {"missing_usage": "bytes", "model_echo_differs": "bytes", "count_tokens_disagrees": "bytes"}
-
 SEAMS = {
     "missing_usage": ("model", "provider"),
     "model_echo_differs": ("model", "provider"),
     "count_tokens_disagrees": ("model", "provider"),
 }
-
 CODES = {
     "null_content": ("H15",),
     "unknown_stop": ("H15",),
@@ -36,7 +34,6 @@ CODES = {
     "model_echo_differs": ("H16",),
     "count_tokens_disagrees": ("H20", "C15"),
 }
-
 WIRES = {"unknown_block": ("anthropic", "openai-responses"), "fallback_block": ("anthropic",)}
 
 _JSON = Head(200, {"content-type": "application/json"})
@@ -93,21 +90,21 @@ _PROMPT = ("input_tokens", "prompt_tokens")
 
 def missing_usage(moment: Moment, plan: Plan) -> Plan:
     """Nothing is counted: the usage is left out."""
-    return _rewritten(plan, lambda value: {k: v for k, v in value.items() if k != "usage"})
+    return with_json(plan, lambda value: {k: v for k, v in value.items() if k != "usage"})
 
 
 def model_echo_differs(
     moment: Moment, plan: Plan, *, model: str = "claude-haiku-4-5-20251001"
 ) -> Plan:
     """The answer names another model than the request: what it costs goes by that one."""
-    return _rewritten(plan, lambda value: {**value, "model": model} if "model" in value else value)
+    return with_json(plan, lambda value: {**value, "model": model} if "model" in value else value)
 
 
 def count_tokens_disagrees(
     moment: Moment, plan: Plan, *, factor: Annotated[float, msgspec.Meta(gt=0)] = 1.3
 ) -> Plan:
     """The prompt's tokens are counted otherwise than the refusals count: `factor` times as many."""
-    return _rewritten(plan, lambda value: _counted(value, factor))
+    return with_json(plan, lambda value: _counted(value, factor))
 
 
 def _counted(value: dict[str, Any], factor: float) -> dict[str, Any]:
@@ -124,7 +121,7 @@ _INNER = ("message", "response")
 _DATA = b"data:"
 
 
-def _rewritten(plan: Plan, change: _Change) -> Plan:
+def with_json(plan: Plan, change: _Change) -> Plan:
     """The plan with `change` made to every object that an answer's fields may stand in.
 
     That is the body or an event's data, and the message within it. A length that the head states

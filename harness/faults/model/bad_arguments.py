@@ -20,9 +20,7 @@ from harness.faults.model.tool_calls import made_call, streams, tool_named, with
 from harness.faults.replies import rewritten
 
 STAGE = "value"
-
 SEAMS = ("model",)
-
 CODES = {
     "empty_input": ("M5",),
     "empty_object_where_none_needed": ("M6",),
@@ -38,7 +36,6 @@ CODES = {
     "cut_in_array": ("M7",),
     "stop_sequence_in_tool_input": ("M28",),
 }
-
 WIRES = {"empty_text_where_none_needed": ("openai-chat", "openai-responses")}
 
 

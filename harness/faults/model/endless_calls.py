@@ -17,9 +17,7 @@ from harness.core.values.plans import Answer, Plan, ToolAnswer
 from harness.faults.model.tool_calls import call_of, calling, made_call, new_id, tool_named, varied
 
 STAGE = "value"
-
 SEAMS = {"changing_result": ("tool",)}
-
 CODES = {
     "identical_call": ("M16",),
     "failed_call_again": ("M17",),
@@ -33,7 +31,6 @@ CODES = {
     "spawns_itself": ("M30",),
     "changing_result": ("M20",),
 }
-
 WIRES = {"failed_call_again": ("anthropic", "openai-responses")}
 
 Many = Annotated[int, msgspec.Meta(ge=2, le=100)]

@@ -18,9 +18,7 @@ from harness.faults.model.tool_calls import with_calls
 from harness.faults.replies import rewritten
 
 STAGE = "value"
-
 SEAMS = ("model",)
-
 CODES = {
     "empty_content": ("M1",),
     "whitespace_text": ("M2",),
@@ -37,7 +35,6 @@ CODES = {
     "secret_marker": ("M32",),
     "prompt_echo": ("M32",),
 }
-
 WIRES = {"pause_turn": ("anthropic",)}
 
 SIGNATURE = "c2lnbmVk"

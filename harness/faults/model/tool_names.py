@@ -12,9 +12,7 @@ from harness.core.values.plans import Plan
 from harness.faults.model.tool_calls import calling, last_call, new_id, with_calls
 
 STAGE = "value"
-
 SEAMS = ("model",)
-
 CODES = {
     "unknown_tool": ("M10",),
     "tool_in_wrong_case": ("M10",),

@@ -25,11 +25,8 @@ from harness.core.values.strict import Count, FromOne
 from harness.faults.persistence.store_records import Records, fact, message, opened, row, rows
 
 STAGE = "value"
-
 SEAMS = ("store",)
-
 ON = "store:open"
-
 CODES = {
     "torn_tail": ("P4",),
     "nul_run": ("P5",),

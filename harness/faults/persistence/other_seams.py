@@ -14,16 +14,13 @@ from harness.core.values.messages import Text
 from harness.core.values.plans import Answer, Effect, Kill, Plan, Reply, Step
 
 STAGE = "value"
-
 SEAMS = {"*": ("outbox",), "killed_after_effect": ("tool",), "line_separators": ("model",)}
-
 CODES = {
     "killed_before_delivery": ("P2",),
     "killed_after_delivery": ("P2",),
     "killed_after_effect": ("P3",),
     "line_separators": ("P6",),
 }
-
 KILLS = ("killed_before_delivery", "killed_after_delivery", "killed_after_effect")
 
 

@@ -17,22 +17,16 @@ from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Ste
 from harness.core.values.strict import Count, Seconds
 from harness.faults.persistence.store_records import fact, on, records, row
 
-STAGE = dict.fromkeys(
-    [
-        "full_at_flush",
-        "partial_write",
-        "killed_at_write",
-        "torn_write",
-        "power_cut",
-        "power_cut_reordered",
-    ],
-    "bytes",
-)
-
+STAGE = {
+    "full_at_flush": "bytes",
+    "partial_write": "bytes",
+    "killed_at_write": "bytes",
+    "torn_write": "bytes",
+    "power_cut": "bytes",
+    "power_cut_reordered": "bytes",
+}
 SEAMS = ("store",)
-
 ON = "store:write"
-
 CODES = {
     "full_at_flush": ("P9",),
     "partial_write": ("P9",),
@@ -48,7 +42,6 @@ CODES = {
     "power_cut": ("P11",),
     "power_cut_reordered": ("P11",),
 }
-
 KILLS = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
 
 

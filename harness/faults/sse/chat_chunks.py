@@ -25,9 +25,7 @@ from harness.faults.stream_events import (
 )
 
 STAGE = "bytes"
-
 SEAMS = ("model",)
-
 CODES = {
     "calls_all_at_index_0": ("S18",),
     "call_without_id": ("S18",),
@@ -36,7 +34,6 @@ CODES = {
     "usage_without_choices": ("S19",),
     "early_finish_reason": ("S22",),
 }
-
 WIRES = dict.fromkeys(CODES, ("openai-chat",))
 
 _USAGE = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}

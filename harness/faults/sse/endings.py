@@ -28,9 +28,7 @@ from harness.faults.stream_events import (
 )
 
 STAGE = "bytes"
-
 SEAMS = ("model",)
-
 CODES = {
     "no_message_stop": ("S1", "S17", "S20"),
     "no_message_delta": ("S2",),
@@ -43,7 +41,6 @@ CODES = {
     "invalid_json": ("S7",),
     "invalid_utf8": ("S7",),
 }
-
 WIRES = {
     "no_message_delta": ("anthropic",),
     "no_finish_reason": ("openai-chat",),

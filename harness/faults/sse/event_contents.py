@@ -31,9 +31,7 @@ from harness.faults.stream_events import (
 )
 
 STAGE = "bytes"
-
 SEAMS = ("model",)
-
 CODES = {
     "delta_of_another_kind": ("S11",),
     "unknown_delta": ("S11",),
@@ -46,7 +44,6 @@ CODES = {
     "comment_flood": ("S12",),
     "tiny_deltas": ("S12",),
 }
-
 WIRES = {
     "delta_of_another_kind": ("anthropic",),
     "unknown_delta": ("anthropic",),

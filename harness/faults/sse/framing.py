@@ -27,9 +27,7 @@ from harness.faults.stream_events import (
 )
 
 STAGE = "bytes"
-
 SEAMS = ("model",)
-
 CODES = {
     "crlf_split": ("S13",),
     "no_space_after_colon": ("S13",),
@@ -40,7 +38,6 @@ CODES = {
     "json_to_a_stream_request": ("S24",),
     "stream_to_a_plain_request": ("S24",),
 }
-
 WIRES = {
     "surrogate_pair_split": ("anthropic",),
     "no_event_names": ("anthropic", "openai-responses"),

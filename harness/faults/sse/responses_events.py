@@ -15,9 +15,7 @@ from harness.core.values.strict import FromOne
 from harness.faults.stream_events import changed, event, frame, is_end, opened, spliced, value
 
 STAGE = "bytes"
-
 SEAMS = ("model",)
-
 CODES = {
     "response_failed": ("S20",),
     "response_incomplete": ("S20",),
@@ -25,7 +23,6 @@ CODES = {
     "sequence_gap": ("S21",),
     "sequence_repeated": ("S21",),
 }
-
 WIRES = dict.fromkeys(CODES, ("openai-responses",))
 
 Reason = Literal["max_output_tokens", "content_filter", "max_messages", "steered"]

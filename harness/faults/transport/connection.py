@@ -23,7 +23,6 @@ STAGE = {
     "redirect_as_get": "value",
     "answered_before_read": "value",
 }
-
 SEAMS = {
     "*": ("model", "tool", "inbox", "outbox", "provider"),
     "proxy_error": ("model",),
@@ -31,7 +30,6 @@ SEAMS = {
     "redirect_as_get": ("model",),
     "answered_before_read": ("model",),
 }
-
 CODES = {
     "latency": (),
     "connect_timeout": ("T3",),

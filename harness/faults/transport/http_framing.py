@@ -14,9 +14,7 @@ from harness.core.values.strict import FromOne, Seconds
 from harness.faults.transport.pieces import body_of, framed, head_of, ms, written
 
 STAGE = "bytes"
-
 SEAMS = ("model", "provider")
-
 CODES = {
     "slow_headers": ("T8",),
     "malformed_chunk_size": ("T16",),

@@ -222,3 +222,14 @@ def _is_marked(part: Json) -> bool:
 def marks_in(value: Json) -> int:
     """How many parts of a list (system blocks, tools) carry a cache mark."""
     return sum(map(_is_marked, value)) if isinstance(value, list) else 0
+
+
+_OWN = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
+
+
+def is_own(message: dict[str, Json]) -> bool:
+    """Whether a recorded message holds a block that only this API has."""
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else ()
+    kinds = (block.get("type") for block in blocks if isinstance(block, dict))
+    return any(isinstance(kind, str) and kind in _OWN for kind in kinds)

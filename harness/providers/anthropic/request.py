@@ -8,12 +8,22 @@ answered before its reader reads the next request.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from harness.core.transition.ports import Reading, Violation
-from harness.core.values.messages import Block, Json, Message, Text, Thinking, ToolResult, ToolUse
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
 from harness.core.values.plans import Reply
 from harness.providers.anthropic import compaction
 from harness.providers.anthropic.blocks import BlockNotes, message_from, notes
@@ -28,6 +38,7 @@ from harness.providers.anthropic.threads import (
     ThreadTurn,
 )
 from harness.providers.anthropic.validator import AnthropicFold, TurnState
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import reason
 from harness.providers.shared.reader import Malformed, MessageReader
 from harness.providers.shared.request_memory import NewMessages, NotAnObject
@@ -165,3 +176,31 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
 def _message(value: Json) -> tuple[Message, BlockNotes | None]:
     message = message_from(value)
     return message, notes(value) if type(value["content"]) is list else None
+
+
+def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:
+    """A request of a recording; what the reader would refuse is read too."""
+    if not isinstance(value.get("messages"), list):
+        return None
+    blocks = f.objects(value.get("system"))
+    system = value.get("system")
+    if not isinstance(system, str):
+        system = f.joined(f.text(block.get("text")) for block in blocks)
+    return f.RecordedRequest(
+        messages=tuple(recorded_messages(f.objects(value["messages"]))),
+        system=system,
+        tools=tuple(f.tool(tool, "input_schema") for tool in f.objects(value.get("tools"))),
+        model=f.text(value.get("model")),
+        max_tokens=f.whole(value.get("max_tokens")),
+        stream=value.get("stream") is True,
+        stateful=f.mapping(value.get("thread")).get("type") == "continue",
+    )
+
+
+def recorded_messages(values: Iterable[dict[str, Json]]) -> Iterator[Message]:
+    """Messages of a recording; one that is malformed is kept whole."""
+    for value in values:
+        try:
+            yield message_from(value)
+        except Malformed:
+            yield Message(f.text(value.get("role")) or "user", (Opaque("malformed", value),))

@@ -74,6 +74,7 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     `input_tokens` and `output_tokens`, where they differ. `messages_field` is the field of a
     request that lists its messages. `terminal_events` end a stream, and `keep_alive` is what the
     provider sends while it has nothing to say. `models` are names that the provider offers today.
+    With `server_tools` it runs tools of its own, and a turn may pause for one.
     """
 
     name: str
@@ -90,6 +91,7 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     keep_alive: bytes = b": keep-alive\n\n"
     pictures: PictureLimits | None = None
     models: tuple[str, ...] = ()
+    server_tools: bool = False
 
     @property
     def host(self) -> str:

@@ -21,6 +21,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, ToolResult
 from harness.providers.anthropic.blocks import message_from
+from harness.providers.anthropic.record import RECORD
 from harness.providers.shared.reader import Malformed
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
@@ -65,7 +66,7 @@ class _Session:
         return Transcript(
             name=self.name,
             messages=encodable(tuple(draft.message for draft in found)),
-            wire="anthropic",
+            wire=RECORD.name,
             model=self.drafts.model,
             stops={n: draft.stop for n, draft in enumerate(found) if draft.stop},
             restarts={n: n for n in self.summaries},
@@ -74,7 +75,7 @@ class _Session:
 
 
 def _is_claude_code(data: bytes) -> bool:
-    """Whether one of the first lines is an entry of a session log, and none is another's."""
+    """Whether the first entry of a known type is one of a session log."""
     for value in first_objects(data):
         if value.get("type") in (*ROLES, *_OTHER_TYPES) or {"type", "sessionId"} <= value.keys():
             return not _NOT_OURS & value.keys()
@@ -85,9 +86,8 @@ def _is_claude_code(data: bytes) -> bool:
 def claude_code(lines: Iterable[bytes]) -> Recording:
     """Claude Code session log.
 
-    A session log; raises InputError when no line of it holds a message.
-
-    A line that is torn or malformed is passed over and stands in the notes.
+    A torn or malformed line is passed over and noted. Raises InputError when no line holds a
+    message.
     """
     sessions: dict[tuple[bool, str, str], _Session] = {}
     notes, kept, names = Notes(), SizeBound(), _Names()
@@ -103,7 +103,7 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
         why = f"; {notes.first}" if notes.first else ""
         raise InputError(f"no line holds a message of user or assistant{why}", "line 1")
     in_order = sorted(sessions, key=lambda key: key[0])
-    return Recording(tuple(sessions[k].transcript() for k in in_order), notes=notes.told())
+    return Recording(tuple(sessions[k].transcript() for k in in_order), notes=notes.texts())
 
 
 class _Names:
@@ -217,7 +217,7 @@ def _only_results(message: Message) -> bool:
 
 
 def logged_message(value: Json) -> tuple[Message | None, str]:
-    """The message that a line holds, or why it holds none."""
+    """The message that a line holds, or None with the reason."""
     try:
         message = message_from(value)
     except Malformed as error:

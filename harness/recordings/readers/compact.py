@@ -134,7 +134,7 @@ def decode_cassette(data: bytes) -> Cassette:
 
 
 class _Source:
-    """The interactions of a file, made anew each time that they are gone through."""
+    """The interactions of a file; each pass over them decodes them again."""
 
     def __init__(self, data: bytes) -> None:
         self._lines = [line for line in enumerate(data.split(b"\n"), start=1) if line[1].strip()]
@@ -197,7 +197,7 @@ def _interaction(found: _ExchangeLine, body: bytes, answer: bytes) -> Interactio
 def compact(document: bytes) -> Recording:
     """cassette in the compact form.
 
-    A cassette in the compact form; raises InputError, with the line, when it is none.
+    Raises InputError, with the line, for a file that is torn or malformed.
     """
     return model_exchange.recording(_exchanges(document))
 

@@ -15,10 +15,11 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
+from harness.providers.openai_chat.blocks import recorded_message
+from harness.providers.openai_chat.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import MAX_KEPT_BYTES
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import openai_chat
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 MAGIC = b"SQLite format 3\0"
@@ -60,7 +61,7 @@ def is_hermes(data: bytes) -> bool:
 def hermes(document: bytes) -> Recording:
     """hermes state.db.
 
-    Raises InputError: a database is not in its bytes alone, for a log may stand beside it.
+    Always raises InputError: a part of a database may stand in a log beside its file.
     """
     raise InputError("a SQLite database is read from its file, not from bytes", "line 1")
 
@@ -73,7 +74,7 @@ def is_active(row: _Row) -> bool:
 def message(row: _Row) -> Message:
     """The message of a row."""
     calls = f.arguments(row.get("tool_calls"))
-    return openai_chat.message(
+    return recorded_message(
         {
             "role": f.text(row.get("role")) or "assistant",
             "content": _content(row.get("content")),
@@ -125,7 +126,7 @@ def _transcript(name: str, held: _Session, about: _Row) -> Transcript:
     return Transcript(
         name=name or "session",
         messages=encodable(tuple(held.messages)),
-        wire="openai-chat",
+        wire=RECORD.name,
         model=f.text(about.get("model")),
         system=f.text(about.get("system_prompt")),
         stops=held.stops,

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, user
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript, encodable
 
 MAX_MESSAGES = 1_000_000
@@ -101,7 +101,7 @@ class _Tree:
 
 
 def _flat(value: dict[str, Json]) -> Iterator[tuple[str, str, dict[str, Json]]]:
-    """Each node with its id and that of its parent, "" for none."""
+    """Each node with its id and its parent's; a missing id is ""."""
     if "nodes" in value:
         for node in f.objects(value["nodes"]):
             yield _id(node.get("node_id")), _id(node.get("parent_id")), node

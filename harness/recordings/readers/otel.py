@@ -23,10 +23,10 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, ToolResult, ToolUse
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, entries, split
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
 _NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
@@ -78,7 +78,7 @@ def _is_otel(data: bytes) -> bool:
 def otel(document: bytes) -> Recording:
     """OpenTelemetry spans.
 
-    The traces; raises InputError when there is no span. One without a tool span is refused.
+    A trace without a tool span is refused. Raises InputError when there is no span.
     """
     notes = Notes()
     traces: dict[str, list[Span]] = {}
@@ -91,7 +91,7 @@ def otel(document: bytes) -> Recording:
     return Recording(
         tuple(read for read in found if isinstance(read, Transcript)),
         tuple(read for read in found if isinstance(read, Refusal)),
-        notes.told(),
+        notes.texts(),
     )
 
 
@@ -253,7 +253,7 @@ def _exception(value: dict[str, Json]) -> str:
 
 
 def _time_ns(value: Json) -> int:
-    """A time in nanoseconds; 0 for none."""
+    """A time in nanoseconds; 0 for a value that is no time."""
     match value:
         case bool():
             return 0

@@ -12,7 +12,7 @@ import pytest
 
 from harness.clock.virtual_clock import EPOCH_S
 from harness.core.values.brief import ToolError
-from harness.faults.clock import server
+from harness.faults import clock as server
 from harness.runner import Run
 from tests.faults.clock.lived import HOUR_S, answers, ask, lived
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from harness.faults.http.rewritten import rewritten
-from harness.faults.http.said import TYPES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,8 +14,9 @@ from harness.core.transition.ports import Moment
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Answer, ApiError, Close, Head, Plan, Reply, Send
-from harness.faults import faults
-from harness.faults.http import account, fields, load, odd_success, request, status, threads
+from harness.faults import by_kind, faults
+from harness.faults.error_answers import TYPES
+from harness.faults.http.successes import with_json
 from tests.faults.world import bend, written
 
 PLAN: Plan = (Answer(Reply()),)
@@ -25,7 +24,7 @@ STREAM, JSON = written(stream=True), written(stream=False)
 
 
 def error(**settings: Any) -> ApiError:
-    (step,) = bend(status.status, PLAN, **settings)
+    (step,) = bend("http.status", PLAN, **settings)
     assert isinstance(step, Answer)
     assert isinstance(step.value, ApiError)
     return step.value
@@ -74,13 +73,13 @@ def test_headers_that_steer_retries(settings: dict[str, Any], headers: dict[str,
     ],
 )
 def test_retry_after_says_anything(settings: dict[str, Any], value: str) -> None:
-    [step] = bend(load.retry_after, PLAN, **settings)
+    [step] = bend("http.retry_after", PLAN, **settings)
     assert step.value.headers == {"retry-after": value}  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("seam", ["model", "tool"])
 def test_a_proxy_says_it_in_html(seam: Any) -> None:
-    plan = bend(status.status, PLAN, seam=seam, status=413, message="Too large", page=True)
+    plan = bend("http.status", PLAN, seam=seam, status=413, message="Too large", page=True)
     assert plan == (
         Send(
             b"<html><body><h1>413 Too large</h1></body></html>",
@@ -91,20 +90,20 @@ def test_a_proxy_says_it_in_html(seam: Any) -> None:
 
 @pytest.mark.parametrize("seam", ["tool", "outbox"])
 def test_a_seam_without_a_wire_answers_json(seam: Any) -> None:
-    plan = bend(status.status, PLAN, seam=seam, status=503, retry_after=1)
+    plan = bend("http.status", PLAN, seam=seam, status=503, retry_after=1)
     head = Head(503, {"content-type": "application/json", "retry-after": "1"})
     assert plan == (Send(msgspec.json.encode({"error": "Api error"}), head),)
-    [said] = bend(load.overloaded, PLAN, seam=seam)
+    [said] = bend("http.overloaded", PLAN, seam=seam)
     assert said == Send(b'{"error":"Overloaded"}', Head(529, {"content-type": "application/json"}))
 
 
 def burst(seed: int, calls: int, **settings: Any) -> list[bool]:
     """Which of so many calls fail."""
-    struck = []
+    struck, burst_of = [], by_kind("http.overloaded_burst").function
     for n in range(1, calls + 1):
         call = Call(f"main/model#{n}", "model", n, "main", 1, 0, ModelRequest("m", ()))
         moment = Moment(call, Past(), Draws(seed), 1)
-        struck.append(load.overloaded_burst(moment, PLAN, **settings) != PLAN)
+        struck.append(burst_of(moment, PLAN, **settings) != PLAN)
     return struck
 
 
@@ -123,11 +122,11 @@ def test_a_burst_depends_on_the_seed() -> None:
 
 
 OF_REQUESTS = [
-    *(request.prefill_refused, request.system_role_refused, request.thinking_type_refused),
-    *(request.tightened_whitespace, request.compaction_refused, request.invalid_request),
-    *(threads.thread_not_found, threads.thread_already_continued),
-    *(threads.thread_continue_in_flight, threads.thread_fingerprint_mismatch),
-    threads.thread_unsupported_request,
+    *("http.prefill_refused", "http.system_role_refused", "http.thinking_type_refused"),
+    *("http.tightened_whitespace", "http.compaction_refused", "http.invalid_request"),
+    *("http.thread_not_found", "http.thread_already_continued"),
+    *("http.thread_continue_in_flight", "http.thread_fingerprint_mismatch"),
+    "http.thread_unsupported_request",
 ]
 
 
@@ -137,7 +136,7 @@ def test_without_a_reason_in_the_request_nothing_happens(fault: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [odd_success.unknown_stop, odd_success.unknown_block, odd_success.fallback_block]
+    "fault", ["http.unknown_stop", "http.unknown_block", "http.fallback_block"]
 )
 def test_an_error_has_no_words_to_bend(fault: Any) -> None:
     refused: Plan = (Answer(ApiError(500, "api_error", "no")),)
@@ -145,7 +144,7 @@ def test_an_error_has_no_words_to_bend(fault: Any) -> None:
     assert bend(fault, (Close(),)) == (Close(),)
 
 
-@pytest.mark.parametrize("fault", [fields.missing_usage, fields.model_echo_differs])
+@pytest.mark.parametrize("fault", ["http.missing_usage", "http.model_echo_differs"])
 def test_fields_are_bent_where_there_are_some(fault: Any) -> None:
     html: Plan = (Send(b"<p>login</p>", Head(200, {"content-type": "text/html"})), Close())
     assert bend(fault, html) == html
@@ -155,33 +154,40 @@ def test_fields_are_bent_where_there_are_some(fault: Any) -> None:
 
 def test_count_tokens_disagrees_bends_an_answer_that_only_counts() -> None:
     counted: Plan = (Send(b'{"input_tokens":10}', Head(200, {})),)
-    bent = bend(fields.count_tokens_disagrees, counted, factor=0.7)
+    bent = bend("http.count_tokens_disagrees", counted, factor=0.7)
     assert bent == (Send(b'{"input_tokens":7}', Head(200, {})),)
 
 
 @given(st.binary(max_size=60), st.booleans())
 def test_what_the_change_leaves_alone_stays_byte_for_byte(data: bytes, event: bool) -> None:
     plan: Plan = (Send(b"event: x\ndata: " + data if event else data, Head(200, {})), Close())
-    assert rewritten(plan, lambda value: value) == plan
+    assert with_json(plan, lambda value: value) == plan
 
 
 def test_a_stated_length_goes_when_the_body_changes() -> None:
     head = Head(200, {"Content-Length": "9", "a": "b"})
-    changed = rewritten((Send(b'{"a":1}', head),), lambda value: {**value, "b": 2})
+    changed = with_json((Send(b'{"a":1}', head),), lambda value: {**value, "b": 2})
     assert changed == (Send(b'{"a":1,"b":2}', Head(200, {"a": "b"})),)
 
 
 def test_several_events_in_one_send_are_all_changed() -> None:
     sent = b'event: a\r\ndata: {"model":"x"}\r\n\r\ndata: {"response":{"model":"x"}}\n\n: no\n\n'
-    [step] = bend(fields.model_echo_differs, (Send(sent),), model="y")
+    [step] = bend("http.model_echo_differs", (Send(sent),), model="y")
     assert isinstance(step, Send)
     assert step.data.count(b'"model":"y"') == 2
     assert step.data.endswith(b"\n\n: no\n\n")
 
 
+ACCOUNT = (
+    *("credit_too_low", "key_rotated", "model_gone"),
+    *("payment_required", "permission_revoked", "spend_limit"),
+)
+
+
 def test_account_errors_are_of_the_provider_alone() -> None:
-    assert account.SEAMS == ("model", "provider")
     kinds = {
-        kind for kind, fault in faults().items() if fault.function.__module__ == account.__name__
+        kind
+        for kind, fault in faults().items()
+        if fault.layer == "http" and fault.stage == "value" and fault.seams == ("model", "provider")
     }
-    assert kinds == {f"http.{name}" for name in account.CODES}
+    assert kinds == {f"http.{name}" for name in ACCOUNT}

@@ -16,7 +16,6 @@ from harness.core.scenario.scenario import (
     Turn,
 )
 from harness.faults import faults
-from harness.faults.http import load
 from harness.providers import by_name
 from harness.runner import run
 from tests.faults.surviving import survive, tiers_of
@@ -107,15 +106,22 @@ def test_blank_texts_of_an_old_session_are_healed_before_they_are_sent(stored: s
     assert not any(getattr(event, "faults", ()) for event in done.history.events)
 
 
+ON_ALL_SEAMS = [
+    fault.kind.removeprefix("http.")
+    for fault in faults().values()
+    if fault.layer == "http" and "tool" in fault.seams
+]
+
+
 @pytest.mark.parametrize("often", ["once", "forever"])
-@pytest.mark.parametrize("name", [*load.CODES, "status"])
+@pytest.mark.parametrize("name", ON_ALL_SEAMS)
 def test_a_tool_that_answers_so_is_lived_through(name: str, often: Any) -> None:
     settings = ALL_OF_A_BURST.get(f"http.{name}", {})
     found = survive(f"http.{name}", on="tool", when=1, often=often, settings=settings)
     assert found == []
 
 
-@pytest.mark.parametrize("name", [*load.CODES, "status"])
+@pytest.mark.parametrize("name", ON_ALL_SEAMS)
 def test_an_outbox_that_answers_so_once_is_tried_again(name: str) -> None:
     settings = ALL_OF_A_BURST.get(f"http.{name}", {})
     assert survive(f"http.{name}", on="outbox", when=1, settings=settings) == []

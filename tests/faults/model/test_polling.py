@@ -11,7 +11,6 @@ from harness.core.scenario.scenario import (
     Turn,
 )
 from harness.core.values.plans import Answer, Plan, ToolAnswer
-from harness.faults.model import polling
 from harness.runner import run
 from tests.faults.world import bend
 
@@ -19,10 +18,10 @@ DONE: Plan = (Answer(ToolAnswer("done")),)
 
 
 def test_changing_result_says_how_far_it_is() -> None:
-    assert bend(polling.changing_result, DONE, seam="tool", polls=5) == (
+    assert bend("model.changing_result", DONE, seam="tool", polls=5) == (
         Answer(ToolAnswer("pending: 1 of 6")),
     )
-    assert bend(polling.changing_result, DONE, seam="model") == DONE
+    assert bend("model.changing_result", DONE, seam="model") == DONE
 
 
 def test_changing_result_ends_and_an_agent_that_polls_is_not_stopped() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from harness.faults.persistence.text import SEPARATORS
 
 from harness.agent import agent
 from harness.core.history.events import Answered, Called, Effected, Killed
@@ -16,6 +15,7 @@ from harness.core.scenario.scenario import (
     Turn,
 )
 from harness.core.values.calls import OutboxRequest
+from harness.faults.persistence.other_seams import SEPARATORS
 from harness.runner import Run, run
 from harness.targets import of_callable
 

@@ -11,7 +11,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Text, ToolUse
 from harness.core.values.plans import Close, Head, Plan, Reply, Send, Wait
 from harness.faults import faults
-from harness.faults.sse import events
+from harness.faults import stream_events as events
 from harness.providers import by_name
 from tests.faults.world import bend, written
 
@@ -69,12 +69,10 @@ def test_a_plan_without_a_body_stays(fault: Callable[..., Plan], plan: Plan) -> 
     assert bend(fault, plan) == plan
 
 
-@pytest.mark.parametrize("fault", FUNCTIONS)
-def test_a_plain_answer_stays_but_for_the_one_fault_that_is_of_it(
-    fault: Callable[..., Plan],
-) -> None:
-    changes = fault.__name__ == "stream_to_a_plain_request"
-    assert (bend(fault, JSON) != JSON) is changes
+@pytest.mark.parametrize("kind", SSE)
+def test_a_plain_answer_stays_but_for_the_one_fault_that_is_of_it(kind: str) -> None:
+    changes = kind == "sse.stream_to_a_plain_request"
+    assert (bend(kind, JSON) != JSON) is changes
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.faults.tools.effects import PARTIAL
-from harness.faults.tools.lateness import DENIED, UNAPPROVED
-
 from harness.core.values.brief import ToolError
 from harness.core.values.errors import RunStopped
+from harness.faults.tools import PARTIAL, UNAPPROVED
 from harness.transports.python_calls import OddError, ScriptedBaseException, ScriptedInterrupt
+
+DENIED = "The user did not allow this call; nothing was done."
 
 RETURNS: dict[str, tuple[dict[str, Any], Any]] = {
     "tools.empty": ({}, ""),
