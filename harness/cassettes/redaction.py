@@ -18,7 +18,7 @@ from typing import TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from harness import providers
-from harness.cassettes.secret_patterns import Span, is_named, spans
+from harness.cassettes.secret_patterns import SecretSpan, is_named, spans
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import decode, encode
 
@@ -206,7 +206,7 @@ def _mask_pieces(places: list[_Place]) -> None:
             start += len(piece)
 
 
-def _cut(piece: str, start: int, found: list[Span]) -> str:
+def _cut(piece: str, start: int, found: list[SecretSpan]) -> str:
     """A piece that begins at `start` of the whole, without its part of the keys."""
     kept, at, end = "", start, start + len(piece)
     for first, last, _ in found:

@@ -30,7 +30,7 @@ _NOTES = 100
 _FIRST = 20
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """An object on a line: the number of the line, the object, the size of the line."""
 
     number: int
@@ -52,10 +52,9 @@ class Notes:
         else:
             self._more += 1
 
-    @property
-    def first(self) -> str:
-        """The first note; empty without any."""
-        return self._first_texts[0] if self._first_texts else ""
+    def refusal(self, what: str) -> InputError:
+        """Why a log is refused as a whole, with its first note."""
+        return InputError("; ".join((what, *self._first_texts[:1])), "line 1")
 
     def texts(self) -> tuple[str, ...]:
         """The notes."""
@@ -69,7 +68,7 @@ class SizeBound:
     def __init__(self) -> None:
         self.size_bytes = 0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         """Keep an entry; raises InputError when it is one too many."""
         self.size_bytes += entry.size_bytes
         if self.size_bytes > MAX_KEPT_BYTES:
@@ -86,7 +85,7 @@ def split(data: bytes) -> Iterator[bytes]:
         at = end
 
 
-def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[Entry]:
+def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[LogEntry]:
     """The objects on the lines; raises InputError for a line that is too long.
 
     Such a line need not be handed in whole: more than `MAX_LINE_BYTES` of it will do.
@@ -98,7 +97,7 @@ def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[Entry]:
             continue
         value = _value(line)
         if isinstance(value, dict):
-            yield Entry(number, value, len(line))
+            yield LogEntry(number, value, len(line))
         elif value is None and not line.endswith(b"\n"):
             notes.add(number, "the last line is torn, passed over")
         else:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
 from harness.recordings import session_log
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects, split
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects, split
 
 
-def _read(data: bytes) -> tuple[list[Entry], tuple[str, ...]]:
+def _read(data: bytes) -> tuple[list[LogEntry], tuple[str, ...]]:
     notes = Notes()
     return list(entries(split(data), notes)), notes.texts()
 
@@ -28,7 +28,7 @@ def test_split_loses_nothing_and_breaks_at_line_feeds_alone(data: bytes) -> None
 
 def test_entries_are_numbered_by_their_lines() -> None:
     found, notes = _read(b'\n{"a": 1}\n \n{"b": "\xe2\x80\xa8"}')
-    assert found == [Entry(2, {"a": 1}, 9), Entry(4, {"b": "\u2028"}, 12)]
+    assert found == [LogEntry(2, {"a": 1}, 9), LogEntry(4, {"b": "\u2028"}, 12)]
     assert notes == ()
 
 
@@ -48,7 +48,8 @@ def test_notes_of_a_million_bad_lines_are_few() -> None:
     assert list(entries((b"x\n" for _ in range(5000)), notes)) == []
     assert len(notes.texts()) == 101
     assert notes.texts()[-1] == "and 4900 lines more"
-    assert notes.first == "line 1: no JSON object, passed over"
+    refusal = notes.refusal("no entry")
+    assert str(refusal) == "line 1: no entry; line 1: no JSON object, passed over"
 
 
 def test_a_line_that_is_too_long_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,9 +62,9 @@ def test_a_line_that_is_too_long_ends_the_reading(monkeypatch: pytest.MonkeyPatc
 def test_no_more_is_kept_than_a_machine_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_log, "MAX_KEPT_BYTES", 20)
     kept = SizeBound()
-    kept.add(Entry(1, {}, 20))
+    kept.add(LogEntry(1, {}, 20))
     with pytest.raises(InputError, match="line 2: more than"):
-        kept.add(Entry(2, {}, 1))
+        kept.add(LogEntry(2, {}, 1))
 
 
 def test_lines_are_asked_for_one_at_a_time() -> None:

@@ -47,13 +47,13 @@ class ModelTurn(msgspec.Struct, frozen=True):
         return tuple(zip(self.message.tool_uses, self.results, strict=True))
 
 
-class ModelFailure(msgspec.Struct, frozen=True):
+class FailedTurn(msgspec.Struct, frozen=True):
     """A call to the model fails: with an error of the provider's, or None: the answer is cut."""
 
     error: ApiError | None = None
 
 
-DialogueStep: TypeAlias = UserTurn | ModelTurn | ModelFailure
+DialogueStep: TypeAlias = UserTurn | ModelTurn | FailedTurn
 
 
 class Dialogue(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +87,7 @@ def cut_at(story: Dialogue, turn: int | None = None) -> DialogueCut:
         raise InputError(f"the recording has the turns 1 to {len(heard)}", f"--at {turn}")
     start = heard[turn - 1 if turn else 0]
     steps = story.steps[start:]
-    if not any(isinstance(step, (ModelTurn, ModelFailure)) for step in steps):
+    if not any(isinstance(step, (ModelTurn, FailedTurn)) for step in steps):
         raise InputError("nothing is answered from there on: there is no script to play")
     first = steps[0]
     assert isinstance(first, UserTurn)
@@ -150,11 +150,11 @@ def _items(
     if answered is None or one.called.refused or answered.error.startswith(_OURS):
         return
     if one.too_large:
-        yield ModelFailure(ApiError(400, "invalid_request_error", "prompt is too long"))
+        yield FailedTurn(ApiError(400, "invalid_request_error", "prompt is too long"))
     elif (answered.status or 200) >= 400:
-        yield ModelFailure(ApiError(answered.status or 500, "", ""))
+        yield FailedTurn(ApiError(answered.status or 500, "", ""))
     elif not one.succeeded:
-        yield ModelFailure()
+        yield FailedTurn()
     elif one.reply is not None:
         kept = tuple(results.get((one.n, use.id)) for use in one.reply.tool_uses)
         yield ModelTurn(one.reply, answered.stop, kept, one.purpose)

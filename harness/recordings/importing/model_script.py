@@ -29,7 +29,7 @@ from harness.core.history.repetition import (
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import ApiError
 from harness.recordings.importing import fidelity
-from harness.recordings.importing.dialogue import DialogueStep, ModelFailure, ModelTurn, UserTurn
+from harness.recordings.importing.dialogue import DialogueStep, FailedTurn, ModelTurn, UserTurn
 from harness.recordings.importing.fidelity import GapLog
 
 LAST_WORD = "I could not finish this: the same thing happened again and again."
@@ -75,7 +75,7 @@ def script(steps: Sequence[DialogueStep], wire: str, account: GapLog) -> list[_T
 
 def _summaries(steps: Sequence[DialogueStep], account: GapLog) -> list[_Turn]:
     """What an agent gets that makes the conversation shorter, because it was too long."""
-    if not any(isinstance(step, ModelFailure) and is_too_long(step) for step in steps):
+    if not any(isinstance(step, FailedTurn) and is_too_long(step) for step in steps):
         return []
     account.note(fidelity.SUMMARY)
     return [{"for": "compact", "say": SUMMARY, "times": "forever", "optional": True}]
@@ -110,7 +110,7 @@ def _answered(steps: Sequence[DialogueStep], account: GapLog) -> Iterator[ModelT
 
 def _before_failures(steps: Sequence[DialogueStep], all_of_them: int) -> int:
     """How many replies came before the first failure: behind it agents go their own ways."""
-    failed = next((n for n, step in enumerate(steps) if isinstance(step, ModelFailure)), None)
+    failed = next((n for n, step in enumerate(steps) if isinstance(step, FailedTurn)), None)
     if failed is None:
         return all_of_them
     return sum(isinstance(step, ModelTurn) for step in steps[:failed])
@@ -118,7 +118,7 @@ def _before_failures(steps: Sequence[DialogueStep], all_of_them: int) -> int:
 
 def _asks(step: DialogueStep, asking: bool) -> bool:
     """Whether the agent will ask the model once more after this step."""
-    if isinstance(step, (UserTurn, ModelFailure)):
+    if isinstance(step, (UserTurn, FailedTurn)):
         return True
     return asking if step.purpose != "main" else bool(step.message.tool_uses)
 
@@ -220,11 +220,11 @@ def failure_faults(steps: Sequence[DialogueStep], stream: bool) -> list[dict[str
     ]
 
 
-def _failures(steps: Sequence[DialogueStep]) -> Iterator[tuple[int, ModelFailure]]:
+def _failures(steps: Sequence[DialogueStep]) -> Iterator[tuple[int, FailedTurn]]:
     """Each failure, with the number of the call that met it."""
-    calls = [step for step in steps if isinstance(step, (ModelTurn, ModelFailure))]
+    calls = [step for step in steps if isinstance(step, (ModelTurn, FailedTurn))]
     for number, step in enumerate(calls, start=1):
-        if isinstance(step, ModelFailure):
+        if isinstance(step, FailedTurn):
             yield number, step
 
 
@@ -232,7 +232,7 @@ def _when(numbers: list[int]) -> Json:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def fault_of(failed: ModelFailure, stream: bool) -> dict[str, Json]:
+def fault_of(failed: FailedTurn, stream: bool) -> dict[str, Json]:
     """The fault that makes the model fail in this way, without its place."""
     error = failed.error
     if error is None:
@@ -247,7 +247,7 @@ def fault_of(failed: ModelFailure, stream: bool) -> dict[str, Json]:
     return {"kind": kind, **_words(error)}
 
 
-def is_too_long(failed: ModelFailure) -> bool:
+def is_too_long(failed: FailedTurn) -> bool:
     """Whether the model refused because the prompt was too long."""
     error = failed.error
     if error is None:

@@ -34,7 +34,7 @@ from harness.recordings.importing.dialogue import (
     Dialogue,
     DialogueCut,
     DialogueStep,
-    ModelFailure,
+    FailedTurn,
     ModelTurn,
     UserTurn,
     cut_at,
@@ -158,7 +158,7 @@ def import_dialogue(
     document["script"] = script(cut.steps, wire, account)
     if troubles := failure_faults(cut.steps, story.stream):
         document["faults"] = troubles
-        account.note(fidelity.FAILURES, sum(isinstance(s, ModelFailure) for s in cut.steps))
+        account.note(fidelity.FAILURES, sum(isinstance(s, FailedTurn) for s in cut.steps))
     document |= _limits(cut)
     document |= {"expect": {"must": list(fired)}} if fired else {}
     return ImportedScenario(document, account.closed())
@@ -200,7 +200,7 @@ def _item(number: int, heard: UserTurn) -> dict[str, Json]:
 
 def _limits(cut: DialogueCut) -> dict[str, Json]:
     """Limits that leave room for what was recorded, where the usual ones do not."""
-    model = sum(isinstance(step, (ModelTurn, ModelFailure)) for step in cut.steps) + _ROOM
+    model = sum(isinstance(step, (ModelTurn, FailedTurn)) for step in cut.steps) + _ROOM
     tool = sum(len(step.results) for step in cut.steps if isinstance(step, ModelTurn)) + _ROOM
     wanted = {"model_calls": model, "tool_calls": tool}
     usual = Limits()

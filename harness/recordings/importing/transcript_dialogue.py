@@ -21,7 +21,7 @@ from harness.recordings.importing import fidelity
 from harness.recordings.importing.dialogue import (
     Dialogue,
     DialogueStep,
-    ModelFailure,
+    FailedTurn,
     ModelTurn,
     UserTurn,
 )
@@ -124,7 +124,7 @@ class _DialogueBuilder:
         self._steps += self._failures.get(at, ())
         logged = None if self._chosen.exchange else logged_error(message)
         if logged is not None:
-            self._steps.append(ModelFailure(logged))
+            self._steps.append(FailedTurn(logged))
             return
         if not self._chosen.wire:
             message = _with_objects(message, self._account)
@@ -177,9 +177,9 @@ def _stops(transcript: Transcript) -> dict[int, str]:
     return {at: stops[n] for at, n in enumerate(numbers) if n in stops}
 
 
-def _failures(links: Sequence[Transcript]) -> dict[int, list[ModelFailure]]:
+def _failures(links: Sequence[Transcript]) -> dict[int, list[FailedTurn]]:
     """The failures of exchanges, by how many messages the request had."""
-    found: dict[int, list[ModelFailure]] = {}
+    found: dict[int, list[FailedTurn]] = {}
     for link in links:
         if link.exchange and (failed := _failure(link)) is not None:
             asked = [m for m in _request(link) if side(m) != "system"]
@@ -187,12 +187,12 @@ def _failures(links: Sequence[Transcript]) -> dict[int, list[ModelFailure]]:
     return found
 
 
-def _failure(link: Transcript) -> ModelFailure | None:
+def _failure(link: Transcript) -> FailedTurn | None:
     if link.error is not None:
-        return None if link.error.message.startswith(OURS) else ModelFailure(link.error)
+        return None if link.error.message.startswith(OURS) else FailedTurn(link.error)
     if (link.status or 200) >= 400:
-        return ModelFailure(ApiError(link.status or _STATUS_OF_NO_ANSWER, "", ""))
-    return ModelFailure() if link.answered and not link.complete else None
+        return FailedTurn(ApiError(link.status or _STATUS_OF_NO_ANSWER, "", ""))
+    return FailedTurn() if link.answered and not link.complete else None
 
 
 def logged_error(message: Message) -> ApiError | None:

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, user
 from harness.providers.openai_responses.blocks import recorded_messages
 from harness.providers.openai_responses.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _TYPES = frozenset({"session_meta", "response_item", "turn_context", "compacted", "event_msg"})
@@ -112,12 +111,11 @@ def codex(lines: Iterable[bytes]) -> Recording:
     for entry in entries(lines, notes):
         _take(rollout, entry, notes, kept)
     if not len(rollout):
-        why = f"; {notes.first}" if notes.first else ""
-        raise InputError(f"no line holds an item of the conversation{why}", "line 1")
+        raise notes.refusal("no line holds an item of the conversation")
     return Recording((rollout.transcript(),), notes=notes.texts())
 
 
-def _take(rollout: _Rollout, entry: Entry, notes: Notes, kept: SizeBound) -> None:
+def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
     kind, said = entry.value.get("type"), entry.value.get("payload")
     if _is_oldest(entry.value):
         rollout.describe(entry.value)

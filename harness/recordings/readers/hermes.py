@@ -45,7 +45,7 @@ COLUMNS = (
 _Row = Mapping[str, Json]
 
 
-class _Session(msgspec.Struct):
+class _SessionRows(msgspec.Struct):
     """A session as its rows come in."""
 
     messages: list[Message] = []
@@ -98,9 +98,9 @@ def recording(rows: Iterable[_Row], sessions: Iterable[_Row]) -> Recording:
 
     Raises InputError when no row is a message, and when there is more than can be held.
     """
-    found: dict[str, _Session] = {}
+    found: dict[str, _SessionRows] = {}
     for row in _bounded(rows):
-        session = found.setdefault(f.text(row.get("session_id")), _Session())
+        session = found.setdefault(f.text(row.get("session_id")), _SessionRows())
         stop = f.text(row.get("finish_reason"))
         if stop and row.get("role") == "assistant":
             session.stops[len(session.messages)] = stop
@@ -122,7 +122,7 @@ def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
         yield row
 
 
-def _transcript(name: str, held: _Session, about: _Row) -> Transcript:
+def _transcript(name: str, held: _SessionRows, about: _Row) -> Transcript:
     return Transcript(
         name=name or "session",
         messages=encodable(tuple(held.messages)),

@@ -38,7 +38,7 @@ def moatless(document: bytes) -> Recording:
     A tree; raises InputError when it has no node.
     """
     value = f.mapping(json_documents.load(document))
-    tree = _Tree(value)
+    tree = _SearchTree(value)
     if not tree.nodes:
         raise InputError("a tree has a list nodes or a root, this has none", "line 1")
     system = f.text(f.mapping(value.get("agent")).get("system_prompt"))
@@ -46,7 +46,7 @@ def moatless(document: bytes) -> Recording:
     return Recording(transcripts, tuple(tree.refusals))
 
 
-class _Tree:
+class _SearchTree:
     """The nodes by their ids, with their children, and what was wrong with them."""
 
     def __init__(self, value: dict[str, Json]) -> None:

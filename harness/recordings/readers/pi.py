@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from harness.core.values.errors import InputError
 from harness.core.values.messages import (
     Block,
     Json,
@@ -28,13 +27,13 @@ from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _MOST_BRANCHES = 100
 
 
-class _Tree:
+class _EntryTree:
     """The entries of a file as they come in."""
 
     def __init__(self) -> None:
@@ -45,7 +44,7 @@ class _Tree:
         self._lines: dict[str, int] = {}
         self._last = ""
 
-    def take(self, entry: Entry, notes: Notes, kept: SizeBound) -> None:
+    def take(self, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
         """Take in a line."""
         value = entry.value
         if value.get("type") == "session":
@@ -120,12 +119,11 @@ def pi(lines: Iterable[bytes]) -> Recording:
     A torn line and an entry with an id of an earlier one are passed over and noted. Raises
     InputError when no line holds a message.
     """
-    tree, notes, kept = _Tree(), Notes(), SizeBound()
+    tree, notes, kept = _EntryTree(), Notes(), SizeBound()
     for entry in entries(lines, notes):
         tree.take(entry, notes, kept)
     if not tree.said:
-        why = f"; {notes.first}" if notes.first else ""
-        raise InputError(f"no line holds a message{why}", "line 1")
+        raise notes.refusal("no line holds a message")
     transcripts = tuple(tree.transcripts(notes))
     return Recording(transcripts, notes=notes.texts())
 
