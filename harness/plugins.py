@@ -88,7 +88,7 @@ def _plugin(name: str, folder: Path) -> Plugin:
 def _imported(name: str, folder: Path) -> ModuleType:
     """Import a module, the start folder first on the path, as for targets."""
     place = f"plug-in {name!r}"
-    if not re.fullmatch(r"\w+(\.\w+)*", name):
+    if not re.fullmatch(r"\w+(\.\w+)*", name) or name.endswith(".py"):
         raise InputError("a module is named, as in `my_parts` or `my_package.parts`", place)
     here = str(folder)
     added = sys.path[:1] not in ([""], [here])

@@ -26,6 +26,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from harness.core.scenario.scenario import (
+    DEFAULT_WIRE,
     FaultSpec,
     InboxItem,
     Limits,
@@ -33,7 +34,6 @@ from harness.core.scenario.scenario import (
     SeedMessage,
     ToolTurn,
     Turn,
-    WireName,
 )
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
@@ -99,9 +99,9 @@ def damaged_conversations(*, max_rounds: int = 3) -> st.SearchStrategy[tuple[See
 
 
 def model_scripts(
-    *, max_turns: int = 8, wire: WireName = "anthropic"
+    *, max_turns: int = 8, wire: str = DEFAULT_WIRE
 ) -> st.SearchStrategy[tuple[Turn, ...]]:
-    """What a scripted model says: turns that nobody is owed, one for ever, and a summary.
+    """What a scripted model says: optional turns, one that repeats forever, and a summary.
 
     The calls are of the tools `ping` and `look_up`, and of one that does not exist.
     """
@@ -109,7 +109,7 @@ def model_scripts(
 
 
 def tool_outcomes() -> st.SearchStrategy[tuple[ToolTurn, ...]]:
-    """What one tool answers, call by call; the last of up to three outcomes is for ever."""
+    """What one tool answers, call by call; the last of up to three outcomes repeats forever."""
     return drawn(outcomes_of)
 
 
@@ -140,7 +140,7 @@ def inbound_traffic(
 def fault_sets(
     faults: Sequence[str] = ("*",),
     *,
-    wire: WireName = "anthropic",
+    wire: str = DEFAULT_WIRE,
     tools: bool = True,
     kills: bool = True,
     mean: float = 1.0,
@@ -157,7 +157,7 @@ def fault_sets(
 
 
 def crash_points(
-    faults: Sequence[str] = ("*",), *, wire: WireName = "anthropic", tools: bool = True
+    faults: Sequence[str] = ("*",), *, wire: str = DEFAULT_WIRE, tools: bool = True
 ) -> st.SearchStrategy[FaultSpec]:
     """Where an agent is ended with SIGKILL, to be started again on what it left: one fault each.
 
@@ -172,7 +172,7 @@ def crash_points(
 def scenarios(
     *,
     faults: Sequence[str] = (),
-    wire: WireName = "anthropic",
+    wire: str = DEFAULT_WIRE,
     tools: Mapping[str, Mapping[str, Json]] = TOOLS,
     max_rounds: int = 3,
     max_messages: int = 5,

@@ -47,6 +47,9 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
+    "checks": Siblings(
+        common=_words("evidence declarations"), above=_words("check_registry judgement")
+    ),
     "faults": Siblings(common=_words("error_answers replies stream_events")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
@@ -102,8 +105,9 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("faults", "pkgutil"),
     }
 )
-"""The one home of randomness (`random.Random`, keyed by seed, fault and call), the parser that
-recordings need, which is handed text, and the walk that finds the faults in their folder."""
+"""The one home of randomness (`random.Random`, keyed by seed, fault and call), the loader of the
+providers' own tables, the parser that recordings need, which is handed text, and the walk that
+finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"

@@ -8,7 +8,7 @@ serve in any tool loop. Copy the rest. Read `gateway` first (what is around a tu
 - `models`: the model over each provider's SDK, and every way in which a call fails
 - `guards`: state machines against loops without progress
 - `sessions`: rows of a store, transcripts, how a turn ended
-- `context_overflow`, `toolbox`, `tool_environment`, `sub_agents`, `outgoing`, `turn_policy`
+- `context_overflow`, `toolbox`, `tool_environment`, `task_tool`, `outgoing`, `turn_policy`
 
 Names are imported when they are first used, so that the target `reference` costs nothing before.
 """

@@ -74,7 +74,7 @@ class Loop:
         self.seen.clear()
         if answer.stop in self.policy.runs_calls_on:
             return self.execute(answer.message.tool_uses)
-        return self.leave(answer.message.tool_uses, answer.stop)
+        return self.reject_cut_off(answer.message.tool_uses, answer.stop)
 
     def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
         """Ask the model, again where that can help.
@@ -96,7 +96,7 @@ class Loop:
                 self.recover(failure, failures[failure.kind])
             else:
                 self.overflow.answered()
-                return self.unbound(answer) if self.nudge else answer
+                return self.without_thinking(answer) if self.nudge else answer
 
     def messages(self) -> tuple[Message, ...]:
         """The messages of the next request. After a restart, rows may stand behind the message that
@@ -121,7 +121,7 @@ class Loop:
             raise ModelFailure("broken_stream", f"unknown stop reason {answer.stop!r}")
         return answer
 
-    def unbound(self, answer: ModelAnswer) -> ModelAnswer:
+    def without_thinking(self, answer: ModelAnswer) -> ModelAnswer:
         """The answer to a nudge without its thinking, which is signed for a conversation that has
         the nudge in it: later requests have not, and would be refused."""
         self.nudge = ""
@@ -161,7 +161,7 @@ class Loop:
         self.ended = decision.text if isinstance(decision, EndTurn) else ""
         return _guided(result, decision.text) if isinstance(decision, Guide) else result
 
-    def leave(self, calls: Sequence[ToolUse], stop: str) -> Outcome | None:
+    def reject_cut_off(self, calls: Sequence[ToolUse], stop: str) -> Outcome | None:
         """Answer calls that may be cut off, and run none of them; guards see them as they are."""
         self.watch.begin_step()
         decisions = [self.watch.before(cut_off(call)) for call in calls]
@@ -177,7 +177,7 @@ class Loop:
         self.check()
         if answer.stop == "pause_turn":
             self.transcript.append(answer.message)
-            return self.bounded("pauses", self.policy.max_pauses, "the model paused too often.")
+            return self.count_up_to("pauses", self.policy.max_pauses, "the model paused too often.")
         outcome = ends.answered(answer.message, answer.stop)
         if outcome is None:
             self.counts["empty answers"] += 1
@@ -186,7 +186,7 @@ class Loop:
             self.nudge = "Please answer."
         return outcome
 
-    def bounded(self, what: str, limit: int, reason: str) -> Outcome | None:
+    def count_up_to(self, what: str, limit: int, reason: str) -> Outcome | None:
         """Count, and end the turn past the limit."""
         self.counts[what] += 1
         return self.conclude(reason) if self.counts[what] > limit else None

@@ -15,7 +15,7 @@ import msgspec
 
 from harness.agent.agent_loop import Loop
 from harness.agent.context_overflow import Compaction, Escalation, Overflow, compact, saves_enough
-from harness.agent.conversation.context_window import window_of
+from harness.agent.conversation.history_size import window_of
 from harness.agent.conversation.projection import Projection, project, project_as_text
 from harness.agent.gateway import Gateway
 from harness.agent.guards import Guard, Watch, standard_guards
@@ -26,7 +26,7 @@ from harness.agent.models.openai_responses_model import OpenAIResponsesModel
 from harness.agent.outgoing import Outbox
 from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
 from harness.agent.sessions.transcript import RetryingStore, RowTranscript, SessionTranscript
-from harness.agent.sub_agents import Tasks
+from harness.agent.task_tool import Tasks
 from harness.agent.tool_environment import Environments, environments_of, tools_for_model
 from harness.agent.toolbox import Toolbox
 from harness.agent.turn_policy import BudgetedModel, Policy, open_budget

@@ -20,7 +20,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from harness.agent.conversation.context_window import (
+from harness.agent.conversation.history_size import (
     BYTES_PER_TOKEN,
     REBUILD_TOKENS,
     begins_turn,

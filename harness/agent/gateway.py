@@ -46,9 +46,9 @@ class Gateway:
         self.transcript_of, self.loop_for = transcript_of, loop_for
         self.max_attempts = max_attempts
         self.damage = DamageReport()
-        self.behind = True
-        self.unnoted: list[Inbound] = []
-        self.mine: set[tuple[str, str]] = set()
+        self.recovery_due = True
+        self.unnoted_deliveries: list[Inbound] = []
+        self.own_messages: set[tuple[str, str]] = set()
 
     def run(self) -> None:
         """Finish what was left undone, then take messages until there are no more.
@@ -62,16 +62,18 @@ class Gateway:
                 self.receive(inbound)
 
     def catch_up(self) -> None:
-        """Note deliveries that could not be noted, and finish what a former run left undone. A
-        store that does not say what that is, is asked again with the next message; where it fails
-        in the middle of a turn, the user is told."""
+        """Note deliveries that could not be noted, and finish what an earlier run left undone.
+
+        A store that cannot say what that is, is asked again with the next message. When it fails in
+        the middle of a recovered turn, the user is told.
+        """
         left: Sequence[Pending] = ()
         try:
-            while self.unnoted:
-                self.store.delivered(self.unnoted[0])
-                self.unnoted.pop(0)
-            if self.behind:
-                left, self.behind = self.store.pending(), False
+            while self.unnoted_deliveries:
+                self.store.delivered(self.unnoted_deliveries[0])
+                self.unnoted_deliveries.pop(0)
+            if self.recovery_due:
+                left, self.recovery_due = self.store.pending(), False
         except Exception as error:
             _log.warning("the store failed, so something is left undone for now: %s", error)
         for pending in left:
@@ -95,21 +97,21 @@ class Gateway:
             self.send(inbound, ends.unstored("Your message", error))
             return None
         if not admitted:
-            return self.leave(inbound)
-        self.mine.add((inbound.session, inbound.id))
+            return self.skip_known(inbound)
+        self.own_messages.add((inbound.session, inbound.id))
         self.report(inbound, transcript)
         return self.turn(inbound, transcript)
 
-    def leave(self, inbound: Inbound) -> None:
-        """Leave a known message alone. What another process has taken, and not answered yet, is
-        told: two agents on one session would do it twice."""
-        if self.behind or (inbound.session, inbound.id) in self.mine:
+    def skip_known(self, inbound: Inbound) -> None:
+        """Skip a known message. The user is told when another process has taken it and not answered
+        yet: two agents on one session would do it twice."""
+        if self.recovery_due or (inbound.session, inbound.id) in self.own_messages:
             return
-        open_ids = {(p.inbound.session, p.inbound.id) for p in self.left()}
+        open_ids = {(p.inbound.session, p.inbound.id) for p in self.unanswered()}
         if (inbound.session, inbound.id) in open_ids:
             self.send(inbound, ends.failed(ends.TAKEN, "taken"))
 
-    def left(self) -> list[Pending]:
+    def unanswered(self) -> list[Pending]:
         """The turns that are not answered; none when the store does not say."""
         try:
             return [pending for pending in self.store.pending() if pending.reply is None]
@@ -120,7 +122,7 @@ class Gateway:
     def recover(self, pending: Pending) -> None:
         """Go on where a former run of this agent ended."""
         inbound = pending.inbound
-        self.mine.add((inbound.session, inbound.id))
+        self.own_messages.add((inbound.session, inbound.id))
         if pending.reply is not None:
             return self.deliver(inbound, ends.restored(pending.reply, pending.status, pending.kind))
         if self.is_overtaken(inbound):
@@ -168,7 +170,7 @@ class Gateway:
         try:
             self.store.delivered(inbound)
         except Exception as error:
-            self.unnoted.append(inbound)
+            self.unnoted_deliveries.append(inbound)
             _log.warning("the delivery of %s could not be noted: %s", inbound.id, error)
 
     def send(self, inbound: Inbound, outcome: Outcome) -> bool:

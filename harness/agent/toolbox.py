@@ -14,7 +14,7 @@ from copy import copy, deepcopy
 from itertools import count, islice
 
 from harness.agent.conversation.content import clean, clean_json
-from harness.agent.conversation.context_window import clip
+from harness.agent.conversation.history_size import clip
 from harness.agent.conversation.projection import NO_TEXT
 from harness.agent.guards.guard_protocol import is_unparsed
 from harness.core.values.brief import Tool

@@ -29,6 +29,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.plans import Recorded
 from harness.files.regular_file import head_of, whole
+from harness.providers.shared import json_fields as f
 from harness.recordings import model_exchange
 from harness.recordings.http_interaction import (
     Cassette,
@@ -42,7 +43,6 @@ from harness.recordings.http_interaction import (
 )
 from harness.recordings.json_documents import UTF16, as_utf8
 from harness.recordings.readers import compact, vcr
-from harness.recordings.shapes import fields as f
 
 _HEAD_BYTES = 4096
 _ENCODINGS = frozenset({"", "identity", "gzip"})
@@ -109,7 +109,7 @@ def is_cassette(data: bytes) -> bool:
 
 
 def parse_cassette(data: bytes) -> Cassette:
-    """A cassette's bytes as interactions; InputError with the place in it when it is none."""
+    """A cassette's bytes as interactions; InputError with the place for anything else."""
     _check_text(data[:_HEAD_BYTES])
     data = as_utf8(data)
     if not data.strip():
@@ -257,7 +257,7 @@ def _headers(part: dict[str, Json]) -> dict[str, list[str]]:
 
 
 def _reason(response: dict[str, Json], status: int) -> str:
-    """The words after the status code; the standard ones where a writer keeps none."""
+    """The words after the status code; the standard ones by default."""
     said = response.get("status")
     if isinstance(said, dict):
         return f.text(said.get("message", phrase(status)))

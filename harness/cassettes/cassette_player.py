@@ -24,8 +24,8 @@ from harness.cassettes.cassette_file import calls_of
 from harness.cassettes.endpoints import wire_of
 from harness.cassettes.request_index import (
     CassetteIndex,
-    Head,
     IndexedCall,
+    RequestHead,
     head_of_call,
     lasting_head,
     lasting_message,
@@ -79,10 +79,10 @@ class CassettePlayer:
     def __init__(self, index: CassetteIndex) -> None:
         self._index = index
         self._places: dict[str, Node] = {}
-        self._heads: dict[str, tuple[Head, str]] = {}
+        self._heads: dict[str, tuple[RequestHead, str]] = {}
 
     def reply(self, call: Call, past: Past) -> tuple[Recorded, int] | Miss:
-        """The answer to an equal request that is due, and its turn; else why there is none."""
+        """The due answer of an equal request, and its turn; else the reason of the miss."""
         node = self._places[call.key] = self._place(call)
         head, name = self._head(call)
         turns = self._index.turns(node, name) or self._masked_turns(node, head)
@@ -108,7 +108,7 @@ class CassettePlayer:
         added = zip(request.messages, call.messages[request.keep :], strict=True)
         return self._index.walk(before.first(request.keep), added)
 
-    def _head(self, call: Call) -> tuple[Head, str]:
+    def _head(self, call: Call) -> tuple[RequestHead, str]:
         """The request's head and its digest, worked out once for all requests that share it."""
         r = call.request
         assert isinstance(r, ModelRequest), r
@@ -120,7 +120,7 @@ class CassettePlayer:
             self._heads[same] = head, name_head(head)
         return self._heads[same]
 
-    def _masked_turns(self, node: Node, head: Head) -> Sequence[int]:
+    def _masked_turns(self, node: Node, head: RequestHead) -> Sequence[int]:
         """The turns of the request as a recording would hold it, without keys."""
         return self._index.turns(node, name_head(masked_head(head)))
 
@@ -132,7 +132,7 @@ _ABSENT = object()
 
 
 def explain_miss(
-    entries: Sequence[IndexedCall], head: Head, node: Node, played: Sequence[int], past: Past
+    entries: Sequence[IndexedCall], head: RequestHead, node: Node, played: Sequence[int], past: Past
 ) -> str:
     """Why nothing answers the request of this head and place; `played` are its equals."""
     if played:
@@ -147,7 +147,7 @@ def explain_miss(
 
 
 def _nearest(
-    entries: Sequence[IndexedCall], turns: Sequence[int], head: Head, node: Node
+    entries: Sequence[IndexedCall], turns: Sequence[int], head: RequestHead, node: Node
 ) -> list[IndexedCall]:
     """The two that share most with a request: messages from the first on, settings, length."""
     shared = {at: at.depth for at in node.tail()}
@@ -190,7 +190,7 @@ def _shared(node: Node | None, shared: dict[Node, int]) -> int:
     return depth
 
 
-def difference(recorded: IndexedCall, head: Head, node: Node) -> str:
+def difference(recorded: IndexedCall, head: RequestHead, node: Node) -> str:
     """The first place where a request differs: `PATH differs: sent A, recorded B`."""
     live, held = _messages(node), _messages(recorded.node)
     found = _first(live, held, "messages")
@@ -209,7 +209,7 @@ def _messages(node: Node) -> list[Json]:
     ]
 
 
-def _fields(head: Head) -> dict[str, Json]:
+def _fields(head: RequestHead) -> dict[str, Json]:
     """The fields of a request's body, but for its messages."""
     fields = msgspec.to_builtins(lasting_head(head))
     return {**fields.pop("settings"), **fields}
@@ -228,7 +228,7 @@ def _first(a: Json, b: Json, path: str) -> tuple[str, Json, Json] | None:
 
 
 def _parts(a: Json, b: Json) -> list[tuple[str | int, Json, Json]]:
-    """The parts of two objects or two lists, side by side; none where there is nothing below."""
+    """The parts of two objects or two lists, side by side; [] for other values."""
     if isinstance(a, dict) and isinstance(b, dict):
         return [(name, a.get(name, _ABSENT), b.get(name, _ABSENT)) for name in {**a, **b}]
     if isinstance(a, list) and isinstance(b, list):

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import PurePath
-from typing import Literal, cast
+from typing import Literal
 
 import msgspec
 
@@ -32,13 +32,12 @@ from harness.core.scenario.scenario import (
     Session,
     ToolScript,
     ToolTurn,
-    WireName,
 )
 from harness.core.values.messages import Block, Json, Message, Text, ToolResult, digest, side
 
 _NAME_LETTERS = 80
 _RETOLD_LETTERS = 40
-"""A text that is at least so long stands in another one because it is told again."""
+"""A text of at least this length that stands in another one is a repetition of it."""
 
 _ROOM = 20
 """So many calls more than were recorded an agent may make before a limit ends the run."""
@@ -59,7 +58,7 @@ def scenario_of_cassette(
     return Scenario(
         name=name or kebab(path.name.partition(".")[0]),
         title=f"The recording {path.name}",
-        wire=cast(WireName, wire),
+        wire=wire,
         stream=first.head.stream,
         session=Session(messages=tuple(_seed(node.message) for node in before)),
         tools=tools,
@@ -132,7 +131,7 @@ def _answers(entries: Sequence[IndexedCall], wire: str) -> list[str]:
 
 
 def _is_retold(text: str, told: Sequence[str]) -> bool:
-    """Whether a text holds what was told before it at some length."""
+    """Whether a text repeats, at some length, what was said before it."""
     return any(len(old) >= _RETOLD_LETTERS and old in text for old in told)
 
 

@@ -25,8 +25,8 @@ def recording(
     """Record the calls to a model that this process makes meanwhile, and write them to `path`.
 
     Clients must be built on httpx2, httpx, requests, aiohttp or another library that vcrpy knows.
-    Raises InputError when none was made, when the file cannot be written, or when something in it
-    still looks like a secret (see `Recorder`); the old file is then as it was.
+    Raises InputError when no call was made, when the file cannot be written, or when something in
+    it still looks like a secret (see `Recorder`); the old file is then as it was.
     """
     recorder = Recorder(secrets, allowed)
     with listening(recorder):
@@ -38,7 +38,7 @@ def recording(
 def listening(recorder: Recorder, *, beside: Collection[str] = ()) -> Iterator[None]:
     """Have a recorder hear the calls to a model that this process makes meanwhile.
 
-    What goes to an address (`HOST:PORT`) of `beside` is heard elsewhere, and left out.
+    Calls to an address (`HOST:PORT`) of `beside` are recorded elsewhere and left out.
     """
     import vcr  # type: ignore[import-untyped]
     from vcr.record_mode import RecordMode  # type: ignore[import-untyped]
@@ -111,4 +111,4 @@ class _NoFile:
 
     @staticmethod
     def save_cassette(path: str, cassette: Any, serializer: Any) -> None:
-        """What was heard is the recorder's."""
+        """Write nothing: the recorder keeps the exchanges."""

@@ -12,17 +12,10 @@ from __future__ import annotations
 from harness import providers
 from harness.core.transition.ports import Provider
 
-_ENDPOINTS = {
-    "/v1/messages": "anthropic",
-    "/chat/completions": "openai-chat",
-    "/responses": "openai-responses",
-}
-"""The wire by the end of a path."""
-
 
 def wire_of(method: str, path: str) -> Provider | None:
     """The wire that a request speaks; None for one that is no call to a model."""
     if method.upper() != "POST":
         return None
-    name = next((wire for end, wire in _ENDPOINTS.items() if path.endswith(end)), None)
-    return providers.by_name(name) if name else None
+    found = (record.name for record in providers.records() if path.endswith(record.path_end))
+    return next(map(providers.by_name, found), None)

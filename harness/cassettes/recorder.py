@@ -17,6 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
+from harness import providers
 from harness.cassettes import conversion
 from harness.cassettes.cassette_file import CassetteExchange
 from harness.cassettes.endpoints import wire_of
@@ -101,12 +102,6 @@ def _lines(headers: dict[str, Any]) -> str:
 
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-HOME = {
-    "anthropic": "api.anthropic.com",
-    "openai-chat": "api.openai.com",
-    "openai-responses": "api.openai.com",
-}
-"""The host of each wire's provider."""
 
 
 class SentRequest(msgspec.Struct, frozen=True):
@@ -142,7 +137,7 @@ class MaskedExchange(msgspec.Struct, frozen=True):
 
 
 def masked_exchange(asked: SentRequest, heard: ReceivedAnswer) -> MaskedExchange:
-    """What is kept of an exchange. InputError for a body in which no key could be seen."""
+    """An exchange as it is written; InputError for a body that cannot be searched for keys."""
     response, timing = _vcr_response(heard), heard.timing
     if timing is not None:
         pieces = refitted(timing.pieces, heard.body, response["body"]["string"])
@@ -155,7 +150,7 @@ def _vcr_request(asked: SentRequest) -> Any:
 
     wire = wire_of(asked.method, urlsplit(asked.url).path)
     assert wire is not None, "a call to a model"
-    url = mask_url(_at_home(asked.url, HOME.get(wire.name, wire.name)))
+    url = mask_url(_at_home(asked.url, providers.record(wire.name).host))
     return Request(asked.method, url, mask_body(asked.body), kept_headers(asked.headers))
 
 
@@ -190,7 +185,7 @@ def excerpt(exchanges: Iterable[CassetteExchange]) -> bytes:
 def _interaction(exchange: CassetteExchange) -> Interaction:
     answer = exchange.answer
     wire = wire_of(exchange.method, exchange.path)
-    host = HOME.get(wire.name if wire else "", "localhost")
+    host = providers.record(wire.name).host if wire else "localhost"
     return Interaction(
         method=exchange.method,
         uri=mask_url(f"https://{host}{exchange.path}"),

@@ -17,7 +17,8 @@ from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from harness.cassettes.secret_patterns import Span, is_named, spans
+from harness import providers
+from harness.cassettes.secret_patterns import SecretSpan, is_named, spans
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import decode, encode
 
@@ -27,17 +28,15 @@ _REMEMBERED_MOST_CHARS = 4096
 
 _KEPT = frozenset(
     {
-        "anthropic-beta",
-        "anthropic-version",
+        *(record.headers.request_id for record in providers.records()),
+        *(name for record in providers.records() for name in record.headers.kept),
         "content-type",
-        "request-id",
         "retry-after",
         "retry-after-ms",
-        "x-request-id",
         "x-should-retry",
     }
 )
-_KEPT_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-")
+_KEPT_PREFIXES = tuple({record.headers.rate_limits for record in providers.records()})
 
 _QUERY_SECRET = re.compile(r"key|token|secret|signature|password|auth|credential|^sig$", re.I)
 
@@ -207,7 +206,7 @@ def _mask_pieces(places: list[_Place]) -> None:
             start += len(piece)
 
 
-def _cut(piece: str, start: int, found: list[Span]) -> str:
+def _cut(piece: str, start: int, found: list[SecretSpan]) -> str:
     """A piece that begins at `start` of the whole, without its part of the keys."""
     kept, at, end = "", start, start + len(piece)
     for first, last, _ in found:

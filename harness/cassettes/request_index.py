@@ -55,7 +55,7 @@ _VOLATILE_TEXT = re.compile(
 )
 
 
-class Head(msgspec.Struct, frozen=True):
+class RequestHead(msgspec.Struct, frozen=True):
     """A request without its messages, as values; its digest is the head's part of the key."""
 
     model: str
@@ -67,9 +67,9 @@ class Head(msgspec.Struct, frozen=True):
     settings: dict[str, Json] = {}
 
 
-def head_of_reading(reading: Reading) -> Head:
+def head_of_reading(reading: Reading) -> RequestHead:
     """The head of a recorded request."""
-    return Head(
+    return RequestHead(
         reading.model,
         reading.system,
         _plain(reading.tools),
@@ -80,11 +80,11 @@ def head_of_reading(reading: Reading) -> Head:
     )
 
 
-def head_of_call(call: Call) -> Head:
+def head_of_call(call: Call) -> RequestHead:
     """The head of a live request."""
     request = call.request
     assert isinstance(request, ModelRequest), request
-    return Head(
+    return RequestHead(
         request.model,
         call.system,
         _plain(call.tools),
@@ -103,9 +103,9 @@ def _plain(tools: tuple[ToolSpec, ...]) -> list[Json]:
     return [msgspec.to_builtins(tool) for tool in tools]
 
 
-def masked_head(head: Head) -> Head:
+def masked_head(head: RequestHead) -> RequestHead:
     """The head as a recording would hold it."""
-    return msgspec.convert(mask_value(msgspec.to_builtins(head)), type=Head)
+    return msgspec.convert(mask_value(msgspec.to_builtins(head)), type=RequestHead)
 
 
 def masked_message(message: Message) -> Message:
@@ -113,12 +113,12 @@ def masked_message(message: Message) -> Message:
     return msgspec.convert(mask_value(msgspec.to_builtins(message)), type=Message)
 
 
-def name_head(head: Head) -> str:
+def name_head(head: RequestHead) -> str:
     """The digest of a head, without what is volatile in its system text."""
     return digest(lasting_head(head))
 
 
-def lasting_head(head: Head) -> Head:
+def lasting_head(head: RequestHead) -> RequestHead:
     """The head without what is volatile in its system text."""
     if not isinstance(head.system, str):
         return head
@@ -158,7 +158,7 @@ class IndexedCall(msgspec.Struct, frozen=True):
     """
 
     number: int
-    head: Head
+    head: RequestHead
     name: str
     node: Node
     answer: Recorded
@@ -172,7 +172,7 @@ class CassetteIndex:
 
     def __init__(self, exchanges: Iterable[CassetteExchange] = ()) -> None:
         self._root = root()
-        self._readers: dict[str, _Reader] = {}
+        self._readers: dict[str, _RequestReader] = {}
         self._turns: dict[tuple[Node, str], list[int]] = {}
         self.entries: list[IndexedCall] = []
         for exchange in exchanges:
@@ -183,7 +183,7 @@ class CassetteIndex:
         wire = wire_of(exchange.method, exchange.path)
         assert wire is not None, exchange.path
         if wire.name not in self._readers:
-            self._readers[wire.name] = _Reader(wire, self._root)
+            self._readers[wire.name] = _RequestReader(wire, self._root)
         entry = self._readers[wire.name].read(exchange)
         self._turns.setdefault((entry.node, entry.name), []).append(len(self.entries))
         self.entries.append(entry)
@@ -210,12 +210,12 @@ class CassetteIndex:
         return node
 
 
-class _Reader:
+class _RequestReader:
     """Reads the recorded requests of one wire; most are the last one and a little more."""
 
     def __init__(self, wire: Provider, start: Node) -> None:
         self._wire, self._reader, self._node = wire, wire.reader("", None), start
-        self._head, self._name = Head(""), name_head(Head(""))
+        self._head, self._name = RequestHead(""), name_head(RequestHead(""))
 
     def read(self, exchange: CassetteExchange) -> IndexedCall:
         """The entry of a call; equal heads in a row are one object.

@@ -73,7 +73,7 @@ _BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _TO_STANDARD = str.maketrans("-_", "+/")
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """Where a secret stands in a text, and what kind it is."""
 
     start: int
@@ -81,13 +81,13 @@ class Span(NamedTuple):
     kind: str
 
 
-def spans(text: str) -> list[Span]:
+def spans(text: str) -> list[SecretSpan]:
     """The secrets of a text in order; those that touch or overlap are one."""
-    found: list[Span] = []
+    found: list[SecretSpan] = []
     for span in sorted((*_plain(text), *_wrapped(text))):
         if found and span.start <= found[-1].end:
             before = found.pop()
-            span = Span(before.start, max(before.end, span.end), before.kind)
+            span = SecretSpan(before.start, max(before.end, span.end), before.kind)
         found.append(span)
     return found
 
@@ -109,22 +109,22 @@ def _has_digit(value: str) -> bool:
     return any(map(str.isdigit, value))
 
 
-def _plain(text: str) -> Iterator[Span]:
+def _plain(text: str) -> Iterator[SecretSpan]:
     small = text.lower()
     for kind, (hints, shape) in _COMPILED.items():
         if any(hint in small for hint in hints):
             for match in shape.finditer(text):
-                yield Span(*match.span(), kind)
+                yield SecretSpan(*match.span(), kind)
     for match in values_after(text, _ENDS_IN_NAME):
         if _has_digit(match["value"]):
-            yield Span(*match.span("value"), NAMED)
+            yield SecretSpan(*match.span("value"), NAMED)
 
 
-def _wrapped(text: str) -> Iterator[Span]:
+def _wrapped(text: str) -> Iterator[SecretSpan]:
     """Runs of base64 that hold a secret."""
     for match in _BASE64_RUN.finditer(text):
         if any(any(_plain(said)) for said in _readings(match[0])):
-            yield Span(*match.span(), IN_BASE64)
+            yield SecretSpan(*match.span(), IN_BASE64)
 
 
 def base64_texts(text: str) -> Iterator[str]:

@@ -56,7 +56,7 @@ class Suspect(msgspec.Struct, frozen=True, order=True):
 
 
 def secrets_of(environment: Mapping[str, str]) -> frozenset[str]:
-    """The values of an environment that its names say are secrets; a path is none."""
+    """The values of an environment whose names say that they are secrets, paths excepted."""
     named = (value for name, value in environment.items() if _SECRET_NAME.search(name))
     return frozenset(v for v in named if len(v) >= KNOWN_MIN_CHARS and not v.startswith("/"))
 

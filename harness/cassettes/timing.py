@@ -60,7 +60,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 def to_metadata(timings: Iterable[Timing | None]) -> dict[str, Json]:
-    """The file's `metadata` for the timings of its exchanges, empty when none has one."""
+    """The file's `metadata` for the timings of its exchanges; empty without timings."""
     listed = [_entry(n, t) for n, t in enumerate(timings, start=1) if t is not None]
     return {OURS: {"exchanges": listed}} if listed else {}
 
@@ -72,7 +72,7 @@ def _entry(number: int, timing: Timing) -> dict[str, Json]:
 
 
 def from_metadata(metadata: Json) -> dict[int, Timing]:
-    """The timings of a file's `metadata` by the number of the exchange; what is none is left."""
+    """The timings of a file's `metadata` by exchange number; malformed entries are left out."""
     ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
     listed = ours.get("exchanges") if isinstance(ours, Mapping) else None
     entries = [e for e in listed if isinstance(e, Mapping)] if isinstance(listed, list) else []

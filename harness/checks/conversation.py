@@ -59,7 +59,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         before = last.get(turn.session)
         if turn.main and before is not None:
             yield Case("forgotten_reply", _reply(before, turn), before, turn.main[0].n)
-        if turn.main and before is not None and before.main:
+        if turn.main and before is not None and before.main and trace.compactions:
             yield Case("forgotten_past", _past(trace, before, turn), turn)
         yield from _results(turn)
         last[turn.session] = turn
@@ -151,13 +151,13 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
             continue
         before = last.get(exchange.called.session)
         last[exchange.called.session] = exchange
-        if before is None or not _is_gone_on_from(before):
+        if before is None or _begins_alike(before, exchange):
             continue
         # Rows of others count from where this request read them, which is this check's own rule.
         if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
             continue
         turn = trace.turns[exchange.called.session, exchange.called.turn]
-        found = _begins_alike(trace, before, exchange)
+        found = _differences(trace, before, exchange)
         yield Case("prefix", found, turn, exchange.n, before.n)
 
 
@@ -194,8 +194,13 @@ def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
     return any(stands(settled_list(node), exchange.node) for node in held)
 
 
-def _begins_alike(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator[Finding]:
-    if _goes_back(trace, before, exchange):
+def _begins_alike(before: Exchange, exchange: Exchange) -> bool:
+    same_system = before.request.system == exchange.request.system
+    return same_system and stands(settled_list(before.node), exchange.node)
+
+
+def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator[Finding]:
+    if not _is_gone_on_from(before) or _goes_back(trace, before, exchange):
         return
     events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
     if before.request.system != exchange.request.system:

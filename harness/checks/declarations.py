@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
-from harness.checks.evidence.excuses import Case, Excuse, Marks
+from harness.checks.evidence.excuses import Case, Excuse, Marks, is_excused
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.transition.ports import CheckFunction
@@ -76,7 +76,7 @@ def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]
             for found in check(history, *args, **settings):
                 if isinstance(found, Finding):
                     yield found
-                elif not any(excuse.holds(marks, found) for excuse in rules[found.rule]):
+                elif not is_excused(marks, found, rules[found.rule]):
                     yield from found.findings
 
         filtered.__dict__["excuses"] = rules
@@ -88,7 +88,8 @@ def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]
 def counted_anew(*events: str) -> Callable[[_F], _F]:
     """Declare after which events a check begins its count anew.
 
-    Counts cannot be filtered afterwards, so the check applies these itself (`evidence.restarts`).
+    Counts cannot be filtered afterwards, so the check applies these itself,
+    with what `evidence.excuses` has for it.
     """
 
     def declare(check: _F) -> _F:

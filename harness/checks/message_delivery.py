@@ -25,11 +25,13 @@ from harness.checks.evidence.excuses import (
     LIMIT,
     REDELIVERY,
     Case,
+    Marks,
     holds_for,
+    is_killed_between,
 )
 from harness.checks.evidence.message_lists import squeeze
-from harness.checks.evidence.outcomes import claimed, wrong
-from harness.checks.evidence.restarts import is_killed_between
+from harness.checks.evidence.model_answers import wrong
+from harness.checks.evidence.outcomes import claimed
 from harness.checks.evidence.stored_rows import inbound_rows
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.history import History
@@ -253,8 +255,9 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         for s in reversed(trace.sendings)
         if s.ends_turn and s.request.in_reply_to
     }
+    marks = Marks(trace)
     for turn in trace.turns.values():
-        if turn.delivery is None or holds_for(turn, trace, _NO_STRETCH):
+        if turn.delivery is None or holds_for(turn, marks, _NO_STRETCH):
             continue
         text, opened = squeeze(turn.text), turn.delivery.n
         requests = asked.get(turn.session, [])

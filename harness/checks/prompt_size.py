@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import counted_anew, excused_by, needs
-from harness.checks.evidence.excuses import KILL_BETWEEN, Case
+from harness.checks.evidence.excuses import KILL_BETWEEN, Case, is_killed_between, may_begin_again
 from harness.checks.evidence.message_lists import settled_list, squeeze, stands
 from harness.checks.evidence.model_answers import (
     FINAL_STOPS,
@@ -20,7 +20,6 @@ from harness.checks.evidence.model_answers import (
     failure_words,
     is_uncounted,
 )
-from harness.checks.evidence.restarts import is_killed_between, may_begin_again
 from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.history import History

@@ -15,16 +15,14 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, holds_for
-from harness.checks.evidence.model_answers import WINDOW_RULES, asked_ms, is_our_own
-from harness.checks.evidence.outcomes import claimed, wrong
+from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, Marks, holds_for
+from harness.checks.evidence.model_answers import WINDOW_RULES, asked_ms, is_our_own, wrong
+from harness.checks.evidence.outcomes import TELLING, claimed, is_taken
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
-
-_TELLS = frozenset({"final", "error", "notice"})
 
 
 @needs("model", "inbox", told_by="run")
@@ -91,9 +89,8 @@ def _told(trace: Trace, message: str) -> Iterator[int]:
     for turn in trace.turns.values():
         own = turn.delivery is not None and turn.delivery.inbound.id == message
         for sending in turn.sendings:
-            taken = sending.answered is not None and sending.answered.complete
             about = sending.request.in_reply_to or (own and message)
-            if taken and about == message and sending.request.kind in _TELLS:
+            if is_taken(sending) and about == message and sending.request.kind in TELLING:
                 yield sending.n
 
 
@@ -155,7 +152,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
     that it is valid whatever they hold, and by state that ends with its turn. Source: invariant 32.
     """
     trace = history.trace
-    faults = _Faults(trace)
+    faults, marks = _Faults(trace), Marks(trace)
     states: dict[str, _State] = {}
     for turn in trace.turns.values():
         if turn.delivery is None or not turn.settled_n:
@@ -167,7 +164,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         # A fault or a kill in the turn starts the count of messages anew.
         if last_n >= turn.delivery.n or turn.begun_n or turn.interrupted_n:
             state.left = messages
-        elif state.left and _counts(trace, turn):
+        elif state.left and _counts(marks, turn):
             state.left -= 1
             if faults.are_over(turn) and (rule := _unwell(turn)):
                 text = f"turn {turn.number} of {turn.session} meets no fault, and {_WORDS[rule]}"
@@ -223,9 +220,9 @@ def _is_fault(event: AnyEvent) -> bool:
     return isinstance(event, Killed)
 
 
-def _counts(trace: Trace, turn: Turn) -> bool:
+def _counts(marks: Marks, turn: Turn) -> bool:
     """Whether a turn is one that a well agent answers: it is counted, so its excuses come first."""
-    if holds_for(turn, trace, _NOT_COUNTED):
+    if holds_for(turn, marks, _NOT_COUNTED):
         return False
     answers = (e.answered for e in turn.exchanges)
     return not any(answered and is_our_own(answered) for answered in answers)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.declarations import counted_anew, needs
+from harness.checks.evidence.excuses import may_begin_again
 from harness.checks.evidence.model_answers import (
     TRUNCATED_STOPS,
     asked_ms,
@@ -19,7 +20,6 @@ from harness.checks.evidence.model_answers import (
     failure_words,
     is_our_own,
 )
-from harness.checks.evidence.restarts import may_begin_again
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Turn

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import EngineName, engine, engine_named, every_verb, plugin_flags, plugins
+from harness.cli.options import (
+    EngineName,
+    WireChoice,
+    engine,
+    engine_named,
+    every_verb,
+    plugin_flags,
+    plugins,
+)
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ DEFAULT_EXAMPLES = 1_000
               help="In place of --examples: until so much time is over.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), metavar="N",
               help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
-@click.option("--wire", type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+@click.option("--wire", type=WireChoice(),
               help="What the agent speaks.  [default: anthropic]")  # fmt: skip
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
@@ -60,10 +68,12 @@ def command(
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
     does = _engine(engine, workers)
+    from harness.core.scenario.scenario import DEFAULT_WIRE
+
     if resume is not None:
         campaign, journal, folder = _resumed(resume)
     else:
-        campaign, journal, folder = _begun(target or "", seed, wire or "anthropic", out)
+        campaign, journal, folder = _begun(target or "", seed, wire or DEFAULT_WIRE, out)
     most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
     end_s = time.monotonic() + minutes * 60 if minutes else None
     return _run(campaign, journal, folder, does, most, end_s, as_json)
@@ -80,12 +90,12 @@ def _begun(
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
     check_target(target, [])
-    engine_named = secrets.randbelow(1_000_000) if seed is None else seed
-    folder = out or Path(DEFAULT_OUT) / str(engine_named)
+    drawn = secrets.randbelow(1_000_000) if seed is None else seed
+    folder = out or Path(DEFAULT_OUT) / str(drawn)
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = CampaignPlan(target=target, seed=engine_named, wire=wire)
+    plan = CampaignPlan(target=target, seed=drawn, wire=wire)
     return *begin(folder, plan, names()), folder
 
 

@@ -15,12 +15,15 @@ Row = dict[str, Any]
 
 
 @click.command("list")
-@click.argument("what", metavar="scenarios|faults|checks|targets|formats")
+@click.argument("what", metavar="scenarios|faults|checks|targets|formats|stores")
 @click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
 @plugins
 @every_verb
 def command(what: str, folder: Path | None, as_json: bool) -> int:
-    """List scenarios (of DIR, default ./scenarios), faults, checks, targets or formats."""
+    """List scenarios (of DIR, default ./scenarios), faults, checks, targets, formats or stores.
+
+    What a plug-in brings is marked with the name of its module.
+    """
     from harness.cli import terminal
     from harness.report.json_lines import line
 
@@ -29,6 +32,8 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
     if folder is not None and what != "scenarios":
         raise InputError("only scenarios are listed from a folder", str(folder))
     rows = list(KINDS[what](folder))
+    if what in BROUGHT:
+        rows = [_marked(row) for row in rows]
     if as_json:
         for row in rows:
             terminal.out(line(row))
@@ -42,7 +47,18 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
 def _text(row: Row, column: int) -> str:
     told = row.get("code") or row.get("needs")
     codes = f" ({' '.join(told)})" if told else ""
-    return f"{row['name']:{column}}  {row['title']}{codes}".rstrip()
+    mark = f" [plug-in {row['plugin']}]" if "plugin" in row else ""
+    return f"{row['name']:{column}}  {row['title']}{codes}{mark}".rstrip()
+
+
+def _marked(row: Row) -> Row:
+    """The row of a part, with the module of the plug-in that brings it."""
+    from harness.core.values.loaded_plugins import loaded
+
+    prefix, dot, _ = row["name"].partition(".")
+    modules = (plugin.module.__name__ for plugin in loaded() if dot and plugin.prefix == prefix)
+    module = next(modules, "")
+    return {**row, "plugin": module} if module else row
 
 
 def scenarios(folder: Path | None) -> Iterator[Row]:
@@ -107,6 +123,14 @@ def formats(_: Path | None = None) -> Iterator[Row]:
         yield {"name": name, "title": kind.title}
 
 
+def stores(_: Path | None = None) -> Iterator[Row]:
+    """The readers of session stores, for `--store READER:PATH` and for `session.format`."""
+    from harness.stores import readers
+
+    for name, reader in readers().items():
+        yield {"name": name, "title": first_line(reader)}
+
+
 def first_line(thing: object) -> str:
     """The first line of a docstring."""
     return (getattr(thing, "__doc__", "") or "").strip().partition("\n")[0]
@@ -118,4 +142,8 @@ KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
     "checks": checks,
     "targets": targets,
     "formats": formats,
+    "stores": stores,
 }
+
+BROUGHT = ("faults", "checks", "formats", "stores")
+"""What plug-ins bring."""

@@ -16,6 +16,20 @@ EngineName = Literal["local", "ray"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+class WireChoice(click.Choice[str]):
+    """The name of a provider; the names are imported only when they are asked for."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the providers."""
+        from harness import providers
+
+        return providers.names()
+
+
 def every_verb(function: _F) -> _F:
     """`--json` and `--debug`, which every verb has; `main` looks for `--debug` by itself."""
     debug = click.option(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb, plugins
+from harness.cli.options import WireChoice, every_verb, plugins
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ REAL_S = 600.0
 @click.option("--prompt", metavar="TEXT", help="One message, in place of a scenario.")
 @click.option(
     "--wire",
-    type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+    type=WireChoice(),
     help="The wire that the target is told to speak; default: the scenario's, or anthropic.",
 )
 @click.option(
@@ -78,10 +78,10 @@ def command(
     from harness.cassettes.secret_scan import secrets_of
     from harness.runner.cassette_model import record_run
     from harness.targets.spec import resolve
-    from harness.transports.upstream import providers
+    from harness.transports.upstream import provider_access
 
     scenario = _scenario(file, only, prompt, wire, real_s)
-    spec, known = resolve(target), providers(os.environ, upstream)
+    spec, known = resolve(target), provider_access(os.environ, upstream)
     recorder = Recorder(secrets_of(os.environ), allow)
     try:
         with redirect_stdout(sys.stderr):
@@ -101,7 +101,7 @@ def _scenario(
     import msgspec
 
     from harness.cli.selection import single_run
-    from harness.core.scenario.scenario import InboxItem, Scenario
+    from harness.core.scenario.scenario import DEFAULT_WIRE, InboxItem, Scenario
 
     if (file is None) == (prompt is None):
         raise InputError("give either --scenario FILE or --prompt TEXT")
@@ -109,7 +109,7 @@ def _scenario(
         found, _ = single_run(file, only, [wire] if wire else [])
     else:
         asked = {"name": "prompt", "inbox": (InboxItem(text=prompt or ""),)}
-        found = msgspec.convert({**asked, "wire": wire or "anthropic"}, type=Scenario)
+        found = msgspec.convert({**asked, "wire": wire or DEFAULT_WIRE}, type=Scenario)
     limits = msgspec.structs.replace(found.limits, real_s=real_s)
     return msgspec.structs.replace(found, limits=limits)
 

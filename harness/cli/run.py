@@ -13,6 +13,7 @@ import click
 
 from harness.cli.options import (
     EngineName,
+    WireChoice,
     engine,
     engine_named,
     every_verb,
@@ -52,7 +53,7 @@ DEFAULT_OUT = ".harness/runs"
     "--wire",
     "spoken",
     multiple=True,
-    type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+    type=WireChoice(),
     help="Only runs on this wire, for an agent that speaks no other.",
 )
 @seed

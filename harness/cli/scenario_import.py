@@ -18,8 +18,8 @@ import msgspec
 from harness.cli.options import plugin_flags
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.recordings.importing.dialogue import Dialogue
 from harness.recordings.importing.fidelity import Fidelity
-from harness.recordings.importing.timeline import Timeline
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
@@ -85,7 +85,7 @@ class _Read(msgspec.Struct, frozen=True, kw_only=True):
 
     format: str
     transcript: str
-    story: Timeline
+    story: Dialogue
     findings: tuple[str, ...]
     numbers: tuple[int, ...] = ()
 
@@ -99,14 +99,14 @@ def import_file(asked: ImportRequest) -> ScenarioImport:
     from harness.files.regular_file import write_atomically
     from harness.files.scenario_text import scenario_text
     from harness.recordings.importing.fidelity import GapLog
-    from harness.recordings.importing.scenario_document import import_timeline
+    from harness.recordings.importing.scenario_document import import_dialogue
 
     scenario = asked.out / "scenarios" / f"{asked.name}.yaml"
     account = GapLog()
     read = _read(asked, account)
     made = _placed(
         asked.file,
-        lambda: import_timeline(
+        lambda: import_dialogue(
             read.story,
             name=asked.name,
             title=f"Imported from {asked.file.name}",
@@ -142,7 +142,7 @@ def _digest(file: Path) -> str:
 def _read(asked: ImportRequest, account: GapLog) -> _Read:
     """The recording, told. Raises InputError for one that cannot be read."""
     from harness.files.recording_file import read_any_recording
-    from harness.recordings.importing import timeline
+    from harness.recordings.importing import dialogue
 
     recording = read_any_recording(asked.file, asked.kind)
     if recording.history is None:
@@ -151,22 +151,22 @@ def _read(asked: ImportRequest, account: GapLog) -> _Read:
     return _Read(
         format=recording.format,
         transcript=next((start.run for start in history.trace.starts), ""),
-        story=_placed(asked.file, lambda: timeline.timeline_of_history(history)),
+        story=_placed(asked.file, lambda: dialogue.dialogue_of_history(history)),
         findings=_codes(history),
     )
 
 
 def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog) -> _Read:
-    from harness.recordings.importing import fidelity, transcript_timeline
+    from harness.recordings.importing import fidelity, transcript_dialogue
     from harness.recordings.transcript_history import to_history
 
-    chosen = transcript_timeline.choose_transcript(recording.transcripts, asked.transcript)
-    links = transcript_timeline.leading_exchanges(recording.transcripts, chosen)
+    chosen = transcript_dialogue.choose_transcript(recording.transcripts, asked.transcript)
+    links = transcript_dialogue.leading_exchanges(recording.transcripts, chosen)
     account.note(fidelity.OTHERS, len(recording.transcripts) - len(links))
     return _Read(
         format=recording.format,
         transcript=chosen.name,
-        story=transcript_timeline.timeline_of_transcript(chosen, links, account),
+        story=transcript_dialogue.dialogue_of_transcript(chosen, links, account),
         findings=_codes(to_history(chosen)),
         numbers=tuple(_numbers(links)),
     )

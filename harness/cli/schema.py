@@ -1,7 +1,8 @@
 """`harness schema`: the JSON Schema of a scenario file, for editors.
 
 The structs of `core.scenario` are the schema of one variant; a file has short forms of some keys,
-which are added here. A variant changes any of the keys but the name.
+which are added here. A variant changes any of the keys but the name. Faults, checks and formats of
+sessions are listed by name, those of the loaded plug-ins among them.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def document() -> dict[str, Any]:
     keys |= _short_forms(keys)
     changes = {k: v for k, v in keys.items() if k != "name"}
     parts["FaultSpec"] = _fault(parts["FaultSpec"])
+    parts["Session"] = _session(parts["Session"])
     parts["Changes"] = {"type": "object", "properties": changes, "additionalProperties": False}
     keys["variants"] = {
         "type": "object",
@@ -58,9 +60,14 @@ def document() -> dict[str, Any]:
 
 def _short_forms(keys: dict[str, Any]) -> dict[str, Any]:
     """The keys that a file may say more shortly, or for several runs at once."""
-    settings = keys["checks"]
-    check = {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1}]}
-    wire = keys["wire"]
+    from harness import providers
+    from harness.checks import checks
+
+    named = {"enum": list(checks())}
+    settings = {**keys["checks"], "propertyNames": named}
+    one = {"type": "object", "minProperties": 1, "propertyNames": named}
+    check = {"anyOf": [named, one]}
+    wire = {"enum": [*providers.names()], "default": keys["wire"]["default"]}
     return {
         "stream": {"enum": [True, False, "both"], "default": False},
         "wire": {"anyOf": [wire, {"type": "array", "items": wire, "minItems": 1}]},
@@ -71,5 +78,16 @@ def _short_forms(keys: dict[str, Any]) -> dict[str, Any]:
 
 def _fault(spec: dict[str, Any]) -> dict[str, Any]:
     """A fault of a file: its own settings stand beside the knobs."""
+    from harness.faults import faults
+
     knobs = {k: v for k, v in spec["properties"].items() if k != "settings"}
+    knobs["kind"] = {**knobs["kind"], "enum": list(faults())}
     return {**spec, "properties": knobs, "additionalProperties": True}
+
+
+def _session(spec: dict[str, Any]) -> dict[str, Any]:
+    """A seeded session: its format is a store reader."""
+    from harness.stores import readers
+
+    formats = {"enum": [*readers(), None], "default": None}
+    return {**spec, "properties": {**spec["properties"], "format": formats}}

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb, plugins, seed
+from harness.cli.options import WireChoice, every_verb, plugins, seed
 from harness.cli.run import DEFAULT_OUT
 
 
@@ -27,7 +27,7 @@ from harness.cli.run import DEFAULT_OUT
     "--wire",
     "spoken",
     multiple=True,
-    type=click.Choice(["anthropic", "openai-chat", "openai-responses"]),
+    type=WireChoice(),
     help="The run on this wire.",
 )
 @click.option(

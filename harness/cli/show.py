@@ -31,7 +31,7 @@ def command(run: Path, as_json: bool) -> int:
     """
     from harness.cli import terminal
     from harness.core.history.history import encode
-    from harness.report.timeline import timeline
+    from harness.report.run_timeline import timeline
 
     path = find(run)
     history = read(path)

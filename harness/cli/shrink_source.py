@@ -63,13 +63,13 @@ def _made_of(history: History, start: Started) -> Scenario:
     """A scenario that says what was said in a run; its checks and limits are the run's."""
     from harness.cli import terminal
     from harness.files.scenario_text import scenario_text
+    from harness.recordings.importing.dialogue import dialogue_of_history
     from harness.recordings.importing.fidelity import GapLog
-    from harness.recordings.importing.scenario_document import import_timeline
-    from harness.recordings.importing.timeline import timeline_of_history
+    from harness.recordings.importing.scenario_document import import_dialogue
 
     name = kebab(start.scenario) or "run"
-    made = import_timeline(
-        timeline_of_history(history),
+    made = import_dialogue(
+        dialogue_of_history(history),
         name=name,
         title=f"Made of the run {start.run}",
         source=[],

@@ -21,7 +21,7 @@ VERBS = {
     "shrink": "Cut a failing scenario down to what its finding needs.",
     "convert": "Write a cassette in another format, without loss.",
     "show": "Print the timeline of one run.",
-    "list": "List scenarios, faults, checks, targets or formats.",
+    "list": "List scenarios, faults, checks, targets, formats or stores.",
     "explain": "Explain a finding's code, a check or a fault.",
     "schema": "Print the JSON Schema of scenario files.",
 }

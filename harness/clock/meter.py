@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self
 
 REAL_WAIT_LIMIT_S = 1.0
@@ -38,12 +37,7 @@ class RealWaitMeter:
         self._stalled_s, self._stalled_before_s = 0.0, _stalled_s()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ended = self._now()
         self._stalled_s = _stalled_s() - self._stalled_before_s
 

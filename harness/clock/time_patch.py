@@ -1,18 +1,18 @@
 """Virtual time under synchronous code: the one patch that the harness allows.
 
 `time.sleep`, `time.monotonic`, `time.time` and their `_ns` forms are replaced while a run lasts.
-`time.perf_counter` and `time.process_time` stay real: they measure, nobody waits by them.
+`time.perf_counter` and `time.process_time` stay real: they measure, and no wait goes by them.
 
 What stands in their place is put there once and asks, at each call, whether a run is on. So code
 that kept such a function past the run (`from time import sleep` in a module that was imported
-during it) is back in real time when the run is over. Code that kept the real function *before*
-the run cannot be seen, nor can waits inside C (`lock.acquire(timeout)`, `select`, sqlite's busy
+during it) is back in real time when the run is over. Code that kept the real function *before* the
+run cannot be seen, nor can waits inside C (`lock.acquire(timeout)`, `select`, sqlite's busy
 time-out), nor `datetime.now()`: real waits are what `RealWaitMeter` measures.
 
 The standard library's own waits stay whole: `threading`, `queue` and their like took
-`time.monotonic` when they were imported, and the few modules that look it up at each call are
-told by name below. Given virtual time they would wait for a clock that stands still because they
-wait for it (`as_completed(timeout)`, an asyncio loop of their own), or spin (`subprocess`).
+`time.monotonic` when they were imported, and the few modules that look it up at each call are told
+by name below. Given virtual time they would wait for a clock that stands still because they wait
+for it (`as_completed(timeout)`, an asyncio loop of their own), or spin (`subprocess`).
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class WorkerThreads:
         woken.set()
 
     def close(self) -> None:
-        """Let every sleeper go on, and park nobody any more."""
+        """Let every sleeper go on, and park no thread from now on."""
         with self._lock:
             self._open = False
             sleepers, self._asleep = self._asleep, []

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 
+from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin
 from harness.plugins import ROOMS
 
@@ -46,6 +47,9 @@ def part_named(function: Callable[..., Any], room: str) -> Any:
     constants = {name: value for name, value in vars(home).items() if name.isupper()}
     vars(alone).update(constants, **{function.__name__: function})
     prefix = constants.get("PREFIX", function.__module__.rpartition(".")[2])
-    parts = import_module(room).parts_of(Plugin(prefix, alone))
+    try:
+        parts = import_module(room).parts_of(Plugin(prefix, alone))
+    except InputError as error:
+        raise AssertionError(str(error)) from None
     law(function.__name__ in parts, f"{function.__name__}: {ROOMS[room]}")
     return parts[function.__name__]

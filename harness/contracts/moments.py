@@ -7,6 +7,7 @@ are the simplest. The bytes of a model's answer are those that the provider writ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from functools import cache
 from typing import NamedTuple
 
@@ -79,7 +80,7 @@ TALKS: tuple[tuple[Message, ...], ...] = (
 )
 
 
-class Case(NamedTuple):
+class FaultCase(NamedTuple):
     """A moment and the plan that the fault is given there."""
 
     moment: Moment
@@ -94,7 +95,7 @@ class _Asked(NamedTuple):
     messages: Sequence[Message] = ()
 
 
-def cases(fault: Fault) -> st.SearchStrategy[Case]:
+def cases(fault: Fault) -> st.SearchStrategy[FaultCase]:
     """Moments on the seams of a fault, on each wire that it is for."""
     wires = fault.wires or providers.names()
     tables = [
@@ -113,7 +114,7 @@ def cases(fault: Fault) -> st.SearchStrategy[Case]:
 
 def _case(
     place: tuple[str, Seam, _Asked], n: int, seed: int, firing: int, timeout: int | None
-) -> Case:
+) -> FaultCase:
     wire, seam, asked = place
     key = f"main/{seam}#{n}"
     is_model = seam == "model"
@@ -122,8 +123,11 @@ def _case(
         system="Be kind." if is_model else "", tools=TOOLS if is_model else (),
         timeout_ms=timeout, tokens=100 * len(asked.messages),
     )  # fmt: skip
-    refusals = providers.by_name(wire).refusals()
-    return Case(Moment(call, _past(call), Draws(seed), firing, wire, refusals), asked.plan)
+    provider = providers.by_name(wire)
+    moment = Moment(
+        call, _past(call), Draws(seed), firing, wire, provider.refusals(), provider.traits()
+    )
+    return FaultCase(moment, deepcopy(asked.plan))
 
 
 def _past(call: Call) -> Past:

@@ -34,7 +34,7 @@ def read_any_recording(path: Path, kind: str = "auto") -> Recording:
 def read_recording(path: Path, kind: str = "auto") -> Recording:
     """The recording in a file; `kind` is a format or `auto`.
 
-    Raises InputError, naming the file, for one that cannot be opened, is too large or is none.
+    Raises InputError, naming the file, for one that cannot be opened or read, or is too large.
     """
     with opened(path) as file:
         return _read(file, path, kind)

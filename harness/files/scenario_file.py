@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from harness.core.scenario.scenario import FaultSpec, Scenario, ToolScript
+from harness import providers
+from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec, Scenario, ToolScript
 from harness.core.values.errors import InputError, nearest
 from harness.files.mistakes import explain, mistakes_in
 from harness.files.regular_file import HEAD_BYTES, opened, whole
@@ -70,7 +71,7 @@ def load_scenarios(path: Path | str) -> list[Scenario]:
 
 
 def read_source(path: Path) -> SourceFile:
-    """A YAML file, parsed; InputError `FILE:LINE: …` where it is none."""
+    """A YAML file, parsed; raises InputError `FILE:LINE: …` for text that is not YAML."""
     text = _read(path)
     try:
         root, lines = parse(text)
@@ -133,7 +134,7 @@ class SourceFile:
         )
         if streams[0] not in (True, False):
             raise self.fail("key `stream`: true, false or both", values, "stream")
-        wires = values.get("wire", "anthropic")
+        wires = values.get("wire", DEFAULT_WIRE)
         if isinstance(wires, list) and (not wires or len(wires) != len(set(map(str, wires)))):
             raise self.fail("key `wire`: a list names at least one, and each once", values, "wire")
         for wire in wires if isinstance(wires, list) else [wires]:
@@ -157,6 +158,8 @@ class SourceFile:
         long = {**values, **self._long_forms(values), "wire": wire, "stream": stream}
         long |= {"variant": variant, "folder": os.fspath(self.path.parent)}
         self.lines.put(long, self.lines.of(values))
+        if isinstance(wire, str) and wire not in providers.names():
+            raise self.fail(f"key `wire`: invalid enum value {wire!r}", long, "wire")
         self._check_tools(long)
         scenario = self.convert(long, Scenario, long, [])
         for mistake in mistakes_in(scenario):

@@ -65,7 +65,7 @@ class Lines:
         return self._of.get(id(container), {})
 
     def find(self, root: Any, path: list[str | int]) -> int:
-        """The line of the deepest part of `path` that is known; 1 when none is."""
+        """The line of the deepest part of `path` that is known, else 1."""
         line, value = 1, root
         for part in path:
             line = self.of(value).get(part, line)
@@ -79,7 +79,7 @@ class Lines:
 def parse(text: str) -> tuple[Any, Lines]:
     """Plain values and their lines.
 
-    Raises InputError (`line N: …`) for what is no YAML, a duplicate key, an explicit tag, and for
+    Raises InputError (`line N: …`) for bad YAML, a duplicate key, an explicit tag, and for
     what is too deep or, with its aliases, too large.
     """
     lines = Lines()

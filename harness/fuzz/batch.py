@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import RawFinding, draw, options_of, play
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from harness.targets import TargetSpec
 
 SIZE = 16
-"""Examples of a chunk."""
+"""Examples of a batch."""
 
 _VARIED = 0.5
-"""How many of the examples are varied ones, once there are parents."""
+"""The share of examples that are mutated from parents, once there are some."""
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="chunk"):
+class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     """A lease: `count` examples, the first of them the campaign's number `first` (from 1)."""
 
     number: int
@@ -34,13 +35,16 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="chunk"):
     count: int
     seed: int
     target: str
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
     parents: tuple[Choices, ...] = ()
 
 
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
-    """What came of a chunk. `entries` are examples that reached what none before them in this chunk
-    did; `doubts` are reasons for runs that nobody can judge."""
+    """The result of a batch.
+
+    `entries` are examples that reached something that none before them in this batch did. `doubts`
+    are reasons for runs that cannot be judged.
+    """
 
     number: int
     examples: int
@@ -65,17 +69,17 @@ def work(task: Task) -> Result:
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
 
 
-def play_all(chunk: Batch, target: TargetSpec) -> BatchResult:
-    """Play every example of a chunk."""
-    random = Random(f"{chunk.seed} {chunk.number}")
-    options = options_of(target, chunk.wire)
+def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
+    """Play every example of a batch."""
+    random = Random(f"{batch.seed} {batch.number}")
+    options = options_of(target, batch.wire)
     seen: set[tuple[Pair, tuple[str, ...]]] = set()
     entries: list[CorpusEntry] = []
     found: list[RawFinding] = []
     doubts: list[str] = []
     calls = 0
-    for example in range(chunk.first, chunk.first + chunk.count):
-        given = _given(chunk, random)
+    for example in range(batch.first, batch.first + batch.count):
+        given = _given(batch, random)
         played = play(*draw(given, random, options), target, example)
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
@@ -86,8 +90,8 @@ def play_all(chunk: Batch, target: TargetSpec) -> BatchResult:
         doubts += played.doubts
         calls += played.model_calls
     return BatchResult(
-        number=chunk.number,
-        examples=chunk.count,
+        number=batch.number,
+        examples=batch.count,
         entries=tuple(entries),
         found=tuple(found),
         doubts=tuple(dict.fromkeys(doubts)),
@@ -95,14 +99,14 @@ def play_all(chunk: Batch, target: TargetSpec) -> BatchResult:
     )
 
 
-def _given(chunk: Batch, random: Random) -> Choices:
-    if chunk.parents and random.random() < _VARIED:
-        return mutated(random, chunk.parents)
+def _given(batch: Batch, random: Random) -> Choices:
+    if batch.parents and random.random() < _VARIED:
+        return mutated(random, batch.parents)
     return ()
 
 
 def lost(task: Task) -> Result:
-    """What is said of a task that ended each process that took it up."""
+    """The result of a task that ended each process that worked on it."""
     if isinstance(task, Batch):
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"

@@ -11,6 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import TypeGuard
 
+import msgspec
+from msgspec import UNSET
+
+from harness.core.values.errors import InputError
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings
 from harness.fuzz.batch import Batch, BatchResult, Result, Task
@@ -18,9 +22,10 @@ from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
 from harness.fuzz.example import RawFinding
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding
+from harness.plugins import loaded_modules
 
 _PARENTS = 12
-"""Parents that a chunk is handed."""
+"""The most parents that a batch gets."""
 
 
 class Campaign:
@@ -36,19 +41,21 @@ class Campaign:
         self._shrinking: set[tuple[str, int]] = set()
 
     def task(self, most: int | None) -> Task | None:
-        """The next thing to do: a finding to make small, else a chunk, of at most `most` examples
-        in the campaign; None when there is nothing to do now."""
+        """The next task: a finding to shrink, else a batch; None when there is none now.
+
+        The campaign gets at most `most` examples in all.
+        """
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
                 return self._reduction(found)
         left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
-        return self._chunk(left) if left > 0 else None
+        return self._batch(left) if left > 0 else None
 
     def _reduction(self, found: RawFinding) -> ShrinkTask:
         self._shrinking.add((found.code, found.example))
         return ShrinkTask.of(found, self.plan.target, self.plan.wire)
 
-    def _chunk(self, count: int) -> Batch:
+    def _batch(self, count: int) -> Batch:
         number, first = self._handed_out, self._reserved + 1
         self._handed_out += 1
         self._reserved += count
@@ -64,7 +71,7 @@ class Campaign:
         )
 
     def take(self, result: Result) -> Result:
-        """Take a result into the state; it comes back as it is to be written down."""
+        """Take a result into the state; returns it as the journal is to hold it."""
         if isinstance(result, ShrunkFinding):
             self.findings.reduced(result)
             return result
@@ -88,12 +95,13 @@ class Campaign:
         )
 
     def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
-        """Whether a result that was taken is a finding that none before it was."""
+        """Whether a result that was taken is a finding that is new."""
         return any(kept is line for kept in self.findings.kept.values())
 
 
 def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
-    """A new campaign in a folder. The journal's first line is written."""
+    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written."""
+    plan = msgspec.structs.replace(plan, plugins=loaded_modules() or UNSET)
     written = Journal(folder)
     written.write(plan)
     return Campaign(plan, checks), written
@@ -102,9 +110,15 @@ def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Camp
 def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
     """The campaign of a folder as its journal left it, with the files of all its findings.
 
-    Raises InputError for a folder without a journal that can be read.
+    Raises InputError for a folder without a journal that can be read, and for a campaign that was
+    begun with other plug-ins than those that are loaded.
     """
     record = campaign_journal.read(folder)
+    begun_with = record.plan.plugins or ()
+    if begun_with != loaded_modules():
+        now = ", ".join(loaded_modules()) or "none"
+        what = f"begun with the plug-ins {', '.join(begun_with) or 'none'}; now loaded: {now}"
+        raise InputError(what, str(folder))
     campaign = Campaign(record.plan, checks)
     for line in record.lines:
         campaign.take(line)
@@ -122,9 +136,9 @@ def run(
     examples: int | None = None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Result]:
-    """Go on with a campaign: yield each result once it is written down.
+    """Go on with a campaign; yields each result once it is in the journal.
 
-    It ends with so many examples in all, or when `is_over`, once every finding is made small.
+    It ends after `examples` in all, or when `is_over`, once every finding is shrunk.
     """
 
     def source() -> Task | None:

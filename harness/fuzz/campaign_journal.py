@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import ShrunkFinding
@@ -23,12 +25,16 @@ VERSION = 2
 
 
 class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
-    """What a campaign is, and what makes it the same one again."""
+    """What a campaign is, and what makes it the same one again.
+
+    `plugins` are the modules of the plug-ins whose parts it draws from and judges by.
+    """
 
     target: str
     seed: int
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
     v: int = VERSION
+    plugins: tuple[str, ...] | UnsetType = UNSET
 
 
 Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding

@@ -33,7 +33,7 @@ PASSING = frozenset(
         *("persistence.io_error", "persistence.snapshot_conflict"),
     }
 )
-"""Faults that are over when they have struck once: to try again is all that it takes."""
+"""Faults that pass after one strike: a retry is all that it takes."""
 
 TOO_LONG = frozenset(
     {
@@ -55,7 +55,7 @@ CALLS = 2
 
 
 def expected_of(scenario: Scenario) -> Expect:
-    """What the scenario may expect: an answer to each message if it is calm, else nothing."""
+    """What a scenario expects: an answer to each message if it is benign, else nothing."""
     return COMPLETED if is_benign(scenario) else Expect()
 
 
@@ -70,7 +70,7 @@ def once(faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
 
 
 def is_benign(scenario: Scenario) -> bool:
-    """Whether nothing is the matter that an agent could not get over by itself."""
+    """Whether nothing in a scenario gives an agent a reason to fail."""
     script = scenario.script if isinstance(scenario.script, tuple) else ()
     turns = [turn for turn in script if turn.purpose == "main"]
     return (

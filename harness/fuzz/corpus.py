@@ -54,7 +54,7 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
 
 
 def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
-    """The checks that a run could not be put to."""
+    """The checks that were not applicable to a run."""
     return tuple(row.check for row in verdict.not_applicable)
 
 
@@ -105,14 +105,14 @@ def _(event: Ended) -> Iterator[str]:
 
 
 GENERATION = 32
-"""Chunks of a generation; also the most chunks that are worked on at once."""
+"""Batches of a generation; also the most batches that are under way at once."""
 
 _RECENT = 64
-"""Half of the parents are among so many of the youngest."""
+"""Half of the parents are drawn from so many of the youngest entries."""
 
 
 class CorpusEntry(msgspec.Struct, frozen=True):
-    """An example that was kept: its choices, what it reached, the checks it was not put to."""
+    """An example of the corpus: its choices, what it reached, the checks that did not apply."""
 
     choices: Choices
     pairs: tuple[Pair, ...] = ()
@@ -120,12 +120,12 @@ class CorpusEntry(msgspec.Struct, frozen=True):
 
 
 class Corpus:
-    """Entries in the order in which they were kept; `checks` are the names of all checks."""
+    """Entries in their order of arrival; `checks` are the names of all checks."""
 
     def __init__(self, checks: Iterable[str]) -> None:
         self._checks = frozenset(checks)
         self._entries: list[Choices] = []
-        self._chunks: list[int] = []
+        self._batches: list[int] = []
         self._covered: dict[Pair, set[str]] = {}
 
     def __len__(self) -> int:
@@ -146,8 +146,8 @@ class Corpus:
         """How many kinds of faults have fired."""
         return len({fault for fault, _ in self._covered if fault})
 
-    def take(self, chunk: int, entry: CorpusEntry) -> CorpusEntry | None:
-        """Keep an example if it reached something new; then with what was new alone."""
+    def take(self, batch: int, entry: CorpusEntry) -> CorpusEntry | None:
+        """Keep an example if it reached something new; returns it with only what was new."""
         asked = self._checks.difference(entry.not_asked)
         new = tuple(p for p in entry.pairs if not asked <= self._covered.get(p, frozenset()))
         if not new:
@@ -155,13 +155,13 @@ class Corpus:
         for pair in new:
             self._covered.setdefault(pair, set()).update(asked)
         self._entries.append(entry.choices)
-        self._chunks.append(chunk)
+        self._batches.append(batch)
         return CorpusEntry(entry.choices, new, entry.not_asked)
 
-    def parents(self, chunk: int, random: Random, most: int) -> tuple[Choices, ...]:
-        """Some of the entries that this chunk may see, half of them among the youngest."""
-        begun = chunk - chunk % GENERATION
-        seen = self._entries[: bisect_left(self._chunks, begun - GENERATION)]
+    def parents(self, batch: int, random: Random, most: int) -> tuple[Choices, ...]:
+        """Some of the entries that this batch may see, half of them among the youngest."""
+        generation_start = batch - batch % GENERATION
+        seen = self._entries[: bisect_left(self._batches, generation_start - GENERATION)]
         if len(seen) <= most:
             return tuple(seen)
         young = random.sample(seen[-max(_RECENT, most) :], most // 2)

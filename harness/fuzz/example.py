@@ -25,21 +25,24 @@ if TYPE_CHECKING:
     from harness.targets import TargetSpec
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
-"""Findings about what a scenario is owed; a generated one is owed nothing."""
+"""Findings about turns and faults that a scenario requires; a generated one requires none."""
 
 HUNG = "target.hung"
-"""Of a run that hung, everything else follows; and to play it often takes too long."""
+"""All other findings of a run that hung follow from it, and it is too slow to play often."""
 
 UNASKED = "run.nothing_intercepted"
-"""Where a fault has left no message that one could ask about, nobody need ask the model."""
+"""An agent need not ask the model where a fault has left it no message to ask about."""
 
 MEAN_FAULTS = 1.5
 """Faults of an example on average; a third of all examples have none."""
 
 
 class RawFinding(msgspec.Struct, frozen=True):
-    """A finding in the raw. `example` is its number in the campaign, from 1; `fired` are the kinds
-    of the faults that changed an answer in that run."""
+    """A finding before it is shrunk.
+
+    `example` is its number in the campaign, from 1. `fired` are the kinds of the faults that
+    changed an answer in that run.
+    """
 
     code: str
     message: str
@@ -49,12 +52,12 @@ class RawFinding(msgspec.Struct, frozen=True):
 
     @property
     def alike(self) -> str:
-        """What raw findings that are probably the same have in common."""
+        """A key that raw findings share when they are probably the same."""
         return f"{self.code} {' '.join(self.fired)}"
 
 
 class PlayedExample(msgspec.Struct, frozen=True):
-    """What one example came to; `doubts` say why nobody can judge it."""
+    """The result of one example; `doubts` say why it cannot be judged."""
 
     entry: CorpusEntry
     found: tuple[RawFinding, ...] = ()
@@ -63,19 +66,19 @@ class PlayedExample(msgspec.Struct, frozen=True):
 
 
 def options_of(target: TargetSpec, wire: str = "anthropic") -> Options:
-    """What scenarios may hold for a target: nothing that would not be applicable to it."""
-    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")  # type: ignore[arg-type]
+    """What scenarios may hold for a target: only what is applicable to it."""
+    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")
 
 
 def draw(given: Sequence[int], random: Random, options: Options) -> tuple[Scenario, Choices]:
-    """A scenario, and all the choices that it is made of: `given` ones first, then drawn ones."""
+    """A scenario with all the choices that make it: the `given` ones first, then drawn ones."""
     drawing = ChoiceSequence(given, random)
     scenario = scenario_of(drawing, options)
     return scenario, tuple(drawing.made)
 
 
 def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int) -> PlayedExample:
-    """Play an example, and keep what a campaign needs."""
+    """Play an example, number `example` of the campaign, and keep what the campaign needs."""
     run = run_of(scenario, target)
     fired = tuple(sorted(_fired(run)))
     return PlayedExample(
@@ -90,7 +93,7 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
 
 
 def run_of(scenario: Scenario, target: TargetSpec) -> Run:
-    """A run in silence."""
+    """A run whose output is discarded."""
     from harness.runner import run
 
     with silence():
@@ -98,7 +101,7 @@ def run_of(scenario: Scenario, target: TargetSpec) -> Run:
 
 
 def genuine(run: Run) -> dict[str, str]:
-    """The findings of a run that are about the agent: the message of the first of each code."""
+    """The findings of a run that are about the agent: by code, the message of the first."""
     owed = OWED | {UNASKED} if _fired(run) else OWED
     found: dict[str, str] = {}
     for finding in run.verdict.findings:
@@ -114,6 +117,6 @@ def _fired(run: Run) -> set[str]:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """What is printed here is lost."""
+    """Discard what is printed inside."""
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         yield

@@ -22,9 +22,11 @@ import msgspec
 from harness import faults
 from harness.core.scenario.scenario import FaultSpec, Times, When
 from harness.core.transition.arming import seam_of
+from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.messages import Json
 from harness.faults import Fault
 from harness.fuzz.choice_sequence import Choose, sometimes
+from harness.providers import by_name
 
 _T = TypeVar("_T")
 
@@ -53,8 +55,7 @@ BRIEF_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
     *(("once", "ok"),) * 2,
     *((2, "ok"), (3, "ok")),
 )
-"""The same for layers that hinder, and not on: the agent is ended three times at most, and a
-channel fails twice."""
+"""The same for layers that block: the agent is ended three times at most, a channel fails twice."""
 
 STORE_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
     *BRIEF_REPETITIONS,
@@ -76,7 +77,7 @@ SMALL_SETTINGS: dict[str, dict[str, Json]] = {
     "tools.many_parts": {"count": 200},
     "transport.informational_storm": {"answers": 10},
 }
-"""Faults that take long at their usual size, or more than a run allows at another: what will do."""
+"""Smaller settings of faults that take long at their usual size, or exceed a run's limits."""
 
 EXTRA_SETTINGS: dict[str, tuple[dict[str, Json], ...]] = {
     "clock.overloaded_session": ({"session": "side"},),
@@ -88,29 +89,29 @@ EXTRA_SETTINGS: dict[str, tuple[dict[str, Json], ...]] = {
     "model.unknown_tool": ({"name": "Ping"},),
     "tools.fails": ({"message": ""}, {"message": "not found"}),
 }
-"""Settings that no type tells, by the kind of the fault."""
+"""Settings that no type gives, by the kind of the fault."""
 
-BLOCKING_LAYERS = ("gateway.", "persistence.")
+BLOCKING_LAYERS = ("gateway", "persistence")
 """Layers that may keep a message from the agent, the agent from asking the model, or an answer from
-the user. They strike a few times only: for ever, no agent could do anything about it."""
+the user. They strike a few times only: against one without end an agent could do nothing."""
 
 LONG_S = 600
-"""What takes ten minutes and more never escalates: the fifth time it would take a day."""
+"""A fault that takes ten minutes or more never escalates: the fifth time it would take a day."""
 
 _PARTS = {"model": ("compact",), "store:write": ("store:append", "store:reply")}
 """Calls of a seam that an agent makes at a point of its own, where a fault shows something else."""
 
-_EVERYWHERE = ("clock.", "gateway.")
+_EVERYWHERE = ("clock", "gateway")
 """Layers that may strike away from home. The seams of a Python target beside the model are plain
 calls: there is no status to answer, and no connection to break."""
 
 
-def variant_of(fault: Fault, knobs: int) -> FaultSpec:
-    """The fault of a number from 0 to KNOBS - 1; 0 leaves everything as it is by default."""
-    knobs, on = _row(knobs, places(fault))
-    knobs, (often, then) = _row(knobs, _often(fault, on))
-    knobs, when = _row(knobs, WHEN)
-    _, settings = _row(knobs, variations(fault.kind))
+def variant_of(fault: Fault, number: int) -> FaultSpec:
+    """The variant of a number from 0 to VARIANTS - 1; 0 leaves everything as it is by default."""
+    number, on = _row(number, places(fault))
+    number, (often, then) = _row(number, _repetitions(fault, on))
+    number, when = _row(number, WHEN)
+    _, settings = _row(number, variations(fault.kind))
     return FaultSpec(
         kind=fault.kind,
         on=on,
@@ -128,10 +129,10 @@ def _row(number: int, table: Sequence[_T]) -> tuple[int, _T]:
     return rest, table[place]
 
 
-def _often(fault: Fault, on: str) -> Sequence[tuple[Times | Literal["once"], Then]]:
-    if not fault.kind.startswith(BLOCKING_LAYERS):
+def _repetitions(fault: Fault, on: str) -> Sequence[tuple[Times | Literal["once"], Then]]:
+    if fault.layer not in BLOCKING_LAYERS:
         return REPETITIONS
-    if fault.kind.startswith("gateway.") and not fault.kills:
+    if fault.layer == "gateway" and not fault.kills:
         return BRIEF_REPETITIONS[:3]
     return (
         STORE_REPETITIONS if on in _PARTS["store:write"] and not fault.kills else BRIEF_REPETITIONS
@@ -146,22 +147,20 @@ def _lasts(settings: Mapping[str, Json]) -> bool:
 
 def places(fault: Fault) -> tuple[str, ...]:
     """Where a fault may strike in a Python target: mostly where it is at home."""
-    return _places(fault.kind)
-
-
-@cache
-def _places(kind: str) -> tuple[str, ...]:
-    fault = faults.by_kind(kind)
     home = fault.on or fault.seams[0]
-    elsewhere = fault.seams if kind.startswith(_EVERYWHERE) and fault.stage == "value" else ()
+    elsewhere = fault.seams if fault.layer in _EVERYWHERE and fault.stage == "value" else ()
     others = [seam for seam in elsewhere if seam not in (seam_of(home), "tool")]
     parts = _PARTS.get(home, ())
     return (*(home,) * (3 * len(parts) or 6), *others, *parts)
 
 
-@cache
 def variations(kind: str) -> tuple[dict[str, Json], ...]:
-    """What a fault may be told, its usual settings first."""
+    """The settings that a fault may have, the usual ones first."""
+    return _variations(kind, loaded())
+
+
+@cache
+def _variations(kind: str, plugins: tuple[Plugin, ...]) -> tuple[dict[str, Json], ...]:
     fault, usual = faults.by_kind(kind), SMALL_SETTINGS.get(kind, {})
     if usual:
         return (usual,)
@@ -194,7 +193,7 @@ def _fits(value: Json, type: Any) -> bool:
     return True
 
 
-ANSWER_LAYERS = ("context.", "http.", "model.", "sse.", "transport.")
+ANSWER_LAYERS = ("context", "http", "model", "sse", "transport")
 """Layers that put something else in the place of an answer: of a refusal, too, of which the agent
 then cannot know, or which tells of another window."""
 
@@ -212,8 +211,7 @@ AFTER_THE_LAST_EVENT = (
     "transport.content_length_too_large",
     "transport.extra_bytes_in_chunk",
 )
-"""Faults behind the last event of a stream: whoever stops reading there, as the openai SDK does,
-cannot meet them."""
+"""Faults behind the last event of a stream: an SDK that stops reading there cannot meet them."""
 
 
 def faults_of(
@@ -229,27 +227,32 @@ def faults_of(
 
     `tools`: the scenario has some. `kills`: also those that end the agent.
     """
-    layers = _layers(tuple(patterns), wire, tools, kills)
+    layers = _layers(tuple(patterns), wire, tools, kills, loaded())
     whole = sum(map(len, layers))
     drawn = []
     for layer in layers:
         nothing = max(1, round(whole / mean) - len(layer))
         number = sometimes(choose, len(layer) * VARIANTS, nothing * VARIANTS)
         if number is not None:
-            knobs, place = divmod(number, len(layer))
-            drawn.append(variant_of(layer[place], knobs))
+            variant, place = divmod(number, len(layer))
+            drawn.append(variant_of(layer[place], variant))
     return tuple(drawn)
 
 
 def reachable(struck: Sequence[FaultSpec], wire: str, stream: bool) -> tuple[FaultSpec, ...]:
-    """The faults that a client of this wire can meet."""
-    stops_early = stream and wire.startswith("openai")
+    """The faults that the SDK of this provider can meet."""
+    stops_early = stream and not by_name(wire).traits().reads_past_the_end
     return tuple(spec for spec in struck if not (stops_early and spec.kind in AFTER_THE_LAST_EVENT))
 
 
 def fault_of(choose: Choose, fault: Fault) -> FaultSpec:
-    """One fault with its knobs: where, when, how often, and what it is told."""
+    """One fault in any of its variants: where, when, how often, and with which settings."""
     return variant_of(fault, choose(VARIANTS))
+
+
+def layer_of(spec: FaultSpec) -> str:
+    """The layer of a fault in a scenario; a plug-in's fault declares it."""
+    return faults.by_kind(spec.kind).layer
 
 
 def matching(
@@ -269,7 +272,7 @@ def matching(
 
 @cache
 def _layers(
-    patterns: tuple[str, ...], wire: str, tools: bool, kills: bool
+    patterns: tuple[str, ...], wire: str, tools: bool, kills: bool, plugins: tuple[Plugin, ...]
 ) -> tuple[tuple[Fault, ...], ...]:
     found = matching(patterns, wire, tools, kills)
     return tuple(tuple(of) for _, of in groupby(found, lambda f: f.kind.partition(".")[0]))

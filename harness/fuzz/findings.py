@@ -18,24 +18,32 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.core.scenario.scenario import Scenario, Turn
+from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
 from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
-from harness.fuzz.example import HUNG, RawFinding, draw, genuine, options_of, run_of, silence
+from harness.fuzz.example import (
+    HUNG,
+    RawFinding,
+    draw,
+    genuine,
+    options_of,
+    run_of,
+    silence,
+)
 
 if TYPE_CHECKING:
     from harness.targets import TargetSpec
 
 
 TRIES_MAX = 1_500
-"""Candidates that are played for one finding; most need far fewer."""
+"""The most candidates that are played for one finding; most findings need far fewer."""
 
 HANGS_S, HUNG_TRIES_MAX = 10.0, 40
-"""A target that hangs costs its whole real time each time it is played: less of both."""
+"""A target that hangs costs its whole real time at each candidate: less of both."""
 
 SHOWN_BY_REFERENCE = "the reference agent shows it too, on the same scenario"
 
@@ -44,13 +52,13 @@ HELLO = Turn(say="hello")
 
 
 class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
-    """The task of making a finding small."""
+    """The task of shrinking a finding."""
 
     code: str
     example: int
     choices: Choices
     target: str
-    wire: str = "anthropic"
+    wire: str = DEFAULT_WIRE
 
     @classmethod
     def of(cls, found: RawFinding, target: str, wire: str) -> ShrinkTask:
@@ -61,8 +69,11 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
 
 
 class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", omit_defaults=True):
-    """A finding made small. `text` is the scenario file of the name `name`; `turns` are messages
-    of the model that are left, stored ones too; `failure` says why there is no file that fails."""
+    """A finding after it was shrunk.
+
+    `text` is the scenario file of the name `name`. `turns` counts the messages of the model that
+    are left, stored ones too. `failure` says why there is no file that fails.
+    """
 
     code: str
     example: int
@@ -76,7 +87,7 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
-    """Shrink a finding, and see that the file of what is left has it still."""
+    """Shrink a finding, and check that the scenario file of the result still shows it."""
     from harness.shrink import FindingOracle
 
     scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire))
@@ -110,15 +121,15 @@ def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bo
 
 
 def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[[Scenario], bool]:
-    """What is kept of a broken expectation: only scenarios of which it can be expected."""
+    """The oracle of a finding; for a broken expectation it also keeps the scenario benign."""
     if not code.startswith("expect."):
         return keeps
     return lambda scenario: scenario.expect == expected_of(scenario) and keeps(scenario)
 
 
 def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: int) -> Scenario:
-    """The finding in as little as it takes. Shrinking only cuts, and may end at a turn that calls a
-    tool where any answer would do; so plain answers are tried too."""
+    """The smallest scenario. Shrinking only cuts, and may end at a turn that calls a tool where any
+    answer would do, so plain answers are tried too."""
     from harness.shrink import shrink
 
     plain = msgspec.structs.replace(scenario, script=(HELLO,))
@@ -178,15 +189,15 @@ def name_of(code: str, kind: str) -> str:
 
 
 def model_messages(scenario: Scenario) -> int:
-    """How many messages of the model a scenario holds; what is only there to be always there
-    (optional, for ever) is not counted."""
+    """How many messages of the model a scenario holds, without the optional turns that repeat
+    forever."""
     stored = sum(m.role == "assistant" for m in scenario.session.messages)
     script = scenario.script if isinstance(scenario.script, tuple) else ()
     return stored + sum(not (t.optional and t.times == "forever") for t in script)
 
 
 def structure(scenario: Scenario) -> str:
-    """The structure of a scenario in words: what is there, and not what it says."""
+    """The structure of a scenario in words: its parts, without their texts."""
     return "; ".join(_parts(scenario))
 
 
@@ -213,7 +224,7 @@ def _kinds(fields: dict[str, Json]) -> Iterator[str]:
 FOLDER = "findings"
 
 _MOST_ALIKE = 6
-"""Raw findings of one code that are shrunk; what further ones come to is mostly one of these."""
+"""The most raw findings of one code that are shrunk; further ones mostly shrink to one of these."""
 
 _TEST = '''"""Found by fuzzing {target}: {code}."""
 
@@ -225,7 +236,7 @@ def test_{function}(play):
 
 
 class Findings:
-    """What has been found: raw ones that wait to be shrunk, and those that are made small."""
+    """All findings of a campaign: raw ones that wait to be shrunk, and shrunk ones."""
 
     def __init__(self) -> None:
         self._alike: set[str] = set()
@@ -244,7 +255,7 @@ class Findings:
         return chosen
 
     def reduced(self, reduced: ShrunkFinding) -> bool:
-        """Take a finding that was made small; whether none of its code has its shape yet."""
+        """Take a shrunk finding; whether it is the first of its code with this structure."""
         made = (reduced.code, reduced.example)
         self.waiting = [f for f in self.waiting if (f.code, f.example) != made]
         if reduced.failure:
@@ -274,7 +285,7 @@ def _test(reduced: ShrunkFinding, target: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A line that can stand in a docstring, whatever an agent made of it."""
+    """The text as one line that can stand in a docstring."""
     shown = "".join(c if c.isprintable() and c not in '"\\' else " " for c in text)
     line = " ".join(shown.split())
     return line if len(line) <= 88 else f"{line[:87]}…"

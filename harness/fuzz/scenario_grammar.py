@@ -12,7 +12,14 @@ from functools import cache
 
 import msgspec
 
-from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Session, WireName
+from harness.core.scenario.scenario import (
+    DEFAULT_WIRE,
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    Session,
+)
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick
 from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
@@ -20,33 +27,30 @@ from harness.fuzz.fault_grammar import (
     ANSWER_LAYERS,
     BLOCKING_LAYERS,
     faults_of,
+    layer_of,
     matching,
     reachable,
 )
 from harness.fuzz.inbox_grammar import inbox_of
 from harness.fuzz.script_grammar import TOOLS, script_of, tools_of
 from harness.fuzz.session_grammar import session_of
+from harness.providers import record
 
 NAME = "generated"
 
 WINDOWS = (None, None, None, 2_000, 400, 200)
 """Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
 
-SIZELESS_REFUSALS = ("openai-responses", "bedrock")
-"""Wires and dialects whose refusal says neither the size nor the window: of a window that is tiny
-nobody then knows what fits, not even what asks for a summary."""
-
-SMALLEST_SIZELESS_WINDOW = 1_000
-
-DIALECTS: dict[str, tuple[str, ...]] = {"anthropic": ("", "strict", "anthropic-2023", "bedrock")}
-"""The dialects of a wire; a wire that is not here has one."""
+SMALLEST_UNTOLD_WINDOW = 1_000
+"""The smallest window where a refusal says neither the size of the prompt nor that of the window.
+In a tiny one an agent could not know what fits, not even for the request for a summary."""
 
 LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
 """Room for five turns that a slow provider drags on until their budget is spent, and for as many
 starts as there are layers that end an agent, three times each."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
-"""What follows where a message may be kept from the agent, so that it still has one to answer."""
+"""The last message where a fault may block others, so that the agent has one to answer."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,10 +62,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     `damaged`: stored sessions may be. `bursts`: messages come while a turn is open. `cancels`:
     users take turns back. `spirals`: models repeat themselves without end. `odd`: they say nothing,
     break off, or call what there is not. `windows`: some have a small context window. Some
-    scenarios have nothing of the kind, and at most a fault that passes: see `calm`.
+    scenarios have nothing of the kind, and at most a fault that passes: see `completion_oracle`.
     """
 
-    wire: WireName = "anthropic"
+    wire: str = DEFAULT_WIRE
     tools: Mapping[str, Mapping[str, Json]] = msgspec.field(default_factory=lambda: TOOLS)
     max_rounds: int = 3
     max_messages: int = 5
@@ -81,21 +85,23 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 STANDARD = Options()
 
 BENIGN_ONE_IN = 6
-"""One in so many scenarios is a calm one."""
+"""One in so many scenarios is benign."""
 
 BENIGN_MEAN_FAULTS = 0.8
-"""Faults that are drawn for it on average; one of them stays, and strikes once."""
+"""Faults that are drawn for a benign scenario on average; one stays, and strikes once."""
 
 
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """A whole scenario; of a calm one an answer to each message is expected."""
-    is_calm = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
-    return benign_scenario(choose, options) if is_calm else _scenario(choose, options)
+    """A whole scenario; a benign one expects an answer to each message."""
+    is_benign = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
+    return benign_scenario(choose, options) if is_benign else _scenario(choose, options)
 
 
 def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """One in which nothing is the matter that an agent could not get over by itself, mostly; then
-    it expects an answer to each message."""
+    """A scenario with at most one fault, which mostly passes by itself.
+
+    If nothing in it is a reason to give up, it expects an answer to each message.
+    """
     scenario = _scenario(choose, _benign_options(options))
     return msgspec.structs.replace(scenario, expect=expected_of(scenario))
 
@@ -107,7 +113,7 @@ def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[s
 
 
 def _benign_options(options: Options) -> Options:
-    """The same without what may be a reason to give up."""
+    """The options without what may be a reason to give up."""
     return msgspec.structs.replace(
         options,
         damaged=False,
@@ -131,7 +137,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         mean=options.mean_faults,
     )
     struck = struck if options.odd else once(struck)
-    hindered = any(spec.kind.startswith(BLOCKING_LAYERS) for spec in struck)
+    hindered = any(layer_of(spec) in BLOCKING_LAYERS for spec in struck)
     inbox = inbox_of(
         choose,
         options.max_messages,
@@ -144,7 +150,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
     )
     tools = tools_of(choose, options.tools)
-    dialect = pick(choose, DIALECTS.get(options.wire, ("",)))
+    dialect = pick(choose, record(options.wire).dialects.generated)
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
     return Scenario(
@@ -169,10 +175,10 @@ def _window(
     if not options.windows or _hides(struck):
         return None
     window = pick(choose, WINDOWS)
-    is_untold = options.wire in SIZELESS_REFUSALS or dialect in SIZELESS_REFUSALS
-    return max(window, SMALLEST_SIZELESS_WINDOW) if window and is_untold else window
+    is_untold = dialect in record(options.wire).dialects.untold
+    return max(window, SMALLEST_UNTOLD_WINDOW) if window and is_untold else window
 
 
 def _hides(struck: Sequence[FaultSpec]) -> bool:
     """Whether a fault may hide from the agent that its request was refused for its size."""
-    return any(spec.kind.startswith(ANSWER_LAYERS) and spec.on != "compact" for spec in struck)
+    return any(layer_of(spec) in ANSWER_LAYERS and spec.on != "compact" for spec in struck)

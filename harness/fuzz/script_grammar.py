@@ -15,6 +15,7 @@ from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick, some
 from harness.fuzz.sample_texts import BLANKS, UNEVEN, WORDS, word
+from harness.providers import record
 
 TOOLS: dict[str, dict[str, Json]] = {
     "ping": {"type": "object", "properties": {}},
@@ -124,7 +125,7 @@ def script_of(
     """
     often = TIMES if spirals else TIMES[:1]
     known = TURNS if odd else TURNS[:PLAIN]
-    turns = known if wire == "anthropic" else tuple(t for t in known if _is_common(t(0)))
+    turns = known if record(wire).server_tools else tuple(t for t in known if _is_common(t(0)))
     said = [
         _repeated(turns[n % len(turns)], n // len(turns))
         for n in some(choose, len(turns) * len(WORDS) * len(often), max_turns, mean=3)
@@ -133,7 +134,7 @@ def script_of(
 
 
 def _is_common(turn: Turn) -> bool:
-    """Whether every wire can say it: no tool of the provider's own, no pause for one."""
+    """Whether every provider can say it: it has no tool of the provider's own."""
     return _SEARCH not in turn.blocks
 
 
@@ -143,12 +144,12 @@ def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
 
 
 def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
-    """The tools with their scripts; the last answer of a script is given for ever."""
+    """The tools with their scripts; the last answer of a script repeats forever."""
     return {name: _tool(dict(schema), outcomes_of(choose)) for name, schema in tools.items()}
 
 
 def outcomes_of(choose: Choose) -> tuple[ToolTurn, ...]:
-    """What a tool answers: a few outcomes, of which the last is given for ever."""
+    """What a tool answers: a few outcomes, of which the last repeats forever."""
     given = [OUTCOMES[n] for n in some(choose, len(OUTCOMES), 3, mean=1)] or [OUTCOMES[0]]
     return (*given[:-1], msgspec.structs.replace(given[-1], times="forever"))
 

@@ -9,17 +9,28 @@ transports carry the bytes.
 from __future__ import annotations
 
 from functools import cache
+from typing import Protocol
 
+from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError, nearest
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
 from harness.providers.openai_responses.record import RECORD as OPENAI_RESPONSES
+from harness.providers.shared.json_fields import RecordedApi
 from harness.providers.shared.record import ProviderRecord
+
+
+class KnownProvider(Provider, Protocol):
+    """A provider of ours: it has a record, and reads what recordings hold of its API."""
+
+    record: ProviderRecord
+    recorded: RecordedApi
+
 
 _RECORDS = {record.name: record for record in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES)}
 
-DEFAULT = ANTHROPIC.name
+DEFAULT = DEFAULT_WIRE
 """The provider of a scenario that names none."""
 
 
@@ -42,7 +53,7 @@ def record(name: str) -> ProviderRecord:
 
 
 @cache
-def by_name(name: str) -> Provider:
+def by_name(name: str) -> KnownProvider:
     """The provider of that name, imported when it is asked for: a run speaks one of them.
 
     Raises InputError, with the nearest name, for an unknown name.

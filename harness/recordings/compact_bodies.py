@@ -30,7 +30,7 @@ _any = msgspec.json.Decoder()
 
 
 class Body(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A body in one of five ways; none of them is an empty one.
+    """A body kept in one of five ways; an empty body has all defaults.
 
     With a `frame`, the messages are the first `keep` of exchange number `after`, and those that
     `add` names; `comma` parts them.
@@ -48,7 +48,7 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def whole_body(body: bytes) -> Body:
-    """A body as it is kept whole."""
+    """A body, kept whole."""
     try:
         text = body.decode()
     except UnicodeDecodeError:

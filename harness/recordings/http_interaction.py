@@ -49,7 +49,7 @@ class Cassette(msgspec.Struct, frozen=True):
 
 
 def phrase(status: int) -> str:
-    """The standard words for a status code, "" for one that has none."""
+    """The standard words for a status code; "" for a code without standard words."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -66,7 +66,7 @@ MAX_BYTES = 256 * 1024 * 1024
 """The most that a compressed body may grow to."""
 
 BASE64 = "base64:"
-"""What stands before a text that is base64; no body that begins so may be kept as text."""
+"""The prefix of a text that is base64. A body that begins with it is never kept as text."""
 
 _TYPED = ("json", "text", "binary", "none")
 _TYPED_KEYS = frozenset({"type", "content"})

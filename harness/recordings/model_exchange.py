@@ -18,18 +18,11 @@ import msgspec
 
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json
+from harness.providers.shared import json_fields as f
+from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
+from harness.recordings.apis import APIS, answer
 from harness.recordings.http_interaction import Unreadable, body_bytes, is_text
-from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
-from harness.recordings.shapes import fields as f
-from harness.recordings.transcripts import Asked, Recording, Refusal, Transcript, encodable
-
-_SHAPES = {
-    "anthropic": anthropic,
-    "openai-chat": openai_chat,
-    "openai-responses": openai_responses,
-    "gemini": gemini,
-    "bedrock-converse": converse,
-}
+from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
 
 def recording(exchanges: Iterable[dict[str, Json]]) -> Recording:
@@ -66,19 +59,19 @@ def transcripts_of(exchange: dict[str, Json], place: str) -> Iterator[Transcript
     if method_of(request) != "POST":
         return
     path = path_of(request)
-    wire = shape_of(path)
-    if not wire:
+    api = api_of_path(path)
+    if api is None:
         yield Refusal(place, refusal_reason(path))
         return
     try:
-        asked = _asked(request, wire)
+        asked = _asked(request, api)
     except Unreadable as error:
         yield Refusal(place, f"request: {error}")
         return
-    answered, why = _answered(response, wire)
+    answered, why = _answered(response, api)
     if why:
         yield Refusal(place, f"response: {why}")
-    yield _transcript(place, wire, asked, answered, status_of(response))
+    yield _transcript(place, api.name, asked, answered, status_of(response))
 
 
 def method_of(request: dict[str, Json]) -> str:
@@ -94,17 +87,17 @@ def path_of(request: dict[str, Json]) -> str:
         return ""
 
 
-def _asked(request: dict[str, Json], wire: str) -> Asked:
+def _asked(request: dict[str, Json], api: RecordedApi) -> RecordedRequest:
     value = f.parse(body_bytes(request, header(request, "content-encoding")))
     if not isinstance(value, dict):
         raise Unreadable("no JSON object")
-    asked: Asked | None = _SHAPES[wire].request(value)
+    asked = api.request(value)
     if asked is None:
         raise Unreadable("no list of messages")
     return asked
 
 
-def _answered(response: dict[str, Json], wire: str) -> tuple[Parsed, str]:
+def _answered(response: dict[str, Json], api: RecordedApi) -> tuple[Parsed, str]:
     """The answer, and why it could not be read."""
     missing = Parsed(None, complete=False)
     kind = header(response, "content-type")
@@ -114,7 +107,7 @@ def _answered(response: dict[str, Json], wire: str) -> tuple[Parsed, str]:
             return missing, "no body"
         if "eventstream" not in kind and not is_text(body):
             return missing, "body is no text"
-        parsed: Parsed = _SHAPES[wire].answer(body, kind)
+        parsed = answer(api, body, kind)
     except Unreadable as error:
         return missing, str(error)
     said = parsed.message is not None or parsed.error is not None
@@ -144,7 +137,7 @@ def status_of(response: dict[str, Json]) -> int | None:
 
 
 def _transcript(
-    name: str, wire: str, asked: Asked, answered: Parsed, status: int | None
+    name: str, wire: str, asked: RecordedRequest, answered: Parsed, status: int | None
 ) -> Transcript:
     said = answered.message
     messages = (*asked.messages, said) if said is not None else asked.messages
@@ -170,17 +163,6 @@ def _transcript(
     )
 
 
-_PATHS: tuple[tuple[str, str], ...] = (
-    (r"/v1/messages$", "anthropic"),
-    (r"/model/[^/]+/invoke(-with-response-stream)?$", "anthropic"),
-    (r":(rawPredict|streamRawPredict)$", "anthropic"),
-    (r"/chat/completions$", "openai-chat"),
-    (r"/(v2|api)/chat$", "openai-chat"),
-    (r"/responses$", "openai-responses"),
-    (r":(generateContent|streamGenerateContent)$", "gemini"),
-    (r"/model/[^/]+/converse(-stream)?$", "bedrock-converse"),
-)
-
 _NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (
     (r"/v1/(complete|completions)$", "a text completion, which has no messages"),
     (r"/responses/compact$", "a compaction, whose answer is no message of a model"),
@@ -189,14 +171,14 @@ _NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (
 )
 """What a provider serves beside its models, and why it gives no transcript."""
 
-_TABLE = tuple((re.compile(pattern), shape) for pattern, shape in _PATHS)
+_TABLE = tuple((re.compile(path), api) for api in APIS.values() for path in api.paths)
 _REASONS = tuple((re.compile(pattern), reason) for pattern, reason in _NO_TRANSCRIPT)
 _CHANGING = re.compile(r"(?<=/)((?=[^/]*\d)[^/]{12,}|REDACTED[A-Z_]*)")
 
 
-def shape_of(path: str) -> str:
-    """The shape that a path speaks; "" when it is no call to a model that we know."""
-    return next((shape for pattern, shape in _TABLE if pattern.search(path)), "")
+def api_of_path(path: str) -> RecordedApi | None:
+    """The API that a path speaks; None when it is no call to a model that we know."""
+    return next((api for pattern, api in _TABLE if pattern.search(path)), None)
 
 
 def refusal_reason(path: str, method: str = "POST") -> str:

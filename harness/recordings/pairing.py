@@ -92,7 +92,7 @@ class _Matching:
             self._last[use.id] = at
 
     def result(self, result: ToolResult, message: int, turn: int) -> None:
-        """A result answers a call, or none."""
+        """Take in a result, which answers a call or is an orphan."""
         at, kind = self._match(result.id)
         found = ResultFound(result, message, kind, at)
         if at is not None:

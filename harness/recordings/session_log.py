@@ -23,14 +23,14 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read."""
 
 MAX_KEPT_BYTES = 256 * 1024 * 1024
-"""The most that the lines may have together whose messages are kept."""
+"""The most bytes that all lines with messages may have together."""
 
 _MB = 1024 * 1024
 _NOTES = 100
 _FIRST = 20
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """An object on a line: the number of the line, the object, the size of the line."""
 
     number: int
@@ -42,34 +42,33 @@ class Notes:
     """What was passed over, in words: the first of them, and how many there are."""
 
     def __init__(self) -> None:
-        self._told: list[str] = []
+        self._first_texts: list[str] = []
         self._more = 0
 
     def add(self, number: int, what: str) -> None:
         """Note something about a line."""
-        if len(self._told) < _NOTES:
-            self._told.append(f"line {number}: {what}")
+        if len(self._first_texts) < _NOTES:
+            self._first_texts.append(f"line {number}: {what}")
         else:
             self._more += 1
 
-    @property
-    def first(self) -> str:
-        """The first note; empty without any."""
-        return self._told[0] if self._told else ""
+    def refusal(self, what: str) -> InputError:
+        """Why a log is refused as a whole, with its first note."""
+        return InputError("; ".join((what, *self._first_texts[:1])), "line 1")
 
-    def told(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """The notes."""
         more = (f"and {self._more} lines more",) if self._more else ()
-        return (*self._told, *more)
+        return (*self._first_texts, *more)
 
 
 class SizeBound:
-    """How much of the lines is kept."""
+    """The size of the lines whose messages are in memory, which is bounded."""
 
     def __init__(self) -> None:
         self.size_bytes = 0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         """Keep an entry; raises InputError when it is one too many."""
         self.size_bytes += entry.size_bytes
         if self.size_bytes > MAX_KEPT_BYTES:
@@ -86,7 +85,7 @@ def split(data: bytes) -> Iterator[bytes]:
         at = end
 
 
-def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[Entry]:
+def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[LogEntry]:
     """The objects on the lines; raises InputError for a line that is too long.
 
     Such a line need not be handed in whole: more than `MAX_LINE_BYTES` of it will do.
@@ -98,7 +97,7 @@ def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[Entry]:
             continue
         value = _value(line)
         if isinstance(value, dict):
-            yield Entry(number, value, len(line))
+            yield LogEntry(number, value, len(line))
         elif value is None and not line.endswith(b"\n"):
             notes.add(number, "the last line is torn, passed over")
         else:
@@ -106,7 +105,7 @@ def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[Entry]:
 
 
 def first_objects(head: bytes) -> list[dict[str, Any]]:
-    """The objects on the first lines, by which a format is told; a torn one is none."""
+    """The objects on the first lines, by which a format is recognised; torn lines are left out."""
     values = map(_value, head.split(b"\n", _FIRST)[:_FIRST])
     return [value for value in values if isinstance(value, dict)]
 

@@ -18,6 +18,7 @@ from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, Seam, ToolRequest
 from harness.core.values.messages import Message, ToolResult, side
 from harness.core.values.plans import ToolAnswer
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.validator import AnthropicFold
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.transcripts import Transcript
@@ -40,7 +41,7 @@ class _HistoryWriter:
     def __init__(self, transcript: Transcript, dialect: str | None) -> None:
         self.transcript, self.history = transcript, History()
         self.pairing: Pairing = pair(transcript)
-        self._dialect = dialect if dialect and transcript.wire == "anthropic" else ""
+        self._dialect = dialect if dialect and transcript.wire == RECORD.name else ""
         self._fold = AnthropicFold(self._dialect) if self._dialect else None
         self._names: list[str] = []
         self._system = self._tools = self._after = ""

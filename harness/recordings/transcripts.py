@@ -44,21 +44,6 @@ SERVER_CALLS = frozenset(
 """The kinds of blocks with which a provider says that it ran a tool itself."""
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """A recorded request to a model.
-
-    `stateful`: the provider holds earlier messages, so a result may come without its call.
-    """
-
-    messages: tuple[Message, ...]
-    system: str = ""
-    tools: tuple[ToolSpec, ...] = ()
-    model: str = ""
-    max_tokens: int | None = None
-    stream: bool = False
-    stateful: bool = False
-
-
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """One list of messages, with what the recording says around it.
 

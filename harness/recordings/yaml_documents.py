@@ -27,7 +27,7 @@ _WEIGHT = 5_000_000
 """How deeply a document may nest, and for how many values it may stand, aliases followed."""
 
 
-class _Open:
+class _OpenCollection:
     """A list or mapping whose end has not come."""
 
     __slots__ = ("anchor", "is_mapping", "items", "mark", "weight")
@@ -60,14 +60,14 @@ class _Document:
     """A document as its events come in; `stack[0]` holds the value of the whole."""
 
     def __init__(self) -> None:
-        self.stack = [_Open(None, is_mapping=False)]
+        self.stack = [_OpenCollection(None, is_mapping=False)]
         self._anchors: dict[str, tuple[Json, int]] = {}
 
     def begin(self, event: yaml.CollectionStartEvent) -> None:
         if len(self.stack) > _DEPTH:
             raise InputError(f"nests more than {_DEPTH} levels deep", _place(event.start_mark))
         is_mapping = isinstance(event, yaml.MappingStartEvent)
-        self.stack.append(_Open(event.anchor, is_mapping, event.start_mark))
+        self.stack.append(_OpenCollection(event.anchor, is_mapping, event.start_mark))
 
     def end(self, event: yaml.CollectionEndEvent) -> None:
         done = self.stack.pop()
@@ -107,7 +107,7 @@ _EVENTS: dict[type, Callable[..., None]] = {
 
 
 def parse(data: bytes) -> Json:
-    """The plain value of a YAML document; raises InputError, with the line, when it is none."""
+    """The plain value of a YAML document; raises InputError, with the line, for bad YAML."""
     document = _Document()
     try:
         for event in yaml.parse(data, Loader=yaml.CSafeLoader):

@@ -2,7 +2,7 @@
 
 `run` is one run from end to end. `applicability` says which runs cannot be made, `prepare` puts a
 run together, and `run_folder` writes what it leaves. A Python target passes through
-`python_attempt`, or through `restarts` where a fault may kill it; a program passes through
+`python_attempt`, or through `forked_target` where a fault may kill it; a program passes through
 `supervise`. `session_seed` and `store_watch` handle the stored session, and `disk_log` keeps a long
 history out of memory.
 """

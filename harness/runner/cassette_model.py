@@ -55,7 +55,7 @@ def playing(path: Path) -> Iterator[str]:
         raise InputError("no exchange of the cassette is a call to a model", str(path))
     scenario = Scenario(
         name=path.stem,
-        wire=wires[0].name,  # type: ignore[arg-type]
+        wire=wires[0].name,
         script=CassetteScript(cassette=str(path)),
         limits=Limits(model_calls=2 * len(recorded) + 50),
     )
@@ -98,7 +98,7 @@ class LiveRun(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the target came to its own end, and all that it heard was recorded."""
+        """Whether the target came to its own end, and every answer that it got was recorded."""
         return self.ended.how == "returned" and not self.failures
 
 

@@ -27,8 +27,9 @@ from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.runner.disk_log import DiskLog
-from harness.runner.session_seed import beside
+from harness.runner.session_seed import scenario_path
 from harness.targets import End, TargetSpec
+from harness.transports.sdk_clients import sdks
 
 _OF_VALUES = {
     "tool": "tools.late, tools.raises and tools.answer_lost",
@@ -37,7 +38,7 @@ _OF_VALUES = {
 }
 """What strikes on a seam without bytes in the place of what does on one with them."""
 
-_WATCHED = ("loop-harness", "anthropic", "openai", "httpx2", "httpx")
+_LIBRARIES = ("httpx2", "httpx")
 
 
 def transition_for(
@@ -93,7 +94,7 @@ def script_of(scenario: Scenario) -> Script:
     if isinstance(scenario.script, CassetteScript):
         from harness.cassettes.cassette_player import cassette_script
 
-        path = beside(scenario, scenario.script.cassette)
+        path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
     return TurnScript(scenario.script, Draws(scenario.seed))
 
@@ -145,7 +146,8 @@ def settings(scenario: Scenario) -> dict[str, Any]:
 def versions() -> tuple[tuple[str, str], ...]:
     """What ran: Python, the harness, and the client libraries that are installed."""
     found = [("python", platform.python_version())]
-    for name in _WATCHED:
+    packages = (sdk.package for sdk in sdks())
+    for name in ("loop-harness", *packages, *_LIBRARIES):
         try:
             found.append((name, metadata.version(name)))
         except metadata.PackageNotFoundError:

@@ -92,7 +92,7 @@ def _attempt_on_loopback(
     """In real time: its model calls go over loopback, its other seams are plain calls."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
     with Loopback(transition, clock, model_url=model_url) as loopback:
-        loopback.on_kill = on_kill
+        loopback.dispatcher.on_kill = on_kill
         brief = LoopbackBrief(
             loopback.dispatcher,
             folder,

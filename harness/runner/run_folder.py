@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from harness import providers
 from harness.core.history.event_log import encode_event
 from harness.core.history.events import AnyEvent
 from harness.core.history.history import History
@@ -21,7 +22,7 @@ from harness.core.values.verdict import Verdict
 
 def folder_for(out: Path, scenario: Scenario) -> Path:
     """OUT/NAME/VARIANT@WIRE+stream, `baseline` for the scenario itself."""
-    wire = f"@{scenario.wire}" if scenario.wire != "anthropic" else ""
+    wire = f"@{scenario.wire}" if scenario.wire != providers.DEFAULT else ""
     stream = "+stream" if scenario.stream else ""
     return out / scenario.name / f"{scenario.variant or 'baseline'}{wire}{stream}"
 

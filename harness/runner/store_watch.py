@@ -118,12 +118,12 @@ class OwnStore:
             store.seed(_SESSION, self._messages)
         if not self._transition.store_is_faulty:
             return store, store
-        from harness.stores.shim.damaged_file import open_faulty
+        from harness.stores.damaged_file import open_faulty
 
         return open_faulty(store, self._real, dispatcher.store, dispatcher.carry_out)
 
     def _real(self) -> SessionStore:
-        """The store behind the seam. One that may fail is opened as for good, for what is synced
+        """The store behind the seam. One that may fail is opened durably, for what is synced
         makes a difference then."""
         opener = self._opener
         if self._transition.store_is_faulty and opener in (open_scratch, open_unshared):

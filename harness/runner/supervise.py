@@ -62,7 +62,8 @@ class _Attempts:
         self.limits = transition.scenario.limits
         self.child: subprocess.Popen[bytes] | None = None
         self.killed = self.stopped = False
-        loopback.on_kill, loopback.on_stop = self._kill, self._stop
+        dispatcher = loopback.dispatcher
+        dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
 
     def run(self) -> End:
         """The end of the last attempt."""

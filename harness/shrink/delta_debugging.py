@@ -22,7 +22,7 @@ Candidates: TypeAlias = Generator[A, bool, None]
 Reduction: TypeAlias = Callable[[Scenario], Candidates[Scenario]]
 
 
-def chunks(count: int) -> Candidates[tuple[int, ...]]:
+def subsets(count: int) -> Candidates[tuple[int, ...]]:
     """Which of `count` places stay: all are taken away, then halves, quarters, single ones.
 
     The last round, of single places, comes again until none of them can go: what is left then is

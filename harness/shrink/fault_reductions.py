@@ -14,11 +14,11 @@ from harness.core.scenario.scenario import FaultSpec, Scenario, When
 from harness.shrink.delta_debugging import Candidates, Reduction, in_turn, lowered, mapped
 
 _OFTEN = 256
-"""What strikes for ever is tried up to this many times."""
+"""A fault that strikes forever is tried up to this many times."""
 
 
 def weaker(scenario: Scenario) -> Candidates[Scenario]:
-    """Every fault is as weak as will do."""
+    """Every fault becomes as weak as it can be."""
     yield from in_turn(scenario, [_weaker(place) for place in range(len(scenario.faults))])
 
 
@@ -39,12 +39,12 @@ def _simpler(place: int) -> Reduction:
 
 
 def _simple(fault: FaultSpec) -> Iterator[FaultSpec]:
-    """The fault once on the first call; then with one knob at a time as it is by default."""
+    """The fault once on the first call; then with one field at a time as it is by default."""
     once: dict[str, object] = {"when": 1, "often": "once", "then": "ok"}
     yield msgspec.structs.replace(fault, **once)
     yield msgspec.structs.replace(fault, often="once", then="ok")
-    for knob, default in once.items():
-        yield msgspec.structs.replace(fault, **{knob: default})
+    for field, default in once.items():
+        yield msgspec.structs.replace(fault, **{field: default})
     if isinstance(fault.when, (When, list, tuple)):
         for first in (2, 3, 4):
             yield msgspec.structs.replace(fault, when=first)

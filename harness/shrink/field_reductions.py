@@ -17,11 +17,11 @@ from harness.core.values.messages import Json
 from harness.shrink.delta_debugging import (
     Candidates,
     Reduction,
-    chunks,
     in_turn,
     lowered,
     mapped,
     shortened,
+    subsets,
 )
 from harness.shrink.scenario_size import plain
 
@@ -94,7 +94,7 @@ def _scenario(values: Json) -> Scenario | None:
 
 def _fewer(value: Any, path: Path) -> Candidates[Any]:
     if isinstance(value, (list, tuple)):
-        yield from mapped(chunks(len(value)), lambda kept: [value[n] for n in kept])
+        yield from mapped(subsets(len(value)), lambda kept: [value[n] for n in kept])
         return
     needed = KEPT if not path else {"type"}
     fixed = {key: inner for key, inner in value.items() if key in needed}
@@ -103,7 +103,7 @@ def _fewer(value: Any, path: Path) -> Candidates[Any]:
     def only(kept: tuple[int, ...]) -> Json:
         return fixed | {free[n]: value[free[n]] for n in kept}
 
-    yield from mapped(chunks(len(free)), only)
+    yield from mapped(subsets(len(free)), only)
 
 
 def _is_container(path: Path, value: Json) -> bool:

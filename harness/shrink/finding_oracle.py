@@ -161,7 +161,7 @@ def _not_shown(code: str, given: Sequence[str]) -> str:
 
 
 BESIDE = frozenset({"run", "script", "limit", "cassette", "expect"})
-"""Checks whose findings mostly follow from another one: a turn is not reached, a limit is hit."""
+"""Checks whose findings mostly follow from others: a turn is not reached, a limit is hit."""
 
 
 def chosen(findings: Sequence[Finding], code: str, name: str) -> Finding:

@@ -61,7 +61,7 @@ def extent(scenario: Scenario) -> Extent:
 
 
 def size_of(scenario: Scenario) -> ScenarioSize:
-    """The measure of a scenario, or of what a candidate would be."""
+    """The size of a scenario."""
     turns, tools = turns_of(scenario), scenario.tools.values()
     outcomes = [outcome for tool in tools for outcome in tool.script]
     things = sum(extent(scenario)) + len(outcomes) + sum(map(_blocks, turns))
@@ -74,7 +74,7 @@ def size_of(scenario: Scenario) -> ScenarioSize:
 
 
 def plain(scenario: Scenario) -> dict[str, Json]:
-    """The scenario as plain values, without what is so by default."""
+    """The scenario as plain values, without defaults."""
     values: dict[str, Json] = msgspec.to_builtins(scenario)
     for tool in values.get("tools", {}).values():
         if tool["input_schema"] == _NO_ARGUMENTS:

@@ -18,14 +18,14 @@ import msgspec
 
 from harness.core.scenario.scenario import Scenario, ToolScript, ToolTurn, Turn
 from harness.core.scenario.script import FOREVER, count
-from harness.shrink.delta_debugging import Candidates, Reduction, chunks, in_turn, lowered, mapped
+from harness.shrink.delta_debugging import Candidates, Reduction, in_turn, lowered, mapped, subsets
 from harness.shrink.scenario_size import turns_of
 
 Span = tuple[int, int]
 
 
 def windows(scenario: Scenario) -> Candidates[Scenario]:
-    """Of a long script only a few turns in a row stay, wherever in it that may be.
+    """Only a few consecutive turns of a long script stay, anywhere in it.
 
     What a run costs grows faster than its turns, so all the short windows of a long script cost
     less than the script played once; and what repeats is in one of them.
@@ -39,10 +39,10 @@ def windows(scenario: Scenario) -> Candidates[Scenario]:
 
 
 LONG = 64
-"""From how many turns on a script is long."""
+"""A script of so many turns is long."""
 
 WINDOWS = (8, 32)
-"""How many turns in a row are tried alone."""
+"""How many consecutive turns are tried alone."""
 
 
 def rounds(scenario: Scenario) -> Candidates[Scenario]:
@@ -60,13 +60,13 @@ def rounds(scenario: Scenario) -> Candidates[Scenario]:
         inbox = tuple(item for n, item in enumerate(scenario.inbox) if n not in unheard)
         return msgspec.structs.replace(_without(scenario, turns), inbox=inbox)
 
-    yield from mapped(chunks(len(found)), without)
+    yield from mapped(subsets(len(found)), without)
 
 
 def turns_with_outcomes(scenario: Scenario) -> Candidates[Scenario]:
     """Turns go, with the outcomes of the tools that they call."""
     every = range(len(turns_of(scenario)))
-    yield from mapped(chunks(len(every)), lambda kept: _without(scenario, {*every} - {*kept}))
+    yield from mapped(subsets(len(every)), lambda kept: _without(scenario, {*every} - {*kept}))
 
 
 def turns(scenario: Scenario) -> Candidates[Scenario]:
@@ -76,7 +76,7 @@ def turns(scenario: Scenario) -> Candidates[Scenario]:
     def only(kept: tuple[int, ...]) -> Scenario:
         return msgspec.structs.replace(scenario, script=tuple(script[n] for n in kept))
 
-    yield from mapped(chunks(len(script)), only)
+    yield from mapped(subsets(len(script)), only)
 
 
 def _rounds(script: Sequence[Turn]) -> list[list[int]]:
@@ -129,7 +129,7 @@ def _add(spans: list[Span], span: Span) -> None:
 
 
 def _cut(tool: ToolScript, spans: Sequence[Span]) -> ToolScript:
-    """The tool without the outcomes of these calls; what is said for ever stays."""
+    """The tool without the outcomes of these calls; a turn that repeats forever stays."""
     left: list[ToolTurn] = []
     start = 0
     for outcome in tool.script:
@@ -155,12 +155,12 @@ def folded_turns(scenario: Scenario) -> Candidates[Scenario]:
 
 
 def folded_outcomes(scenario: Scenario) -> Candidates[Scenario]:
-    """Equal neighbours of each tool's script become one; the last one is said for ever."""
+    """Equal neighbours of each tool's script become one; the last one repeats forever."""
     yield from in_turn(scenario, [_tool_folded(name) for name in scenario.tools])
 
 
 def fewer_times(scenario: Scenario) -> Candidates[Scenario]:
-    """Every turn of the script is played as few times as will do."""
+    """Every turn of the script repeats as few times as it can."""
     yield from in_turn(scenario, [_fewer(place) for place in range(len(turns_of(scenario)))])
 
 
@@ -179,7 +179,7 @@ def _fewer(place: int) -> Reduction:
 
 
 _OFTEN = 4096
-"""What is said for ever is tried up to this many times."""
+"""A turn that repeats forever is tried up to this many times."""
 
 
 def _tool_folded(name: str) -> Reduction:

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.core.scenario.scenario import Scenario, SeedMessage
 from harness.core.values.messages import Json
-from harness.shrink.delta_debugging import Candidates, chunks, mapped
+from harness.shrink.delta_debugging import Candidates, mapped, subsets
 
 Block = dict[str, Json]
 
@@ -25,7 +25,7 @@ def messages(scenario: Scenario) -> Candidates[Scenario]:
     def only(kept: tuple[int, ...]) -> Scenario:
         return _with(scenario, _mended(stored, [stored[n] for n in kept]))
 
-    yield from mapped(chunks(len(stored)), only)
+    yield from mapped(subsets(len(stored)), only)
 
 
 def calls(scenario: Scenario) -> Candidates[Scenario]:
@@ -37,7 +37,7 @@ def calls(scenario: Scenario) -> Candidates[Scenario]:
         gone = {*ids} - {ids[n] for n in kept}
         return _with(scenario, _filtered(stored, lambda b: str(b.get("id")) not in gone))
 
-    yield from mapped(chunks(len(ids)), only)
+    yield from mapped(subsets(len(ids)), only)
 
 
 def is_whole(stored: Sequence[SeedMessage]) -> bool:

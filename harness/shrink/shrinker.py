@@ -31,7 +31,7 @@ from harness.shrink.session_reductions import is_whole
 
 
 def is_allowed(candidate: Scenario, before: Scenario) -> bool:
-    """Whether a candidate can be a file, and is no odder than the scenario that it is made of."""
+    """Whether a candidate can be a file, and is no odder than the scenario that it comes from."""
     if blanks(candidate) > blanks(before):
         return False
     if is_whole(before.session.messages) and not is_whole(candidate.session.messages):
@@ -82,7 +82,7 @@ REDUCTIONS: tuple[Reduction, ...] = (
 
 
 TRIES_MAX = 20_000
-"""How many candidates are played at the most."""
+"""The most candidates that are played."""
 
 
 class ShrinkStep(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ class ShrinkStep(msgspec.Struct, frozen=True):
 
 
 class Shrunk(msgspec.Struct, frozen=True):
-    """What shrinking came to; `minimal` says that no single reduction of it keeps the finding."""
+    """The result of shrinking; `minimal` says that no single reduction of it keeps the finding."""
 
     scenario: Scenario
     tried: int
@@ -112,9 +112,9 @@ def shrink(
 ) -> Shrunk:
     """The smallest scenario for which `keeps` still holds; it is taken to hold for `scenario`.
 
-    Every candidate is one that the loader accepts, is smaller than the one before by `measure`, and
-    is asked about once. `on_step` is told of each; what it raises ends the search, so whoever wants
-    to stop early keeps the last `best`.
+    Every candidate is one that the loader accepts, is smaller than the one before by `size_of`, and
+    is asked about once. `on_step` is called with each; what it raises ends the search. So a caller
+    that stops early keeps the last `best`.
     """
     search = _Search(scenario, keeps, on_step, tries_max)
     minimal = search.to_the_end()
@@ -122,11 +122,11 @@ def shrink(
 
 
 class _Spent(Exception):
-    """As many candidates were played as may be."""
+    """The most candidates have been played."""
 
 
 class _Search:
-    """The smallest scenario by now, and the names of all that was asked about."""
+    """The smallest scenario so far, and the digests of all candidates."""
 
     def __init__(
         self,

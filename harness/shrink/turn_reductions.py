@@ -52,7 +52,7 @@ _SHORT = {"thinking": ("text", "think"), "text": ("text", "say"), "tool_use": ("
 
 
 def short_forms(scenario: Scenario) -> Candidates[Scenario]:
-    """Blocks that the short form can say are said in it."""
+    """Turns and messages that the short form can write are written in it."""
     turns = [_short_turn(place) for place in range(len(turns_of(scenario)))]
     stored = [_short_message(place) for place in range(len(scenario.session.messages))]
     yield from in_turn(scenario, [*turns, *stored])

@@ -20,12 +20,12 @@ from harness.recordings.readers.claude_code import (
     LoggedMessages,
     logged_message,
 )
-from harness.recordings.session_log import Entry, Notes, entries, split
+from harness.recordings.session_log import LogEntry, Notes, entries, split
 from harness.stores.session_store import stored_row
 
 
 class ClaudeCodeStore:
-    """`core.ports.Store` over a session file, or over all of a folder, which may not be there yet.
+    """A `Store` over a session file, or over all of a folder, which may not be there yet.
 
     A folder's rows are named by their file too, and stand in the order of the files' names.
     """
@@ -81,7 +81,7 @@ class _Log:
         self._inode, self._read_bytes = inode, self._read_bytes + len(whole)
         self._lines += whole.count(b"\n")
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: LogEntry) -> None:
         value = entry.value
         hidden = value.get("isMeta") is True or value.get("isSidechain") is True
         if value.get("type") not in ROLES or hidden:

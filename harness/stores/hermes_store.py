@@ -2,9 +2,9 @@
 
 The agent keeps the database in WAL mode, so what it wrote last stands in `state.db-wal`. Reading
 beside a running agent takes the ordinary read-only mode, which sees the log and may leave an index
-(`-shm`) behind. A file that nobody has open, without a log, is read as it lies, so that nothing is
-written beside it, wherever it is. The database is a stranger's: only plain tables are read, for a
-view could run anything.
+(`-shm`) behind. A file without a log, which no process has open, is read as it lies, so that
+nothing is written beside it, wherever it is. The database is a stranger's: only plain tables are
+read, for a view could run anything.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SESSIONS = ("id", "model", "system_prompt")
 
 
 class HermesStore:
-    """`core.ports.Store` over the database of a hermes agent; a file that is not there is empty.
+    """A `Store` over the database of a hermes agent; a file that is not there is empty.
 
     A row's id is the database's, and the inbound message is that of the platform.
     """

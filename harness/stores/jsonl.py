@@ -55,7 +55,7 @@ _Key = tuple[str, str]
 
 
 class JsonlStore:
-    """`rows.SessionStore` on JSON Lines, for one writing process.
+    """A `SessionStore` on JSON Lines, for one writing process.
 
     `notes` says, in words, what in the file could not be read.
     """
@@ -188,7 +188,7 @@ class JsonlStore:
             self._write(*facts_of["seed"](session, messages))
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
-        """Store an inbound message once; False when its id is known, be it since a moment."""
+        """Store an inbound message once; False when its id is known by now."""
         with self._lock:
             self._refresh()
             if (inbound.session, inbound.id) in self._known:

@@ -5,7 +5,7 @@ session wait for one another and rows get their numbers in the order in which th
 `synchronous_commit` is switched on for the connection, whatever the server's default is: a method
 that has returned has written. Rows are JSON in `text`, not `jsonb`, which has no U+0000. A
 connection that broke is opened again by the next call; the call that met the break raises, for
-nobody knows whether its commit went through.
+whether its commit went through is unknown.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _decode_text = msgspec.json.Decoder(str).decode
 
 
 class PostgresStore(SqlStore):
-    """`rows.SessionStore` on PostgreSQL; safe for threads, processes and machines.
+    """A `SessionStore` on PostgreSQL; safe for threads, processes and machines.
 
     `dsn` is a connection string or URI. The tables stand in `schema`, which is made if need be,
     else where the connection's search path says. A name or an id with U+0000 in it, which the

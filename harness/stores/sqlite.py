@@ -61,7 +61,7 @@ _Raw = tuple[str, ...]
 
 
 class SqliteStore(SqlStore):
-    """`rows.SessionStore` on SQLite; safe for the threads of one process and for processes."""
+    """A `SessionStore` on SQLite; safe for the threads of one process and for processes."""
 
     name = "sqlite"
     _SQL = statements()
@@ -88,9 +88,11 @@ class SqliteStore(SqlStore):
             self._add_columns(table, columns)
 
     def _add_columns(self, table: str, columns: dict[str, str]) -> None:
-        """Make a table of an older version one of this. Where it did not say whether a reply was
-        delivered, all were: nobody is answered again for a new column. A message without a reply
-        is open still."""
+        """Bring a table of an older version up to date.
+
+        Where it did not say whether a reply was delivered, all were: no message is answered again
+        for a new column. A message without a reply is open still.
+        """
         present = {name for _, name, *_ in self._db.execute(f"PRAGMA table_info({table})")}
         missing = [name for name in columns if name not in present]
         if not missing:

@@ -1,6 +1,6 @@
 """Kill points: a run is killed at a write of its store, once for every write, and then resumed.
 
-A point is an attempt of `restarts` that ends itself in the middle of a write, and one more attempt
+A point is an attempt of `Restarts` that ends itself in the middle of a write, and one more attempt
 on the session that it left. The joined history is judged like any other.
 """
 
@@ -17,7 +17,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError
 from harness.core.values.verdict import Verdict
-from harness.runner.restarts import Restarts
+from harness.runner.forked_target import Restarts
 from harness.runner.run import run, session_folder
 from harness.stores.store_options import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes
@@ -70,7 +70,7 @@ def points_of(
     script: Script | None = None,
     opener: OpenStore = open_scratch,
 ) -> list[KillPoint]:
-    """Every moment of every write of a run that nobody kills."""
+    """Every moment of every write of a run without a kill."""
     verdict = run(scenario, target, script=script).verdict  # warms this process for the children
     if verdict.verdict != "pass":
         codes = ", ".join(f.code for f in verdict.findings) or "; ".join(verdict.doubts)
@@ -101,7 +101,7 @@ def killed_at(
 def _restarts(
     scenario: Scenario, target: TargetSpec, script: Script | None, opener: OpenStore
 ) -> Iterator[Restarts]:
-    """A run of which the writes are told, on a session that is gone afterwards."""
+    """A run with watched writes, on a session folder that is removed afterwards."""
     with session_folder() as folder:
         restarts = Restarts(
             scenario, target, "simulate", folder, script=script, opener=opener, watched=True

@@ -73,7 +73,7 @@ def resolve(text: str) -> TargetSpec:
         return TargetSpec(text, "process", command=_command(bare, text), options=options)
     path = _BUILT_IN.get(bare, bare)
     if ":" not in path:
-        what = f"no such target; {nearest(bare, [*_BUILT_IN, *_FORMS])}"
+        what = f"no such target; {nearest(bare, {*_BUILT_IN, *_FORMS})}"
         raise InputError(what, f"target {text!r}")
     return TargetSpec(text, "python", _import(path, text), options=options)
 

@@ -244,7 +244,10 @@ class Connection:
             raise Hangup from None
 
     def pause(self, seconds: float | None) -> None:
-        """Wait, for ever with None. Raises Hangup when the client goes or the server closes."""
+        """Wait so many seconds, without end for None.
+
+        Raises Hangup when the client goes or the server closes.
+        """
         with selectors.DefaultSelector() as selector:
             selector.register(self._socket, selectors.EVENT_READ)
             selector.register(self._closing, selectors.EVENT_READ)

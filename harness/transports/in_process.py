@@ -19,11 +19,22 @@ from harness.core.values.brief import BriefClock
 from harness.core.values.calls import Inbound, OutboundKind, OutboxRequest
 from harness.core.values.messages import Json
 from harness.core.values.plans import Delivered
+from harness.providers.anthropic.record import RECORD as ANTHROPIC
+from harness.providers.shared.openai import SDK as OPENAI_SDK
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
 from harness.transports.python_calls import outcome, scripted_tool
-from harness.transports.sdk_clients import API_KEY, BASE_URL, sdk_client, without_certificates
+from harness.transports.sdk_clients import (
+    API_KEY,
+    BASE_URL,
+    sdk_client,
+    sdk_of_package,
+    without_certificates,
+)
+
+_ANTHROPIC, _OPENAI = ANTHROPIC.sdk.package, OPENAI_SDK.package
+"""The SDKs that a brief has clients of, by their packages."""
 
 
 def _no_store() -> None:
@@ -67,25 +78,25 @@ class InProcessBrief:
         with self._own_time():
             return self._open_store()
 
-    def _client(self, sdk: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
+    def _client(self, package: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
         with self._own_time():
-            return sdk_client(sdk, self.transport, asynchronous=asynchronous, **settings)
+            return sdk_client(package, self.transport, asynchronous=asynchronous, **settings)
 
     def anthropic(self, **settings: Any) -> Any:
         """An `anthropic.Anthropic` client whose every request crosses the model seam."""
-        return self._client("anthropic", False, settings)
+        return self._client(_ANTHROPIC, False, settings)
 
     def async_anthropic(self, **settings: Any) -> Any:
         """An `anthropic.AsyncAnthropic` client, likewise."""
-        return self._client("anthropic", True, settings)
+        return self._client(_ANTHROPIC, True, settings)
 
     def openai(self, **settings: Any) -> Any:
         """An `openai.OpenAI` client whose every request crosses the model seam."""
-        return self._client("openai", False, settings)
+        return self._client(_OPENAI, False, settings)
 
     def async_openai(self, **settings: Any) -> Any:
         """An `openai.AsyncOpenAI` client, likewise."""
-        return self._client("openai", True, settings)
+        return self._client(_OPENAI, True, settings)
 
     def mcp_server(self) -> Any:
         """The tools as an MCP server of this process, for `mcp.Client(brief.mcp_server())`."""
@@ -136,7 +147,6 @@ class LoopbackBrief(InProcessBrief):
         self.transport = httpx2.HTTPTransport(verify=without_certificates())
         self.async_transport = httpx2.AsyncHTTPTransport(verify=without_certificates())
 
-    def _client(self, sdk: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
-        path = "/v1" if sdk == "openai" else ""
-        where = {"base_url": self.base_url + path}
-        return sdk_client(sdk, None, asynchronous=asynchronous, **where | settings)
+    def _client(self, package: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
+        where = {"base_url": self.base_url + sdk_of_package(package).base_path}
+        return sdk_client(package, None, asynchronous=asynchronous, **where | settings)

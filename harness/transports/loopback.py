@@ -6,8 +6,6 @@ its own (`/r/NAME`), with its own history, so that hundreds of agents need one p
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -66,34 +64,11 @@ class Loopback:
         """Stop listening, end every connection and wait for its thread."""
         self._server.close()
 
-    @property
-    def on_kill(self) -> Callable[[], None]:
-        """What ends the target at a `Kill` step."""
-        return self.dispatcher.on_kill
-
-    @on_kill.setter
-    def on_kill(self, kill: Callable[[], None]) -> None:
-        self.dispatcher.on_kill = kill
-
-    @property
-    def on_stop(self) -> Callable[[], None]:
-        """What ends the target once the run is over; no exception of ours can reach it."""
-        return self.dispatcher.on_stop
-
-    @on_stop.setter
-    def on_stop(self, stop: Callable[[], None]) -> None:
-        self.dispatcher.on_stop = stop
-
     def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -129,10 +104,5 @@ class Loopbacks:
         self._base = self._server.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._server.close()

@@ -8,7 +8,7 @@ through with the answer, stream and errors of its own library, as in process.
 
 What a patch cannot see, a client with a transport of its own, would silently go to the network. So
 a canary is sent through each kind of client before the agent starts; one that is not intercepted
-means that nothing may run. It goes to a port of this machine where nobody listens.
+means that nothing may run. It goes to a port of this machine where nothing listens.
 """
 
 from __future__ import annotations
@@ -25,18 +25,13 @@ from urllib.parse import urlsplit
 from harness.clock import Clock
 from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Plan, Step
+from harness.providers import record
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport, library_of
 from harness.transports.sdk_clients import without_certificates
 
 LIBRARIES = ("httpx2", "httpx")
 CANARY = "http://127.0.0.1:1/loop-harness-canary"
-HOSTS = {
-    "anthropic": "https://api.anthropic.com",
-    "openai-chat": "https://api.openai.com",
-    "openai-responses": "https://api.openai.com",
-}
-"""Where the clients of a wire go when nobody tells them otherwise."""
 
 _OURS, _ASYNC = "loop-harness", "loop-harness-async"
 
@@ -67,7 +62,7 @@ def mounted_by_option(wanted: object, dispatcher: Dispatcher) -> Iterator[None]:
     if not wanted:
         yield
         return
-    provider = HOSTS[dispatcher.transition.scenario.wire]
+    provider = record(dispatcher.transition.scenario.wire).url
     with mounted(dispatcher, [provider] if wanted is True else str(wanted).split(",")):
         yield
 

@@ -105,7 +105,7 @@ def _error(name: str, text: str) -> BaseException:
 
 
 class ScriptedInterrupt(KeyboardInterrupt):
-    """A tool that is scripted to raise KeyboardInterrupt; nobody has pressed Ctrl-C."""
+    """A tool that is scripted to raise KeyboardInterrupt; the user has not pressed Ctrl-C."""
 
 
 class ScriptedBaseException(BaseException):

@@ -1,10 +1,10 @@
 """The recording proxy: the real model behind a loopback URL, every exchange recorded as it passes.
 
-An agent in any language is given this URL in place of the provider's. What comes from upstream
-goes on to the agent piece by piece, at once, so that it sees a stream as it is; the pieces and
-their times are recorded with it. A body that breaks off is recorded as cut, and breaks off for the
-agent too. What never became an answer (nobody there, no HTTP) cannot stand in a cassette: the agent
-gets a 502 that says so, and `failures` says it to whoever records.
+An agent in any language is given this URL in place of the provider's. What comes from upstream goes
+on to the agent piece by piece, at once, so that it sees a stream as it is. The pieces and their
+times are recorded with it. A body that breaks off is recorded as cut, and breaks off for the agent
+too. A request without an answer (a refused connection, no HTTP) cannot stand in a cassette: the
+agent gets a 502 that says so, and `failures` says it to the caller.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
@@ -78,12 +77,7 @@ class RecordingProxy:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _serve(self, connection: Connection) -> None:
@@ -139,7 +133,7 @@ class RecordingProxy:
 class _Passing:
     """One answer on its way to the client.
 
-    It is taken before its last byte goes out: whoever has heard it all may end the recording.
+    It is recorded before its last byte goes out: a client that has it all may end the recording.
     """
 
     def __init__(
@@ -182,7 +176,7 @@ class _Passing:
         if self._left and not self.cut:
             self.cut = LEFT
         if not self._taken:
-            self._take(self._heard())
+            self._take(self._answer_taken())
         self._taken = True
 
     def _framing(self) -> dict[str, str]:
@@ -205,14 +199,14 @@ class _Passing:
             yield data
 
     def _write(self, data: bytes) -> None:
-        """Send bytes, unless the client has left: what it heard till then is recorded."""
+        """Send bytes, unless the client has left: what came till then is recorded."""
         try:
             if data and not self._left:
                 self._connection.write(data)
         except Hangup:
             self._left = True
 
-    def _heard(self) -> ReceivedAnswer:
+    def _answer_taken(self) -> ReceivedAnswer:
         """The answer as it is recorded; only a stream's pieces mean something one by one."""
         answer, body = self._answer, b"".join(data for data, _ in self._came)
         pieces = tuple(Piece(len(data), wait_ms) for data, wait_ms in self._came)

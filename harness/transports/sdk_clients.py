@@ -13,42 +13,47 @@ from contextlib import suppress
 from typing import Any
 
 from harness.core.values.errors import InputError
+from harness.providers import record, records
+from harness.providers.shared.record import Sdk
 
 BASE_URL = "http://loop-harness.invalid"
 """Where in-process clients believe the provider to be; a name that never resolves."""
 
 API_KEY = "loop-harness"
 
-_SDKS = {
-    "anthropic": ("Anthropic", "AsyncAnthropic", BASE_URL),
-    "openai": ("OpenAI", "AsyncOpenAI", f"{BASE_URL}/v1"),
-}
-
-
 DUMMY_KEY = "sk-dummy"
 """The key that a program under test is given."""
 
 
+def sdks() -> tuple[Sdk, ...]:
+    """The SDKs of all providers, each once."""
+    return tuple({record.sdk.package: record.sdk for record in records()}.values())
+
+
 def model_environment(url: str) -> dict[str, str]:
-    """What the clients of both SDKs read from their environment, for a model at a URL."""
-    return {
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": DUMMY_KEY,
-        "OPENAI_BASE_URL": f"{url}/v1",
-        "OPENAI_API_KEY": DUMMY_KEY,
-    }
+    """What the clients of all SDKs read from their environment, for a model at a URL."""
+    named: dict[str, str] = {}
+    for sdk in sdks():
+        named[f"{sdk.variables}_BASE_URL"] = url + sdk.base_path
+        named[f"{sdk.variables}_API_KEY"] = DUMMY_KEY
+    return named
 
 
-def warm(wire: str) -> None:
-    """Import the SDK of a wire, if it is installed, so that forked children need not."""
+def import_sdk(wire: str) -> None:
+    """Import the SDK of a provider, if it is installed, so that forked children need not."""
     with suppress(ImportError):
-        importlib.import_module("anthropic" if wire == "anthropic" else "openai")
+        importlib.import_module(record(wire).sdk.package)
 
 
 def without_certificates() -> ssl.SSLContext:
-    """For a client that speaks plain HTTP: to load the certificates, which nobody would look at,
+    """For a client that speaks plain HTTP: to load the certificates, which it never needs,
     takes 35 ms a client. A server that did speak TLS would be refused."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def sdk_of_package(package: str) -> Sdk:
+    """The SDK that is this package."""
+    return next(sdk for sdk in sdks() if sdk.package == package)
 
 
 def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: Any) -> Any:
@@ -58,15 +63,16 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
     `settings` are the client's own and win over ours. Raises InputError when the package is not
     installed.
     """
+    sdk = sdk_of_package(package)
     try:
-        sdk = importlib.import_module(package)
+        library = importlib.import_module(package)
     except ImportError as error:
         raise InputError(f"this agent needs the package {package!r}: {error}") from error
-    sync_name, async_name, base_url = _SDKS[package]
-    http = sdk.DefaultAsyncHttpxClient if asynchronous else sdk.DefaultHttpxClient
-    usual = {"base_url": base_url, "api_key": API_KEY}
+    http = library.DefaultAsyncHttpxClient if asynchronous else library.DefaultHttpxClient
+    usual = {"base_url": BASE_URL + sdk.base_path, "api_key": API_KEY}
     if "http_client" not in settings:
         to_loopback = transport is None
         way = {"verify": without_certificates()} if to_loopback else {"transport": transport}
         usual["http_client"] = http(**way)
-    return getattr(sdk, async_name if asynchronous else sync_name)(**usual | settings)
+    client = sdk.async_client if asynchronous else sdk.client
+    return getattr(library, client)(**usual | settings)

@@ -1,9 +1,9 @@
 """The way out: a provider's real API, for a recording.
 
-The one place from which a request leaves this machine. It asks for answers without compression,
-so that what is heard are the pieces in which the provider sent them; one that compresses all the
-same is decoded. The client is httpx2's, with the transport as it was before anything patched it:
-what is recorded here is not to be heard a second time by a recorder of this process.
+The one place from which a request leaves this machine. It asks for answers without compression, so
+that the pieces are those in which the provider sent them; an answer that is compressed all the same
+is decoded. The client is httpx2's, with the transport as it was before anything patched it: a
+recorder of this process must not record the same exchange a second time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ import httpx2
 import msgspec
 
 from harness.core.values.errors import HarnessError, InputError
+from harness.providers import records
 from harness.transports.http_connection import Request
 from harness.transports.sdk_clients import API_KEY, DUMMY_KEY, without_certificates
-
-HOSTS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
-"""The providers whose APIs there are wires for, and where they are."""
 
 DUMMY_KEYS = frozenset({API_KEY, DUMMY_KEY})
 """The keys that agents under test are given: they stand for the real one."""
@@ -32,7 +30,7 @@ CONNECT_S, READ_S = 30.0, 600.0
 
 _A_CONNECTION_EACH = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
 """A provider may close a connection that it has answered on at the moment of the next request,
-which is then lost, and which nobody but the agent may send again (RFC 9110, 9.2.2)."""
+which is then lost, and which only the agent may send again (RFC 9110, 9.2.2)."""
 
 _HOP = frozenset(
     {
@@ -67,17 +65,22 @@ class ProviderAccess(msgspec.Struct, frozen=True):
     key: str = ""
 
 
-def providers(environment: Mapping[str, str], upstream: str = "") -> dict[str, ProviderAccess]:
-    """The providers that an environment names by the variables of their SDKs; `upstream` stands
-    for all of them. Raises InputError for what is no URL."""
+def provider_access(
+    environment: Mapping[str, str], upstream: str = ""
+) -> dict[str, ProviderAccess]:
+    """The APIs that an environment names by the variables of their SDKs, by the SDK's package.
+
+    `upstream` stands for all of them. Raises InputError for what is no URL.
+    """
     found = {}
-    for name, home in HOSTS.items():
-        variable = f"{name.upper()}_BASE_URL"
-        url = upstream or environment.get(variable) or home
+    for record in records():
+        variables = record.sdk.variables
+        url = upstream or environment.get(f"{variables}_BASE_URL") or record.url
         if not re.match(r"https?://[^/\s]+", url):
-            what = f"no URL of an API: {url!r}; as in {home}"
-            raise InputError(what, "--upstream" if upstream else variable)
-        found[name] = ProviderAccess(url, environment.get(f"{name.upper()}_API_KEY", ""))
+            what = f"no URL of an API: {url!r}; as in {record.url}"
+            raise InputError(what, "--upstream" if upstream else f"{variables}_BASE_URL")
+        key = environment.get(f"{variables}_API_KEY", "")
+        found[record.sdk.package] = ProviderAccess(url, key)
     return found
 
 
@@ -116,7 +119,7 @@ class Upstream:
 
         Raises Unreachable when none comes, or one that cannot be read.
         """
-        name = provider_of(path, request.headers)
+        name = sdk_of(path, request.headers)
         provider, client = self._providers[name], self._clients[name]
         url = _joined(provider.url, path, request.query)
         headers = _outgoing(request.headers, provider.key)
@@ -166,10 +169,17 @@ def _decodable() -> frozenset[str]:
     return frozenset({"identity", *(name.strip() for name in known.split(","))})
 
 
-def provider_of(path: str, headers: Mapping[str, str]) -> str:
-    """Whose API a request is for; both have paths in common, such as that of the models."""
-    spoken_to = "anthropic-version" in headers or "x-api-key" in headers
-    return "anthropic" if spoken_to or path.startswith("/v1/messages") else "openai"
+def sdk_of(path: str, headers: Mapping[str, str]) -> str:
+    """The package of the SDK that a request comes from.
+
+    Providers have paths in common, such as that of the models. So a request is a provider's by a
+    header that identifies it or by the path of its model. A request with neither goes to the
+    provider that no header identifies.
+    """
+    for record in records():
+        if record.headers.identifying & headers.keys() or path.startswith(record.path):
+            return record.sdk.package
+    return next(r.sdk.package for r in records() if not r.headers.identifying)
 
 
 def _joined(base: str, path: str, query: str) -> str:

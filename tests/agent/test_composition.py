@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
+from harness import providers
 from harness.agent.composition import standard_model
 from harness.agent.models.anthropic_model import AnthropicModel
 from harness.agent.models.openai_chat_model import OpenAIChatModel
-from harness.core.scenario.scenario import WireName
 from harness.core.values.errors import InputError
 
 
@@ -29,7 +29,7 @@ class Brief:
 
 
 def test_the_model_is_the_one_of_the_briefs_wire() -> None:
-    made: dict[str, Any] = {wire: standard_model(Brief(wire)) for wire in get_args(WireName)}  # type: ignore[arg-type]
+    made: dict[str, Any] = {wire: standard_model(Brief(wire)) for wire in providers.names()}  # type: ignore[arg-type]
     assert isinstance(made["anthropic"], AnthropicModel)
     assert isinstance(made["openai-chat"], OpenAIChatModel)
     with pytest.raises(InputError, match="speaks no wire 'morse'; known: anthropic"):

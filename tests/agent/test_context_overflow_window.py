@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.agent.context_overflow import Escalation, compact
-from harness.agent.conversation.context_window import budget_tokens, estimate_tokens, text_length
+from harness.agent.conversation.history_size import budget_tokens, estimate_tokens, text_length
 from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
 from tests.agent.long_past import LONG, stand
 from tests.agent.replies import text, too_long

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -157,12 +155,3 @@ def test_declarations_are_told_in_words() -> None:
     )
     assert "Counts begin anew after a kill." in told["bounded_turn"]
     assert "Set aside under an overlay: `exhausted`." in told["script"]
-
-
-def test_families_import_evidence_and_no_other_family() -> None:
-    families = {module.__name__ for module in MODULES}
-    for module in MODULES:
-        tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-        used = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert not used & families, module.__name__
-        assert "harness.checks" not in used, module.__name__

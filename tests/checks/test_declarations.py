@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from harness.recordings.as_history import as_history
 
 from harness.checks.check_registry import checks
 from harness.checks.judgement import judge
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
 from harness.core.values.verdict import Verdict
+from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.checks.histories import Story
 
@@ -52,7 +52,7 @@ def test_what_is_asked_of_a_recording(exchange: bool, told: set[str]) -> None:
     transcript = Transcript(
         name="s", wire="anthropic", messages=SAID, exchange=exchange, answered=exchange
     )
-    verdict = judge(as_history(transcript))
+    verdict = judge(to_history(transcript))
     assert (verdict.verdict, set(verdict.passed)) == ("pass", told)
     reasons = {n.check: n.reason for n in verdict.not_applicable}
     assert reasons.keys() == checks().keys() - told
@@ -61,7 +61,7 @@ def test_what_is_asked_of_a_recording(exchange: bool, told: set[str]) -> None:
 
 
 def test_one_check_that_cannot_be_asked_is_unknown() -> None:
-    verdict = judge(as_history(Transcript(name="s", messages=SAID)), only="backoff")
+    verdict = judge(to_history(Transcript(name="s", messages=SAID)), only="backoff")
     assert (verdict.verdict, verdict.doubts) == ("unknown", ("no check applied",))
 
 
@@ -69,7 +69,7 @@ def test_a_check_of_ones_own_is_asked() -> None:
     def mine(history: object) -> list[object]:
         return []
 
-    verdict = judge(as_history(Transcript(name="s", messages=SAID)), extra=[mine])  # type: ignore[list-item]
+    verdict = judge(to_history(Transcript(name="s", messages=SAID)), extra=[mine])  # type: ignore[list-item]
     assert "mine" in verdict.passed
 
 

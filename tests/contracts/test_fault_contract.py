@@ -127,12 +127,12 @@ def has_no_type(moment: Moment, plan: Plan, *, size=1) -> Plan:  # type: ignore[
         (does_nothing, "without an effect"),
         (crashes, "raises AssertionError"),
         (has_a_wrong_default, "the default of size does not fit"),
-        (has_no_type, "the setting size has no type"),
+        (has_no_type, "the setting 'size' has no type"),
     ],
 )
 def test_a_wrong_fault_is_told(wrong: Callable[..., Plan], sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
-        check_fault(wrong)
+        check_fault(wrong, examples=200)
 
 
 def no_fault(plan: Plan, moment: Moment) -> Plan:

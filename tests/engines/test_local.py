@@ -6,13 +6,18 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import Plugin, set_loaded
 from harness.engines import Engine
 from harness.engines.local import Local
+from harness.engines.ordered_map import ordered_map
 from harness.engines.serial import Serial
-from tests.engines.work import Task, lost, square
+from harness.plugins import load_plugins
+from tests.engines.work import Task, lost, prefixes, square
 
 
 def source(tasks: Iterable[Task]) -> Callable[[], Task | None]:
@@ -84,3 +89,21 @@ def test_a_source_that_had_nothing_is_asked_again_after_a_result() -> None:
         if len(done) < 3:
             waiting.append(Task(len(done) + 1))
     assert done == [1, 4, 9]
+
+
+def test_workers_load_the_plug_ins_of_this_process() -> None:
+    load_plugins("tests.fuzz.guest_parts")
+    try:
+        assert [*ordered_map(Local(2), prefixes, range(3), lambda n: ())] == [("guest_parts",)] * 3
+    finally:
+        set_loaded(())
+    assert [*ordered_map(Local(2), prefixes, range(2), lambda n: ())] == [(), ()]
+
+
+def test_a_plug_in_that_a_worker_cannot_load_fails_the_task() -> None:
+    set_loaded((Plugin("gone", ModuleType("gone_parts")),))
+    try:
+        with pytest.raises(InputError, match="cannot be imported"):
+            list(ordered_map(Local(2), prefixes, range(3), lambda n: ()))
+    finally:
+        set_loaded(())

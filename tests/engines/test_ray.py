@@ -13,11 +13,13 @@ import pytest
 
 from harness.checks.check_registry import names
 from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import set_loaded
 from harness.engines.ordered_map import ordered_map
 from harness.engines.serial import Serial
 from harness.fuzz.batch import Batch, Result, Task, lost, work
 from harness.fuzz.campaign import begin, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
+from harness.plugins import load_plugins
 from tests.engines import work as works
 from tests.engines.cluster import two_nodes
 
@@ -181,6 +183,17 @@ def test_a_worker_works_in_the_folder_of_its_user(
     monkeypatch.chdir(tmp_path)
     done = list(ordered_map(Ray(address=address), where, range(3), str))
     assert done == [str(tmp_path)] * 3
+
+
+def test_a_worker_loads_the_plug_ins_of_its_user(address: str) -> None:
+    from harness.engines.ray import Ray
+
+    load_plugins("tests.fuzz.guest_parts")
+    try:
+        done = list(ordered_map(Ray(address=address), works.prefixes, range(3), lambda n: ()))
+    finally:
+        set_loaded(())
+    assert done == [("guest_parts",)] * 3
 
 
 def test_a_node_without_that_folder_is_named(

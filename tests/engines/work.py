@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from harness.core.values.loaded_plugins import loaded
+
 
 class Task(msgspec.Struct, frozen=True):
     """A number to be squared; `dies` names a file that is made by whoever dies of the task,
@@ -33,3 +35,8 @@ def square(task: Task) -> tuple[int, int]:
 def lost(task: Task) -> tuple[int, int]:
     """What is said of a task that nobody survives."""
     return -task.number, 0
+
+
+def prefixes(number: int) -> tuple[str, ...]:
+    """The prefixes of the plug-ins that the worker has loaded."""
+    return tuple(plugin.prefix for plugin in loaded())

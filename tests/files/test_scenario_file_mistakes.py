@@ -28,7 +28,8 @@ MISTAKES = [
     (
         MINIMAL + "limits:\n  model_call: 3\n",
         6,
-        "key `model_call`: unknown; did you mean 'model_calls'?",
+        "key `model_call`: unknown; did you mean 'model_calls' or 'tool_calls' or "
+        "'provider_calls'?",
     ),
     (MINIMAL + "limits: {real_s: -1}\n", 5, "key `real_s`: expected `float` > 0.0"),
     ("name: s\nscript:\n  - say: hi\n    times: 0\n", 4, "key `times`: expected `int` >= 1"),
@@ -60,7 +61,7 @@ MISTAKES = [
     (
         MINIMAL + "faults:\n  - {kind: http.status}\n  - {kind: http.statu}\n",
         7,
-        "did you mean 'http.status'?",
+        "did you mean 'http.status' or 'http.retry_after' or 'http.key_rotated'?",
     ),
     (MINIMAL + "faults:\n  - kind: http.status\n    often: twice\n", 7, "key `often`: "),
     (
@@ -105,6 +106,11 @@ MISTAKES = [
         "name: s\ninbox:\n  - text: a\n    whn: idle\nscript: []\n",
         4,
         "key `whn`: unknown; did you mean 'when'?",
+    ),
+    (
+        MINIMAL + "session:\n  file: s.jsonl\n  format: jsonll\n",
+        7,
+        "no store reader 'jsonll'; did you mean 'jsonl'",
     ),
     (MINIMAL + "variants: [a]\n", 5, "`variants` maps names to changes"),
     (MINIMAL + "variants:\n  v: x\n", 6, "variant `v` is not a mapping"),

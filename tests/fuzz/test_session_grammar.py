@@ -11,10 +11,11 @@ from harness.agent.models.anthropic_blocks import write_message
 from harness.core.scenario.scenario import Scenario, SeedMessage, Session
 from harness.core.values.messages import Message, ToolResult, user
 from harness.fuzz.session_grammar import MUTATIONS, DraftMessage, Mutation
-from harness.providers import by_name
-from harness.providers.anthropic.rules import DIALECTS
+from harness.providers import by_name, record
 from harness.runner.session_seed import seed_messages
 from harness.strategies import conversations, damaged_conversations
+
+DIALECTS = record("anthropic").dialects.names
 
 STORED = tuple[SeedMessage, ...]
 
@@ -32,8 +33,8 @@ def _refusals(messages: list[Message], dialect: str) -> list[str]:
 @given(conversations())
 def test_a_valid_history_is_refused_by_no_dialect(stored: STORED) -> None:
     messages = [*_messages(stored), user("And now?")]
-    assert {dialect: _refusals(messages, dialect) for dialect in DIALECTS} == {
-        dialect: [] for dialect in DIALECTS
+    assert {dialect: _refusals(messages, dialect) for dialect in RECORD.dialects.names} == {
+        dialect: [] for dialect in RECORD.dialects.names
     }
 
 
@@ -59,7 +60,9 @@ def _without_blank_results(message: Message) -> Message:
 def test_a_damaged_history_is_sent_as_a_valid_one_of_the_same_words(stored: STORED) -> None:
     messages = [*_messages(stored), user("And now?")]
     sent = project(messages)
-    assert [_refusals(sent, dialect) for dialect in DIALECTS] == [[]] * len(DIALECTS)
+    assert [_refusals(sent, dialect) for dialect in RECORD.dialects.names] == [[]] * len(
+        RECORD.dialects.names
+    )
     assert project(sent) == sent
     assert _words(sent) == _words(messages)
 

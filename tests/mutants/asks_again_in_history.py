@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.agent import build
 from harness.agent.context_overflow import Ask, Escalation
-from harness.agent.conversation.context_window import begins_turn
+from harness.agent.conversation.history_size import begins_turn
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant

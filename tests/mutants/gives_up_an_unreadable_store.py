@@ -20,8 +20,8 @@ class HastyGateway(Gateway):
 
     def catch_up(self) -> None:
         """Read, or end."""
-        if self.behind:
-            left, self.behind = self.store.pending(), False
+        if self.recovery_due:
+            left, self.recovery_due = self.store.pending(), False
             for pending in left:
                 self.recover(pending)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.agent import build
 from harness.agent.context_overflow import Ask, Compacted, Escalation, compact
-from harness.agent.conversation.context_window import clip, estimate_tokens
+from harness.agent.conversation.history_size import clip, estimate_tokens
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, canonical, user

@@ -19,7 +19,7 @@ MUTANT = Mutant(
 class Silent(Gateway):
     """Takes every known message for one that it has answered itself."""
 
-    def leave(self, inbound: Inbound) -> None:
+    def skip_known(self, inbound: Inbound) -> None:
         """Nothing."""
 
 

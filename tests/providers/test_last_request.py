@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.providers.shared.request_memory import LastRequest, NotAnObject
+from harness.providers.shared.request_memory import LastRequest, NewMessages, NotAnObject
 
 messages = st.lists(st.sampled_from(["a", "bb", {"c": [1]}, [2], None, 33]), max_size=6)
 fields = st.dictionaries(st.sampled_from(["m", "n", "\u00e9"]), st.integers(0, 9), max_size=2)

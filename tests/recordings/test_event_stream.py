@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.messages import ToolUse
+from harness.recordings.apis import APIS, answer
 from harness.recordings.event_stream import as_sse, frames, named_events
 from harness.recordings.http_interaction import Unreadable
-from harness.recordings.shapes import anthropic
 from tests.recordings.cassettes import ANTHROPIC_EVENTS
 
 
@@ -36,7 +36,7 @@ def test_payloads_come_back(payloads: list[bytes]) -> None:
 
 def test_a_stream_of_the_model_is_put_together() -> None:
     data = b"".join(_event(value) for value in ANTHROPIC_EVENTS)
-    parsed = anthropic.answer(data, "application/vnd.amazon.eventstream")
+    parsed = answer(APIS["anthropic"], data, "application/vnd.amazon.eventstream")
     assert parsed.message is not None
     assert parsed.message.blocks == (ToolUse("toolu_1", "roll", {"sides": 6}),)
     assert (parsed.stop, parsed.complete) == ("tool_use", True)

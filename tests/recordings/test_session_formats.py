@@ -17,8 +17,8 @@ from harness.recordings.session_log import split
 from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
-from tests.recordings import test_codex, test_otel, test_pi
-from tests.recordings.test_read import LOG, OURS
+from tests.recordings.readers import test_codex, test_otel, test_pi
+from tests.recordings.test_recognition import LOG, OURS
 
 SAMPLES = {
     "claude_code": [LOG],

@@ -147,7 +147,7 @@ def test_a_read_time_out_of_the_client_passes_at_once() -> None:
 def test_the_run_says_what_ran() -> None:
     started = run(HELLO, agents.greet, seed=11).history.events[0]
     assert isinstance(started, Started)
-    assert (started.v, started.run, started.seed, started.world) == (1, "hello", 11, "simulate")
+    assert (started.v, started.run, started.seed, started.world) == (2, "hello", 11, "simulate")
     assert started.target.endswith(":greet")
     assert "anthropic" in started.versions
 

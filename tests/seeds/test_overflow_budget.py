@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.agent import agent as reference
 from harness.agent.context_overflow import SUMMARY_TIMEOUT_S, Escalation, compact
-from harness.agent.conversation.context_window import (
+from harness.agent.conversation.history_size import (
     BARE_TOKENS,
     budget_tokens,
     estimate_tokens,

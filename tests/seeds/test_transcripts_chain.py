@@ -12,7 +12,7 @@ from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.jsonl_conversation import Chain, messages_of, transcript_of
 from harness.agent.sessions.jsonl_entries import problem, read_entries, without_program_entries
 from harness.core.values.messages import Message, Text, ToolResult, assistant, user
-from harness.recordings.readers import claude_code
+from harness.recordings.readers.claude_code import claude_code
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
     MESSAGES,
@@ -133,7 +133,7 @@ def test_size_nul_and_rows_of_one_role_come_back() -> None:
 
 @pytest.mark.seed(92)
 def test_the_reader_of_recordings_reads_what_is_exported() -> None:
-    [read] = claude_code.read(transcript_of(TALK)).transcripts
+    [read] = claude_code(transcript_of(TALK).splitlines(keepends=True)).transcripts
     assert read.messages == TALK
 
 

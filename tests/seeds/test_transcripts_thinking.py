@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agent.conversation.context_window import BYTES_PER_TOKEN, clip
+from harness.agent.conversation.history_size import BYTES_PER_TOKEN, clip
 from harness.agent.conversation.projection import project
 from harness.agent.sessions.jsonl_conversation import messages_of
 from harness.agent.sessions.jsonl_entries import read_entries, without_stale_thinking

@@ -6,19 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.scenario.scenario import InboxItem, Scenario
-from harness.shrink.delta_debugging import WORD, chunks, in_turn, lowered, mapped, shortened
+from harness.shrink.delta_debugging import WORD, in_turn, lowered, mapped, shortened, subsets
 from tests.shrink.drive import candidates, last
 
 
 @given(st.integers(0, 40), st.data())
 def test_chunks_leave_exactly_the_places_that_are_needed(count: int, data: st.DataObject) -> None:
     needed = data.draw(st.sets(st.integers(0, count - 1)) if count else st.just(set()))
-    found = last(chunks(count), lambda kept: needed <= set(kept), tuple(range(count)))
+    found = last(subsets(count), lambda kept: needed <= set(kept), tuple(range(count)))
     assert found == tuple(sorted(needed))
 
 
 def test_chunks_take_all_away_first_and_single_places_last() -> None:
-    assert candidates(chunks(4)) == [
+    assert candidates(subsets(4)) == [
         *[(), (2, 3), (0, 1)],
         *[(1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2)],
     ]
@@ -26,7 +26,7 @@ def test_chunks_take_all_away_first_and_single_places_last() -> None:
 
 def test_chunks_come_again_while_single_places_go() -> None:
     """The first place can only go once the second has gone."""
-    found = last(chunks(3), lambda kept: 2 in kept and (0 in kept or 1 not in kept))
+    found = last(subsets(3), lambda kept: 2 in kept and (0 in kept or 1 not in kept))
     assert found == (2,)
 
 

@@ -87,8 +87,8 @@ def test_waits_pass_on_the_runs_clock() -> None:
 
 def test_a_wait_longer_than_the_clients_patience_is_its_time_out() -> None:
     clock = VirtualClock()
-    door = in_process(bend=lambda plan: (Wait(60_000), *plan), clock=clock)
-    with client(door) as http, pytest.raises(httpx2.ReadTimeout):
+    dispatcher = in_process(bend=lambda plan: (Wait(60_000), *plan), clock=clock)
+    with client(dispatcher) as http, pytest.raises(httpx2.ReadTimeout):
         http.post("/v1/messages", json=REQUEST, timeout=20)
     assert clock.now_ms() == 20_000
 
@@ -101,10 +101,10 @@ def test_the_wall_clock_jumps_alone() -> None:
 
 
 def test_a_kill_is_carried_out_where_it_stands() -> None:
-    door = in_process(bend=lambda _: (HALF, Kill(), Send(b"x")), clock=VirtualClock())
+    dispatcher = in_process(bend=lambda _: (HALF, Kill(), Send(b"x")), clock=VirtualClock())
     killed: list[bool] = []
-    door.on_kill = lambda: killed.append(True)
-    with client(door) as http, http.stream("POST", "/v1/messages", json=REQUEST) as answer:
+    dispatcher.on_kill = lambda: killed.append(True)
+    with client(dispatcher) as http, http.stream("POST", "/v1/messages", json=REQUEST) as answer:
         parts = answer.iter_raw()
         assert (next(parts), killed) == (b"half ", [])
         assert (next(parts), killed) == (b"x", [True])
@@ -113,15 +113,15 @@ def test_a_kill_is_carried_out_where_it_stands() -> None:
 @pytest.mark.parametrize(("behind", "killed"), [((Kill(),), 1), ((Wait(1), Kill()), 0)])
 def test_a_kill_meets_a_client_that_reads_no_further(behind: Plan, killed: int) -> None:
     """The OpenAI SDK reads to `[DONE]` and closes."""
-    door = in_process(bend=lambda _: (HALF, *behind), clock=VirtualClock())
+    dispatcher = in_process(bend=lambda _: (HALF, *behind), clock=VirtualClock())
     kills: list[int] = []
-    door.on_kill = lambda: kills.append(1)
-    with client(door).stream("POST", "/v1/messages", json=REQUEST) as response:
+    dispatcher.on_kill = lambda: kills.append(1)
+    with client(dispatcher).stream("POST", "/v1/messages", json=REQUEST) as response:
         assert next(response.iter_raw())
     assert len(kills) == killed
 
     async def read() -> None:
-        transport: Any = HttpxTransport(door)
+        transport: Any = HttpxTransport(dispatcher)
         async with (
             httpx2.AsyncClient(transport=transport, base_url="http://door.invalid") as agent,
             agent.stream("POST", "/v1/messages", json=REQUEST) as answer,
@@ -141,11 +141,11 @@ def test_the_end_of_the_run_goes_past_what_catches_exceptions() -> None:
 
 
 def test_a_session_comes_from_the_path() -> None:
-    door = in_process()
-    with client(door) as http:
+    dispatcher = in_process()
+    with client(dispatcher) as http:
         http.post("/s/blue/v1/messages", json=REQUEST)
         http.post("/v1/messages", json=REQUEST)
-    assert keys(door.transition.history, "Called") == ["blue/model#1", "main/model#1"]
+    assert keys(dispatcher.transition.history, "Called") == ["blue/model#1", "main/model#1"]
 
 
 @pytest.mark.parametrize(
@@ -158,25 +158,25 @@ def test_a_session_comes_from_the_path() -> None:
     ],
 )
 def test_another_path_is_told_which_ones_there_are(method: str, path: str, status: int) -> None:
-    door = in_process()
-    with client(door) as http:
+    dispatcher = in_process()
+    with client(dispatcher) as http:
         answer = http.request(method, path)
     assert answer.status_code == status
     assert "POST /v1/messages" in answer.json()["error"]["message"]
-    assert door.transition.history.events == []
+    assert dispatcher.transition.history.events == []
 
 
 def test_two_clients_at_once_never_overlap_in_the_transition() -> None:
-    door = in_process(limits=Limits(model_calls=40))
-    with client(door) as http:
+    dispatcher = in_process(limits=Limits(model_calls=40))
+    with client(dispatcher) as http:
         threads = [threading.Thread(target=_five_calls, args=(http,)) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    called = keys(door.transition.history, "Called")
+    called = keys(dispatcher.transition.history, "Called")
     assert sorted(called) == sorted(f"main/model#{n}" for n in range(1, 41))
-    numbers = [event.n for event in door.transition.history.events]
+    numbers = [event.n for event in dispatcher.transition.history.events]
     assert numbers == list(range(1, len(numbers) + 1))
 
 

@@ -70,7 +70,7 @@ def test_a_port_in_use_is_named() -> None:
 def test_the_end_of_the_run_is_said_and_passed_on() -> None:
     stopped = threading.Event()
     with loopback(transition(bend=lambda _: (Raise("stop", "the run is over"),))) as server:
-        server.on_stop = stopped.set
+        server.dispatcher.on_stop = stopped.set
         answer = httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST)
         assert stopped.wait(10)
     assert answer.status_code == 503
@@ -80,7 +80,7 @@ def test_the_end_of_the_run_is_said_and_passed_on() -> None:
 def test_a_kill_is_passed_on_and_the_connection_is_gone() -> None:
     killed = threading.Event()
     with loopback(transition(bend=lambda _: (Kill(),))) as server:
-        server.on_kill = killed.set
+        server.dispatcher.on_kill = killed.set
         url = f"{server.urls.model}/v1/messages"
         assert met(lambda: httpx2.post(url, json=REQUEST)) == "ReadError"
     assert killed.is_set()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.transports.upstream import ProviderAccess, providers
+from harness.transports.upstream import ProviderAccess, provider_access
 from tests.transports.recording import HELLO, post, proxy
 from tests.transports.upstreams import upstream, whole
 
@@ -29,15 +29,15 @@ def test_a_base_may_end_with_the_version(base: str, path: str) -> None:
 
 
 def test_providers_come_from_the_environment() -> None:
-    found = providers({"OPENAI_BASE_URL": "https://x.example/v1", "ANTHROPIC_API_KEY": "k"})
+    found = provider_access({"OPENAI_BASE_URL": "https://x.example/v1", "ANTHROPIC_API_KEY": "k"})
     assert found["anthropic"] == ProviderAccess("https://api.anthropic.com", "k")
     assert found["openai"] == ProviderAccess("https://x.example/v1", "")
-    both = providers({"OPENAI_BASE_URL": "https://x.example"}, "http://127.0.0.1:1")
+    both = provider_access({"OPENAI_BASE_URL": "https://x.example"}, "http://127.0.0.1:1")
     assert {p.url for p in both.values()} == {"http://127.0.0.1:1"}
 
 
-@pytest.mark.parametrize("make", [lambda: providers({}, "api.x.com"),
-                                  lambda: providers({"OPENAI_BASE_URL": "x"})])  # fmt: skip
+@pytest.mark.parametrize("make", [lambda: provider_access({}, "api.x.com"),
+                                  lambda: provider_access({"OPENAI_BASE_URL": "x"})])  # fmt: skip
 def test_what_is_no_url_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(InputError, match="no URL of an API"):
         make()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from harness.agent.conversation.content import clean
-from harness.agent.conversation.context_window import fit
+from harness.agent.conversation.history_size import fit
 from harness.agent.conversation.projection import NO_OUTCOME, Projection
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.calls import Inbound

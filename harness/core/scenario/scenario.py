@@ -62,13 +62,13 @@ CallKey: TypeAlias = Annotated[
 ]
 """The n-th call on a seam, of one session or (`model#3`) of the whole run."""
 
-SessionFormat: TypeAlias = Annotated[
-    str, msgspec.Meta(pattern=r"^[\w.]+$", examples=["jsonl", "claude_code", "hermes"])
-]
+SessionFormat: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.]+$")]
 """The name of a store reader: one of ours, or `PREFIX.name` of a plug-in."""
 
 SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
-WireName = Literal["anthropic", "openai-chat", "openai-responses"]
+
+DEFAULT_WIRE = "anthropic"
+"""The provider of a scenario that names none; the providers' own folder knows all names."""
 
 
 class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -235,7 +235,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     story: str = ""
     source: tuple[str, ...] = ()
-    wire: WireName = "anthropic"
+    wire: str = DEFAULT_WIRE
     dialect: str = ""
     stream: bool = False
     window_tokens: FromOne | None = None
@@ -257,5 +257,5 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     def run_name(self) -> str:
         """NAME[/VARIANT][@WIRE][+stream]."""
         variant = f"/{self.variant}" if self.variant else ""
-        wire = f"@{self.wire}" if self.wire != "anthropic" else ""
+        wire = f"@{self.wire}" if self.wire != DEFAULT_WIRE else ""
         return f"{self.name}{variant}{wire}{'+stream' if self.stream else ''}"

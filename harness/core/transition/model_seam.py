@@ -34,7 +34,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Message, Text, is_malformed
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply
 
-_KEPT_HEADERS = ("anthropic-beta", "anthropic-version", "x-stainless-helper", "x-harness-purpose")
+_KEPT_HEADERS = ("x-stainless-helper", "x-harness-purpose")
 
 MISS = "cassette.miss"
 """The code of a request for which a recording has no answer."""
@@ -59,6 +59,7 @@ class ModelSeam:
         self._named: dict[str, tuple[object, str]] = {}
         self._too_large = TooLarge(wire)
         self._headers: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self._kept_names = (*wire.kept_headers, *_KEPT_HEADERS)
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
 
     def call(self, received: Received, session: str) -> tuple[Call, Reading]:
@@ -109,7 +110,7 @@ class ModelSeam:
     def _kept(self, headers: dict[str, str]) -> dict[str, str]:
         """The headers that go on record: one dict for all calls in a row that bring the same."""
         if headers != self._headers[0]:
-            self._headers = headers, {k: headers[k] for k in _KEPT_HEADERS if k in headers}
+            self._headers = headers, {k: headers[k] for k in self._kept_names if k in headers}
         return self._headers[1]
 
     def _digest(self, slot: str, value: object, at_ms: int) -> str:

@@ -75,9 +75,13 @@ class Reader(Protocol):
 
 
 class Provider(Protocol):
-    """A provider's API: bytes to values and back, and what its dialects refuse."""
+    """A provider's API: bytes to values and back, and what its dialects refuse.
+
+    `kept_headers` are headers of a request that the history keeps.
+    """
 
     name: str
+    kept_headers: tuple[str, ...]
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers."""

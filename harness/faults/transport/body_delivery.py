@@ -155,9 +155,10 @@ def one_segment(moment: Moment, plan: Plan) -> Plan:
 def tiny_segments(moment: Moment, plan: Plan, *, size_bytes: FromOne = 1) -> Plan:
     """The body comes in segments of `size_bytes` bytes, so that events and characters are split."""
     head, steps = head_of(plan), list[Step]()
-    if head is None:
+    pieces = _pieces(body_of(plan), size_bytes, head) if head else []
+    if len(pieces) < 2 and sends(plan) < 2:  # nothing is split
         return plan
-    for piece in _pieces(body_of(plan), size_bytes, head):
+    for piece in pieces:
         steps += (piece, Wait(0))
     return (*steps, *(step for step in plan if not isinstance(step, (Send, Wait))))
 

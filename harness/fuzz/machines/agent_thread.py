@@ -29,7 +29,7 @@ class Died(BaseException):
 
 
 class AgentThread:
-    """One life. `live` is called in a thread; it parks in `wait` and goes on in `go_on`."""
+    """An agent in a thread. `live` runs in it; it parks in `wait` and goes on in `go_on`."""
 
     def __init__(self, live: Callable[[], Any], clock: VirtualClock) -> None:
         self._live, self._clock = live, clock

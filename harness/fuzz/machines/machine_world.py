@@ -67,7 +67,7 @@ class GrowingScript:
         self._said, self.calls = deque(turns), 0
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
-        """The answer that is due; None, an end of the script, to an agent that asks for ever."""
+        """The answer that is due; None, the end of the script, after `CALLS_A_STEP` calls."""
         self.calls += 1
         if self.calls > CALLS_A_STEP:
             return None
@@ -94,9 +94,13 @@ class ParkedBrief(InProcessBrief):
     """A brief whose agent stands still in its inbox until there is a message for it."""
 
     def __init__(
-        self, world: MachineWorld, place: Callable[[], AgentThread], door: Dispatcher, **parts: Any
+        self,
+        world: MachineWorld,
+        place: Callable[[], AgentThread],
+        dispatcher: Dispatcher,
+        **parts: Any,
     ) -> None:
-        super().__init__(door, world.folder, **parts)
+        super().__init__(dispatcher, world.folder, **parts)
         self._world, self._place = world, place
 
     def inbox(self) -> Iterator[Inbound]:
@@ -141,7 +145,7 @@ class MachineWorld:
         self.transition = prepare.transition_for(scenario, self.script)
         self.refusals = WriteRefusals(self.history, self.clock)
         self.items: list[InboxItem] = []
-        self.lives: list[tuple[AgentThread, OwnStore]] = []
+        self.instances: list[tuple[AgentThread, OwnStore]] = []
         self.attempts, self.writes_left = count(), 0
         self.moment: Moment = "before"
         self.is_closing = False
@@ -160,84 +164,90 @@ class MachineWorld:
     @property
     def is_asynchronous(self) -> bool:
         """Whether an event loop drives the clock, of which a clock has one."""
-        return any(life.is_asynchronous for life, _ in self.lives)
+        return any(instance.is_asynchronous for instance, _ in self.instances)
 
     def start(self) -> None:
-        """A further life begins, beside those that there are."""
+        """Start another instance of the agent, beside those that run."""
         prepare.start(self.transition, self.target, "simulate", next(self.attempts), bool(self.own))
         if self.own:
             self.transition.look = StoreWatch(open_reader(self.own, self.folder), self.history).look
-        door = Dispatcher(self.transition, self.clock)
+        dispatcher = Dispatcher(self.transition, self.clock)
         own = OwnStore(
             self.transition, self.folder, (), self.target.options, self._watched, self.opener
         )
         brief = ParkedBrief(
-            self, lambda: life, door, options=self.target.options, open_store=lambda: own.open(door)
+            self,
+            lambda: instance,
+            dispatcher,
+            options=self.target.options,
+            open_store=lambda: own.open(dispatcher),
         )
         agent = self.target.agent
         assert agent is not None
-        life = AgentThread(lambda: agent(brief), self.clock)
-        self.lives.append((life, own))
-        self.go_on(life)
+        instance = AgentThread(lambda: agent(brief), self.clock)
+        self.instances.append((instance, own))
+        self.go_on(instance)
 
     def _watched(self, store: SessionStore) -> SessionStore:
         def tell(write: str, moment: Moment) -> None:
-            life = next(life for life, _ in self.lives if life.is_running)
-            life.check()
+            instance = next(instance for instance, _ in self.instances if instance.is_running)
+            instance.check()
             if self.writes_left and moment == self.moment:
                 self.writes_left -= 1
                 if not self.writes_left:
-                    life.die()
+                    instance.die()
 
         watched = WatchedStore(store, tell, lambda write, arguments, result: None)
         refusing: Any = RefusingStore(watched, self.refusals)
         return refusing  # type: ignore[no-any-return]
 
-    def go_on(self, life: AgentThread) -> None:
-        """Let a life go on until it waits; one that dies is over, and another one begins."""
-        life.go_on()
+    def go_on(self, instance: AgentThread) -> None:
+        """Let an instance go on until it waits; start another one in place of one that dies."""
+        instance.go_on()
         self.transition.look(self.clock.now_ms())
-        if life.is_dying:
-            self.bury(life)
+        if instance.is_dying:
+            self.bury(instance)
             self.start()
 
-    def bury(self, life: AgentThread) -> None:
-        """Record that a life was ended by a kill, and let go of its store."""
-        self.lives, dead = (
-            [pair for pair in self.lives if pair[0] is not life],
-            [own for alive, own in self.lives if alive is life],
+    def bury(self, instance: AgentThread) -> None:
+        """Record that an instance was killed, and let go of its store."""
+        self.instances, dead = (
+            [pair for pair in self.instances if pair[0] is not instance],
+            [own for alive, own in self.instances if alive is instance],
         )
         for own in dead:
             own.close()
         self.writes_left = 0
         self.history.killed(at_ms=self.clock.now_ms(), at="")
 
-    def deliver(self, *items: InboxItem, turns: Sequence[Said] = (), life: int = 0) -> None:
-        """Messages come, and a life goes on until it waits for more."""
+    def deliver(self, *items: InboxItem, turns: Sequence[Said] = (), instance: int = 0) -> None:
+        """Messages come, and an instance goes on until it waits for more."""
         self.items += items
         self.transition.inbox = inbox.entries(self.items)
         self.script.say(turns)
-        self.go_on(self.lives[life % len(self.lives)][0])
+        self.go_on(self.instances[instance % len(self.instances)][0])
 
     def kill(self) -> None:
-        """All lives are killed where they wait: each has asked for the next message, which confirms
-        the one before."""
-        for life, _ in list(self.lives):
-            life.end()
-            self.bury(life)
+        """Kill all instances where they wait.
+
+        Each has asked for the next message, which confirms the one before.
+        """
+        for instance, _ in list(self.instances):
+            instance.end()
+            self.bury(instance)
 
     def let_go(self) -> None:
-        """The inbox ends for all lives, so they end in order."""
+        """End the inbox for all instances, so they end in order."""
         self.is_closing = True
-        for life, own in self.lives:
-            life.go_on()
+        for instance, own in self.instances:
+            instance.go_on()
             own.close()
-        self.lives, self.is_closing = [], False
+        self.instances, self.is_closing = [], False
         prepare.end(self.transition, End("returned", 0), self.clock.now_ms())
 
     def close(self) -> None:
         """Let go of everything."""
-        for life, own in self.lives:
-            life.end()
+        for instance, own in self.instances:
+            instance.end()
             own.close()
         shutil.rmtree(self.folder, ignore_errors=True)

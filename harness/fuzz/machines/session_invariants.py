@@ -23,7 +23,7 @@ SIZES = frozenset({"V23", "V24"})
 
 
 class InvariantViolation(AssertionError):
-    """A promise is broken; `code` says which one."""
+    """An invariant does not hold; `code` says which one."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(f"{code}: {text}")

@@ -74,8 +74,8 @@ JUDGED = frozenset(
         *("compaction_preserves", "compaction_progress"),
     }
 )
-"""The checks that judge a whole life: of requests, of what was run, of what was kept, and of what a
-compaction saved. What was tried again is left to scenarios, which say why a provider failed."""
+"""The checks that judge a whole history: of requests, of what was run, of what was kept, and of
+what a compaction saved. Retries are left to scenarios, which say why a provider failed."""
 
 
 def turns_of(numbers: Sequence[int]) -> tuple[Turn, ...]:
@@ -89,7 +89,7 @@ _TEXT = st.integers(0, len(TEXTS) - 1)
 _TURN = st.integers(0, len(TURNS) * len(WORDS) - 1)
 _TURNS = st.lists(_TURN, min_size=1, max_size=3)
 _SIDE = st.sampled_from(("main", "main", "side"))
-_LIFE = st.integers(0, 1)
+_INSTANCE = st.integers(0, 1)
 
 
 class SessionMachine(RuleBasedStateMachine):
@@ -111,19 +111,19 @@ class SessionMachine(RuleBasedStateMachine):
         self.world = MachineWorld(
             self.target, window_tokens=window, store=self.own, opener=type(self).opener
         )
-        self.promises = SessionInvariants(self.world.history)
+        self.session_invariants = SessionInvariants(self.world.history)
         self.world.start()
 
-    @rule(text=_TEXT, session=_SIDE, life=_LIFE)
-    def inbound(self, text: int, session: str, life: int) -> None:
+    @rule(text=_TEXT, session=_SIDE, instance=_INSTANCE)
+    def inbound(self, text: int, session: str, instance: int) -> None:
         """A message comes, and is answered."""
-        self._send(text, session=session, life=life)
+        self._send(text, session=session, instance=instance)
 
-    @rule(back=st.integers(0, 3), life=_LIFE)
+    @rule(back=st.integers(0, 3), instance=_INSTANCE)
     @precondition(lambda self: self.sent)
-    def inbound_again(self, back: int, life: int) -> None:
+    def inbound_again(self, back: int, instance: int) -> None:
         """One of the last messages comes again."""
-        self._there.deliver(self.sent[-1 - back % len(self.sent)], life=life)
+        self._there.deliver(self.sent[-1 - back % len(self.sent)], instance=instance)
 
     @rule(turns=_TURNS, text=_TEXT, session=_SIDE)
     def tool_round(self, turns: list[int], text: int, session: str) -> None:
@@ -180,27 +180,29 @@ class SessionMachine(RuleBasedStateMachine):
         self._there.start()
 
     @rule()
-    @precondition(lambda self: len(self._there.lives) < 2 and not self._there.is_asynchronous)
+    @precondition(lambda self: len(self._there.instances) < 2 and not self._there.is_asynchronous)
     def second_instance(self) -> None:
         """Another instance starts beside the first."""
         self.is_odd = True
         self._there.start()
 
     @rule()
-    @precondition(lambda self: self.promises.watches_rows and not self.own)
+    @precondition(lambda self: self.session_invariants.watches_rows and not self.own)
     def reload(self) -> None:
         """What is read anew is what was written."""
         found = [(row.id, row.digest) for row, _ in self._read()]
-        if found != list(self.promises.rows.items()):
-            raise InvariantViolation("reload", f"read anew: {found}, written: {self.promises.rows}")
+        if found != list(self.session_invariants.rows.items()):
+            raise InvariantViolation(
+                "reload", f"read anew: {found}, written: {self.session_invariants.rows}"
+            )
 
     @rule(damage=st.sampled_from(DAMAGE))
-    @precondition(lambda self: self.promises.watches_rows and not self.own)
+    @precondition(lambda self: self.session_invariants.watches_rows and not self.own)
     def repair(self, damage: Sequence[Message]) -> None:
         """The agent starts on a session that is damaged at its end."""
         self._end()
         self.is_odd = True
-        self.promises.forget_beginnings()
+        self.session_invariants.forget_beginnings()
         store = type(self).opener(self.target.options, self._there.folder)
         for message in damage:
             store.append("main", message)
@@ -211,12 +213,12 @@ class SessionMachine(RuleBasedStateMachine):
     def keeps_its_promises(self) -> None:
         """After every step."""
         if self.world is not None:
-            self._ask(self.promises.new())
+            self._ask(self.session_invariants.new())
             self._ask(_ended(self.world))
-            self._ask(self.promises.at_rest())
+            self._ask(self.session_invariants.at_rest())
 
     def teardown(self) -> None:
-        """The last life ends in order, and is judged."""
+        """The last instance ends in order, and its history is judged."""
         if self.world is None:
             return
         try:
@@ -238,12 +240,12 @@ class SessionMachine(RuleBasedStateMachine):
         text: int,
         turns: Sequence[Said] = (),
         session: str = "main",
-        life: int = 0,
+        instance: int = 0,
         *more: InboxItem,
     ) -> None:
         item = InboxItem(id=f"{self._name()}-{session}", text=TEXTS[text], session=session)
         self.sent.append(item)
-        self._there.deliver(item, *more, turns=turns, life=life)
+        self._there.deliver(item, *more, turns=turns, instance=instance)
 
     def _read(self) -> list[tuple[Any, Message]]:
         store = type(self).opener(self.target.options, self._there.folder)
@@ -253,25 +255,25 @@ class SessionMachine(RuleBasedStateMachine):
             store.close()
 
     def _end(self) -> None:
-        """The lives end; what the checks find in all that happened is a broken promise."""
+        """All instances end; a finding of the checks in the whole history is a violation."""
         self._there.let_go()
-        self._ask(self.promises.new())
+        self._ask(self.session_invariants.new())
         if not self.is_odd:
             found = judge(self._there.history).findings
             self._ask(InvariantViolation(f.code, f.message) for f in found if f.check in JUDGED)
 
     def _ask(self, broken: Iterator[InvariantViolation]) -> None:
-        for promise in broken:
+        for violation in broken:
             self.broken = True
-            raise promise
+            raise violation
 
 
 def _ended(world: MachineWorld) -> Iterator[InvariantViolation]:
     """Agents that are no longer there, although their inbox is open."""
-    for life, _ in world.lives:
-        if life.is_over:
+    for instance, _ in world.instances:
+        if instance.is_over:
             yield InvariantViolation(
-                "target.crashed", life.crash or "it returned before its inbox ended"
+                "target.crashed", instance.crash or "it returned before its inbox ended"
             )
 
 

@@ -62,7 +62,7 @@ class ExpectedSession(msgspec.Struct):
     open: list[str] = []
     summary: tuple[Message, int] | None = None
 
-    def told(self) -> list[Message]:
+    def loaded(self) -> list[Message]:
         """The history as it is loaded."""
         if self.summary is None:
             return self.messages
@@ -120,7 +120,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(session=_SESSION, message=_MESSAGE, keep=st.integers(1, 3))
     @precondition(lambda self: hasattr(self.store, "summarise"))
     def summarise(self, session: str, message: Message, keep: int) -> None:
-        """The history is told by a summary from now on."""
+        """The history is loaded as a summary from now on."""
         expected = self.expected[session]
         names = [row.id for row in self.store.rows(session)]
         if names:
@@ -151,7 +151,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def crash(self) -> None:
-        """The process dies at rest: nobody closes the store."""
+        """The process dies at rest, without closing the store."""
         self._abandoned().append(self.store)
         self.store = self._opened()
 
@@ -174,10 +174,10 @@ class StoreMachine(RuleBasedStateMachine):
                     "stored_once", f"{session}{name} has {rows}: {expected.messages}"
                 )
             if hasattr(store, "load"):
-                told = [row.message for row in store.load(session)]
-                if told != expected.told():
+                loaded = [row.message for row in store.load(session)]
+                if loaded != expected.loaded():
                     yield InvariantViolation(
-                        "reload", f"{session}{name} loads {told}: {expected.told()}"
+                        "reload", f"{session}{name} loads {loaded}: {expected.loaded()}"
                     )
         if hasattr(store, "pending"):
             left = sorted(pending.inbound.id for pending in store.pending())

@@ -20,8 +20,8 @@ MOST_REFUSALS = 6
 """More than an agent tries one write, and less than it takes to lose a whole turn's rows."""
 
 REFUSED = "append"
-"""The rows of a turn that goes on. That a message or its reply cannot be stored the user is told,
-and it may come again, or be taken up by a later life: what is right then is left to scenarios."""
+"""The rows of a turn that goes on. If a message or its reply cannot be stored, the user is told and
+the message may come again or be resumed by a later instance; scenarios judge that."""
 
 KIND = "persistence.locked"
 
@@ -52,8 +52,8 @@ class WriteRefusals:
 
     def _record(self, write: str, arguments: tuple[Any, ...]) -> None:
         past, at_ms = self._history.past, self._clock.now_ms()
-        told = [given for given in arguments if isinstance(given, Message)]
-        rows = tuple(self._history.note(message, at_ms) for message in told)
+        messages = [given for given in arguments if isinstance(given, Message)]
+        rows = tuple(self._history.note(message, at_ms) for message in messages)
         session = past.working_session
         turn, number = past.turn(session), past.next_index(session, "store")
         key = f"{session or 'main'}/store#{number}"

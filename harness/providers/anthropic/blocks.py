@@ -30,7 +30,7 @@ from harness.providers.shared.reader import Malformed
 
 
 def message_from(value: Json) -> Message:
-    """A message of the wire as a value; raises Malformed when role or content is not one."""
+    """A message of the API as a value; raises Malformed when role or content is not one."""
     if not isinstance(value, dict):
         raise Malformed("", value, "a valid dictionary")
     for name in ("role", "content"):
@@ -53,12 +53,12 @@ def _content(content: Json) -> tuple[Block, ...]:
 
 
 def message_to(message: Message) -> dict[str, Json]:
-    """A message as the wire writes it: its content is always a list."""
+    """A message as the API has it: its content is always a list."""
     return {"role": message.role, "content": [block_to(block) for block in message.blocks]}
 
 
 def block_from(value: dict[str, Json]) -> Block:
-    """A block of the wire as a value; what we do not know is `Opaque`."""
+    """A block of the API as a value; what we do not know is `Opaque`."""
     if "cache_control" in value:
         value = {name: part for name, part in value.items() if name != "cache_control"}
     kind = value.get("type")
@@ -131,7 +131,7 @@ _READ: dict[str, Callable[[dict[str, Json]], Block | None]] = {
 
 
 def block_to(block: Block) -> dict[str, Json]:
-    """A block as the wire writes it."""
+    """A block as the API has it."""
     match block:
         case Text():
             return {"type": "text", "text": block.text, **block.extra}
@@ -222,3 +222,14 @@ def _is_marked(part: Json) -> bool:
 def marks_in(value: Json) -> int:
     """How many parts of a list (system blocks, tools) carry a cache mark."""
     return sum(map(_is_marked, value)) if isinstance(value, list) else 0
+
+
+_OWN = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
+
+
+def is_own(message: dict[str, Json]) -> bool:
+    """Whether a recorded message holds a block that only this API has."""
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else ()
+    kinds = (block.get("type") for block in blocks if isinstance(block, dict))
+    return any(isinstance(kind, str) and kind in _OWN for kind in kinds)

@@ -9,68 +9,20 @@ from __future__ import annotations
 
 import msgspec
 
+from harness.providers.shared.rules import table_rows
+
 
 class ErrorRow(msgspec.Struct, frozen=True):
     """One error. `type` is "" where the answer comes from a proxy and has no envelope."""
 
     status: int
     type: str
+    code: str
     sdk_class: str
     retried: bool
-    code: str = ""
 
 
-_INVALID = "invalid_request_error"
-
-
-def _coded(status: int, kind: str, *codes: str, retried: bool = False) -> tuple[ErrorRow, ...]:
-    """Errors that have a class of their own, named after the code."""
-    return tuple(
-        ErrorRow(status, kind, f"{code.title().replace('_', '')}Error", retried, code)
-        for code in codes
-    )
-
-
-ERRORS = (
-    ErrorRow(400, _INVALID, "BadRequestError", retried=False),
-    ErrorRow(401, "authentication_error", "AuthenticationError", retried=False),
-    ErrorRow(402, "billing_error", "PaymentRequiredError", retried=False),
-    ErrorRow(403, "permission_error", "PermissionDeniedError", retried=False),
-    ErrorRow(404, "not_found_error", "NotFoundError", retried=False),
-    ErrorRow(409, "conflict_error", "ConflictError", retried=True),
-    ErrorRow(412, "memory_precondition_failed_error", "PreconditionFailedError", retried=False),
-    ErrorRow(413, "request_too_large", "ContentTooLargeError", retried=False),
-    ErrorRow(422, _INVALID, "UnprocessableEntityError", retried=False),
-    ErrorRow(429, "rate_limit_error", "RateLimitError", retried=True),
-    ErrorRow(431, "", "RequestHeaderFieldsTooLargeError", retried=False),
-    ErrorRow(499, "", "ClientClosedRequestError", retried=False),
-    ErrorRow(500, "api_error", "InternalServerError", retried=True),
-    ErrorRow(501, "", "HTTPNotImplementedError", retried=True),
-    ErrorRow(502, "", "InternalServerError", retried=True),
-    ErrorRow(503, "", "ServiceUnavailableError", retried=True),
-    ErrorRow(504, "timeout_error", "GatewayTimeoutError", retried=True),
-    ErrorRow(408, "timeout_error", "RequestTimeoutError", retried=True),
-    ErrorRow(529, "overloaded_error", "OverloadedError", retried=True),
-    *_coded(404, "not_found_error", "thread_not_found", "file_expired"),
-    *_coded(
-        *(400, _INVALID),
-        *("thread_already_continued", "thread_continue_in_flight"),
-        *("thread_fingerprint_mismatch", "thread_unsupported_request"),
-        *("compaction_nothing_to_summarize", "compaction_incomplete_turn"),
-        *("compaction_block_misplaced", "compaction_block_ambiguous"),
-        *("compaction_content_mismatch", "compaction_signature_invalid"),
-        *("compaction_tool_changes_mismatch", "compaction_too_many_tool_references"),
-        *("tool_name_conflict", "tool_reference_unresolved", "available_tools_limit_exceeded"),
-        *("request_body_encoding_invalid", "request_body_encoding_unsupported"),
-    ),
-    *_coded(413, "request_too_large", "request_body_too_large_after_decoding"),
-    *_coded(
-        *(429, "rate_limit_error"),
-        *("enforced_spend_limit_reached", "contract_spend_limit_reached", "ramp_limit_exceeded"),
-        retried=True,
-    ),
-    *_coded(529, "overloaded_error", "compaction_unavailable", retried=True),
-)
+ERRORS = msgspec.convert(table_rows(__package__, "errors.tsv"), list[ErrorRow], strict=False)
 """Every error, the coded ones last; the first row of a type has the status that goes with it."""
 
 STATUS = {row.type: row.status for row in reversed(ERRORS) if row.type}

@@ -17,7 +17,7 @@ from harness.providers.anthropic.blocks import marks_in
 from harness.providers.anthropic.models import Model, model
 from harness.providers.anthropic.rules import violation
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fields import Field, FieldMemory, Fields, RequestFields, value_of
+from harness.providers.shared.reader import Field, FieldMemory, Fields, RequestFields, value_of
 
 _LETTERS = re.compile(r"[a-zA-Z0-9_-]+")
 NAME_MAX, NAME_MAX_OLD = 128, 64
@@ -88,11 +88,10 @@ class AnthropicFields(RequestFields, frozen=True, gc=False):
     """What the fields say together, with what only this API asks of them.
 
     `violations` are fields that are missing (V32), of the wrong type (V35), or that do not go
-    together. `marks` counts the cache marks in them; `compacts`: the request asks for a summary.
+    together. `marks` counts the cache marks in them.
     """
 
     marks: int = 0
-    compacts: bool = False
 
 
 def field_memory(active: frozenset[str] = frozenset()) -> FieldMemory[AnthropicFields]:
@@ -114,7 +113,7 @@ def _said(fields: Fields, active: frozenset[str]) -> AnthropicFields:
         violations=tuple(_violations(fields, active)),
         settings={n: f.value for n, f in fields.items() if n not in _READ},
         marks=sum(field.marks for field in fields.values()),
-        compacts=value_of(fields, "compaction") is not None,
+        purpose="compact" if value_of(fields, "compaction") is not None else "",
     )
 
 

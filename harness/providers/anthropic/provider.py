@@ -8,18 +8,16 @@ window is the scenario's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from harness.core.transition.ports import Parsed, Reader, Violation
+from harness.core.transition.ports import Reader, Violation
 from harness.core.values.calls import ProviderRequest
-from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError, Facts
 from harness.core.values.provider_traits import ProviderTraits
-from harness.providers.anthropic import reply, response, validator
+from harness.providers.anthropic import blocks, reply, request, response, validator
 from harness.providers.anthropic.models import info, listed
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
 from harness.providers.anthropic.rules import TABLE
+from harness.providers.shared.json_fields import RecordedApi
 
 COUNT_TOKENS, MODELS = "/v1/messages/count_tokens", "/v1/models"
 COUNT, DESCRIBE = "count_tokens", "models"
@@ -57,10 +55,20 @@ def _counts(found: Violation) -> bool:
 class AnthropicProvider:
     """The Anthropic Messages API. It has no state; readers have."""
 
-    name, record, dialects = RECORD.name, RECORD, RECORD.dialects.names
+    name, record, kept_headers = RECORD.name, RECORD, RECORD.headers.kept
+    recorded = RecordedApi(
+        name=RECORD.name,
+        paths=RECORD.paths,
+        field=RECORD.messages_field,
+        framed=True,
+        marks=blocks.is_own,
+        request=request.recorded_request,
+        answer=response.recorded_answer,
+        messages=request.recorded_messages,
+    )
 
     def paths(self) -> tuple[str, ...]:
-        """The endpoint paths that the wire answers."""
+        """The endpoint paths that the provider answers."""
         return (RECORD.path,)
 
     def reader(self, dialect: str, window_tokens: int | None = None) -> AnthropicReader:
@@ -68,21 +76,12 @@ class AnthropicProvider:
         return AnthropicReader(dialect, window_tokens)
 
     write = staticmethod(reply.write)
+    parse = staticmethod(response.parse)
+    refuse = staticmethod(validator.refuse)
+    refusals = staticmethod(TABLE.refusals)
     question = staticmethod(question)
     facts = staticmethod(facts)
     write_facts = staticmethod(reply.write_facts)
-
-    def parse(self, body: bytes, content_type: str) -> Parsed:
-        """An answer's body (JSON, or a whole stream) as values."""
-        return response.parse(body, content_type)
-
-    def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
-        """What the dialect refuses in a request of these messages, first one first."""
-        return validator.refuse(messages, dialect)
-
-    def refusals(self) -> Mapping[str, ApiError]:
-        """Every rule's answer by the rule's id, its text a template."""
-        return TABLE.refusals()
 
     def traits(self) -> ProviderTraits:
         """What faults ask about the provider; its values load only for a run with faults."""

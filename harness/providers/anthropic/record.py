@@ -14,8 +14,8 @@ RECORD = ProviderRecord(
     name="anthropic",
     url="https://api.anthropic.com",
     path="/v1/messages",
-    recorded_paths=(
-        r"/v1/messages$",
+    path_end="/v1/messages",
+    other_paths=(
         r"/model/[^/]+/invoke(-with-response-stream)?$",
         r":(rawPredict|streamRawPredict)$",
     ),
@@ -25,6 +25,7 @@ RECORD = ProviderRecord(
         rate_limits="anthropic-ratelimit-",
         requests_left="anthropic-ratelimit-requests-remaining",
         identifying=frozenset({"anthropic-version", "x-api-key"}),
+        kept=("anthropic-beta", "anthropic-version"),
     ),
     dialects=Dialects(
         ("anthropic-2023", "anthropic-2026", "bedrock", "lenient", "strict"),
@@ -34,6 +35,7 @@ RECORD = ProviderRecord(
     ),
     terminal_events=frozenset({"message_stop"}),
     keep_alive=b'event: ping\ndata: {"type": "ping"}\n\n',
+    server_tools=True,
     pictures=PictureLimits(5 * 1024 * 1024, edge_max=8000, edge_max_of_many=2000, many=20),
     models=(
         "claude-fable-5-2",

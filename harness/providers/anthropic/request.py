@@ -8,12 +8,21 @@ answered before its reader reads the next request.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from harness.core.transition.ports import Reading, Violation
-from harness.core.values.messages import Block, Json, Message, Text, Thinking, ToolResult, ToolUse
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
 from harness.core.values.plans import Reply
 from harness.providers.anthropic import compaction
 from harness.providers.anthropic.blocks import BlockNotes, message_from, notes
@@ -28,6 +37,7 @@ from harness.providers.anthropic.threads import (
     ThreadTurn,
 )
 from harness.providers.anthropic.validator import AnthropicFold, TurnState
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import reason
 from harness.providers.shared.reader import Malformed, MessageReader
 from harness.providers.shared.request_memory import NewMessages, NotAnObject
@@ -88,13 +98,14 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         fold = AnthropicFold(dialect)
         super().__init__(TABLE, fold, field_memory(fold.active), window_tokens)
         self._bindings = Bindings()
+        self._memories = {"bindings": self._bindings}
         self._threads: Threads | None = None
 
     def read(self, body: bytes) -> AnthropicReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
         if self._threads is not None and b'"previous_message_id"' in body:
             return self._continued(body, self._threads.continued(body))
-        reading = super().read(body)
+        reading = self._read(body)
         return reading if reading.settings.get("thread") is None else self._threaded(reading)
 
     def _threaded(self, reading: AnthropicReading) -> AnthropicReading:
@@ -117,11 +128,11 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
     def _continued(self, body: bytes, whole: Continued | Violation | None) -> AnthropicReading:
         """The reading of a request that continues a thread, as the whole conversation."""
         if whole is None:
-            return super().read(body)
+            return self._read(body)
         if isinstance(whole, Violation):
-            return msgspec.structs.replace(super().read(body), violations=(whole,))
+            return msgspec.structs.replace(self._read(body), violations=(whole,))
         assert self._threads is not None
-        reading = super().read(whole.body)
+        reading = self._read(whole.body)
         turn = ThreadTurn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
         found = reading.violations
         if whole.bare:
@@ -130,9 +141,15 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         return msgspec.structs.replace(reading, turn=turn, violations=found, settings=settings)
 
     def _extend(self, found: NewMessages) -> tuple[Message, ...]:
-        pairs = self._each(found, _message)
-        added = tuple([message for message, _ in pairs])
-        self._fold.extend(added, [note for _, note in pairs])
+        noted: list[BlockNotes | None] = []
+
+        def read(value: Json) -> Message:
+            message = message_from(value)
+            noted.append(notes(value) if type(value["content"]) is list else None)
+            return message
+
+        added = tuple(self._each(found, read))
+        self._fold.extend(added, noted)
         return added
 
     def _follow(self, keep: int) -> None:
@@ -147,10 +164,6 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
             found += tuple(unthinking(messages, said.settings))
         return found
 
-    def _own(self) -> dict[str, Any]:
-        purpose = "compact" if self._fields.said.compacts else ""
-        return {"purpose": purpose, "bindings": self._bindings}
-
     def _malformed(self, error: Malformed) -> Violation:
         if error.missing:
             return violation("V32", path=error.path)
@@ -162,6 +175,29 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         return violation("V28", reason=reason(body))
 
 
-def _message(value: Json) -> tuple[Message, BlockNotes | None]:
-    message = message_from(value)
-    return message, notes(value) if type(value["content"]) is list else None
+def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:
+    """A request of a recording; what the reader would refuse is read too."""
+    if not isinstance(value.get("messages"), list):
+        return None
+    blocks = f.objects(value.get("system"))
+    system = value.get("system")
+    if not isinstance(system, str):
+        system = f.joined(f.text(block.get("text")) for block in blocks)
+    return f.RecordedRequest(
+        messages=tuple(recorded_messages(f.objects(value["messages"]))),
+        system=system,
+        tools=tuple(f.tool(tool, "input_schema") for tool in f.objects(value.get("tools"))),
+        model=f.text(value.get("model")),
+        max_tokens=f.whole(value.get("max_tokens")),
+        stream=value.get("stream") is True,
+        stateful=f.mapping(value.get("thread")).get("type") == "continue",
+    )
+
+
+def recorded_messages(values: Iterable[dict[str, Json]]) -> Iterator[Message]:
+    """Messages of a recording; one that is malformed is kept whole."""
+    for value in values:
+        try:
+            yield message_from(value)
+        except Malformed:
+            yield Message(f.text(value.get("role")) or "user", (Opaque("malformed", value),))

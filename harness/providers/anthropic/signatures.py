@@ -1,7 +1,7 @@
 """Signatures that can be checked from a request alone.
 
-The provider signs thinking and summaries, and refuses what was changed since. So does this wire: a
-signature is base64 of a mark, the digest of each part that it vouches for, and a keyed digest of
+The provider signs thinking and summaries, and refuses what was changed since. So does this package:
+a signature is base64 of a mark, the digest of each part that it vouches for, and a keyed digest of
 those. Whose signature it is, whether it is whole, and which part has changed can then be told with
 no memory of the answer. A signature without our mark is somebody else's and says nothing.
 """
@@ -34,7 +34,7 @@ def seal(*parts: Part) -> str:
 
 
 def is_ours(signature: str) -> bool:
-    """Whether this wire wrote the signature, or what is left of it."""
+    """Whether this package wrote the signature, or what is left of it."""
     return signature.startswith(_PREFIX)
 
 

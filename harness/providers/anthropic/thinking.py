@@ -142,7 +142,7 @@ class Bindings:
 
 
 def _ours(message: Message) -> list[int]:
-    """Where the thinking stands that this wire has signed."""
+    """Where the thinking stands that this package has signed."""
     thoughts = ((m, b) for m, b in enumerate(message.blocks) if isinstance(b, Thinking))
     return [m for m, block in thoughts if is_ours(block.signature)]
 

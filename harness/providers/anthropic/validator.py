@@ -20,7 +20,7 @@ from harness.providers.anthropic.fields import AnthropicFields
 from harness.providers.anthropic.rules import rules_of, violation
 from harness.providers.anthropic.totals import NO_TOTALS, RequestTotals, tallied
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fold import Fold, FoldState
+from harness.providers.shared.reader import Fold, FoldState
 
 
 class TurnState(FoldState, frozen=True, gc=False):
@@ -249,8 +249,9 @@ class AnthropicFold(Fold[TurnState]):
         self, messages: Iterable[Message], noted: Iterable[BlockNotes | None] = _NOTHING
     ) -> None:
         """Take in the messages that follow, with what is noted of each, if that is known."""
+        states, ids, active = self.states, self.ids, self.active
         for message, note in zip(messages, noted, strict=False):
-            self.push(step(self.state, len(self), message, self.ids, self.active, note))
+            self.push(step(self.state, len(states), message, ids, active, note))
 
     def finish(
         self, last: Message | None, said: AnthropicFields | None = None
@@ -259,13 +260,13 @@ class AnthropicFold(Fold[TurnState]):
 
         `said` are the fields beside it, None when only the list is known.
         """
-        state, count = self.state, len(self)
-        plain = said is None or not (said.marks or said.compacts)
+        state, count = self.state, len(self.states)
+        plain = said is None or not (said.marks or said.purpose)
         answerable = last is not None and last.role == "user" and not state.calls
         few = state.totals is NO_TOTALS and count <= sums.MESSAGES_MAX
         if answerable and plain and few:
             return state.violations
-        found = _ending(state, last, compacts=said is not None and said.compacts)
+        found = _ending(state, last, compacts=said is not None and bool(said.purpose))
         found += sums.totals(state.totals, said.marks if said else 0, count)
         return state.violations + tuple(v for v in found if v.rule in self.active)
 

@@ -13,7 +13,6 @@ from harness.core.values.messages import Json, ToolSpec
 from harness.providers.openai_chat.rules import violation
 from harness.providers.openai_chat.validator import name_violations
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fields import FieldMemory, Fields, RequestFields, value_of
 from harness.providers.shared.openai import (
     COUNT,
     FLAG,
@@ -24,6 +23,7 @@ from harness.providers.shared.openai import (
     tool_spec,
     type_name,
 )
+from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
 
 _KINDS = ("function", "custom")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from harness.core.transition.ports import Reading, Violation
-from harness.core.values.messages import Message
-from harness.providers.openai_chat.blocks import message_from
+from harness.core.values.messages import Json, Message
+from harness.providers.openai_chat.blocks import message_from, recorded_messages
 from harness.providers.openai_chat.fields import field_memory
 from harness.providers.openai_chat.rules import TABLE, violation
 from harness.providers.openai_chat.validator import ChatFold, RowState
-from harness.providers.shared.fields import RequestFields
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.openai import type_name
-from harness.providers.shared.reader import Malformed, MessageReader
+from harness.providers.shared.reader import Malformed, MessageReader, RequestFields
 from harness.providers.shared.request_memory import NewMessages
 
 
@@ -40,3 +40,18 @@ class OpenAIChatReader(MessageReader[RequestFields, RowState, Reading]):
 
     def _unreadable(self, body: bytes, error: Exception) -> Violation:
         return violation("C10")
+
+
+def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:
+    """A request of a recording; None when it has no list of messages."""
+    if not isinstance(value.get("messages"), list):
+        return None
+    declared = [f.mapping(t.get("function")) or t for t in f.objects(value.get("tools"))]
+    limit = value.get("max_tokens") or value.get("max_completion_tokens")
+    return f.RecordedRequest(
+        messages=tuple(recorded_messages(f.objects(value["messages"]))),
+        tools=tuple(f.tool(t) for t in (*declared, *f.objects(value.get("functions")))),
+        model=f.text(value.get("model")),
+        max_tokens=f.whole(limit),
+        stream=value.get("stream") is True,
+    )

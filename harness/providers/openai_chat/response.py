@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message, Text
-from harness.providers.openai_chat.blocks import arguments_to, said
+from harness.providers.openai_chat.blocks import arguments_to, recorded_message, said
 from harness.providers.openai_chat.errors import error_of
 from harness.providers.openai_chat.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
 from harness.providers.shared.codec import decode
 
@@ -27,7 +28,7 @@ class CompletionAssembly:
     """The message of a stream as its chunks come in; `ended` once it said why it stopped."""
 
     def __init__(self) -> None:
-        self.stop: str | None = None
+        self.reason: Json = None
         self.usage: dict[str, Json] = {}
         self.ended = False
         self._message: dict[str, Json] | None = None
@@ -44,7 +45,7 @@ class CompletionAssembly:
 
     def _take(self, choice: dict[str, Json]) -> None:
         if choice.get("finish_reason") is not None:
-            self.stop, self.ended = stop_from(choice["finish_reason"]), True
+            self.reason, self.ended = choice["finish_reason"], True
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return
@@ -135,7 +136,7 @@ def _parse_stream(text: str) -> Parsed:
     said_so_far = assembly.message()
     message = _message(said_so_far) if said_so_far is not None else None
     complete = (assembly.ended or done) and error is None
-    return Parsed(message, assembly.stop, assembly.usage, complete, error)
+    return Parsed(message, stop_from(assembly.reason), assembly.usage, complete, error)
 
 
 def _message(value: dict[str, Json]) -> Message:
@@ -177,3 +178,50 @@ def usage_from(value: Json) -> dict[str, Json]:
         return {}
     names = RECORD.usage_names.items()
     return value | {ours: value[theirs] for ours, theirs in names if theirs in value}
+
+
+def recorded_answer(body: bytes, content_type: str) -> Parsed:
+    """An answer of a recording, Cohere's and Ollama's too, with the stop reason word for word."""
+    if sse.is_stream(body, content_type):
+        return _recorded_stream(body)
+    value = f.parse(body)
+    if not isinstance(value, dict):
+        return Parsed(None, complete=False)
+    if (error := f.error_in(value)) is not None:
+        return Parsed(None, error=error)
+    choice = next(iter(f.objects(value.get("choices"))), value)
+    stop = choice.get("finish_reason") or choice.get("done_reason")
+    message = _recorded_message(choice.get("message"))
+    return Parsed(message, stop if isinstance(stop, str) else None, complete=message is not None)
+
+
+def _recorded_stream(body: bytes) -> Parsed:
+    assembly, error = CompletionAssembly(), None
+    for value in sse.values(body):
+        error = f.error_in(value)
+        if error is not None:
+            break
+        assembly.take({"choices": [_usual(c) for c in f.objects(value.get("choices"))]})
+    stop = f.text(assembly.reason) or None
+    message = _recorded_message(assembly.message())
+    return Parsed(message, stop, complete=bool(stop) and not error, error=error)
+
+
+def _usual(choice: dict[str, Json]) -> dict[str, Json]:
+    """A gateway's choice as the API itself would send it: parts joined, nothing of a wrong type."""
+    delta = f.mapping(choice.get("delta"))
+    texts = {name: delta.get(name) for name in ("content", "refusal", "reasoning_content")}
+    texts["reasoning_content"] = f.text(delta.get("reasoning_content")) or delta.get("reasoning")
+    parts = f.listed(texts["content"])
+    if parts:
+        texts["content"] = "".join(f.text(f.mapping(part).get("text")) for part in parts)
+    said: dict[str, Json] = {n: text for n, text in texts.items() if isinstance(text, str)}
+    said |= {"tool_calls": f.objects(delta.get("tool_calls"))}
+    said |= {name: delta[name] for name in ("function_call",) if isinstance(delta.get(name), dict)}
+    return {**choice, "delta": said, "finish_reason": f.text(choice.get("finish_reason")) or None}
+
+
+def _recorded_message(said: Json) -> Message | None:
+    if not isinstance(said, dict):
+        return None
+    return recorded_message({"role": "assistant", **said})

@@ -16,8 +16,8 @@ from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult
 from harness.providers.openai_chat.blocks import LEGACY, RESULT_ROLES, is_call, is_field, rows
 from harness.providers.openai_chat.rules import rules_of, violation
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fold import Fold, FoldState
 from harness.providers.shared.openai import type_name
+from harness.providers.shared.reader import Fold, FoldState
 
 CALL_ID_MAX, NAME_MAX = 40, 64
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")

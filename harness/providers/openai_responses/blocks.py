@@ -32,6 +32,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import arguments_from, arguments_to
 
 OUTPUT, INPUT, REFUSAL = "output_text", "input_text", "refusal"
@@ -75,7 +76,7 @@ def _says(name: str, value: Json) -> bool:
 
 
 def part_to(part: Part, role: str) -> dict[str, Json]:
-    """A part as the wire writes it; what the assistant says always has annotations."""
+    """A part as the API has it; what the assistant says always has annotations."""
     if isinstance(part, Opaque):
         return part.value
     kind = part.extra.get("type", usual(role))
@@ -300,3 +301,71 @@ def _named(item: Item, name: str) -> Item:
     kind = item["type"]
     done = {} if kind == "reasoning" else {"status": "completed"}
     return {"id": f"{_PREFIXES[kind]}{name}", **done, **item}
+
+
+_RECORDED_TEXTS = dict.fromkeys((INPUT, OUTPUT, "text", "summary_text"), "text")
+
+_RECORDED_CALLS = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "computer_call": "action",
+    "local_shell_call": "action",
+    "shell_call": "action",
+    "apply_patch_call": "operation",
+}
+"""The items that are calls to the client, and the field with the arguments."""
+
+_RECORDED_RESULTS = frozenset(
+    {*(f"{kind}_output" for kind in _RECORDED_CALLS), "tool_search_output"}
+)
+
+
+def recorded_messages(items: Iterable[dict[str, Json]]) -> Iterator[Message]:
+    """Items of a recording as messages: neighbours of the assistant are one.
+
+    A result is a message of role `tool`.
+    """
+    said: list[Block] = []
+    for item in items:
+        role, blocks = _recorded_item(item)
+        if role == "assistant":
+            said.extend(blocks)
+            continue
+        if said:
+            yield Message("assistant", tuple(said))
+            said = []
+        yield Message(role, blocks)
+    if said:
+        yield Message("assistant", tuple(said))
+
+
+def _recorded_item(item: dict[str, Json]) -> tuple[str, tuple[Block, ...]]:
+    kind = f.text(item.get("type"))
+    if kind in _RECORDED_CALLS or (
+        kind == "tool_search_call" and item.get("execution") == "client"
+    ):
+        return "assistant", (_recorded_call(item, kind),)
+    if kind in _RECORDED_RESULTS and item.get("execution") != "server":
+        return "tool", (_recorded_result(item),)
+    if "role" in item and kind not in ("message", ""):
+        return f.text(item.get("role")), (Opaque(kind, item),)
+    if kind in ("message", ""):
+        role = f.text(item.get("role")) or "assistant"
+        return role, f.blocks(item.get("content"), _RECORDED_TEXTS)
+    return "assistant", (Opaque(kind, item),)
+
+
+def _recorded_call(item: dict[str, Json], kind: str) -> ToolUse:
+    given = f.arguments(item.get(_RECORDED_CALLS.get(kind, "arguments")))
+    name = f.text(item.get("name")) or kind.removesuffix("_call")
+    return ToolUse(f.text(item.get("call_id")) or f.text(item.get("id")), name, given)
+
+
+def _recorded_result(item: dict[str, Json]) -> ToolResult:
+    content = item["output"] if "output" in item else item.get("tools")
+    return ToolResult(f.text(item.get("call_id")), f.result_content(content, _RECORDED_TEXTS))
+
+
+def is_own(message: dict[str, Json]) -> bool:
+    """Whether an entry of a recorded list is an item, as only this API has them."""
+    return message.get("type") in ("function_call", RESULT, "reasoning", "message")

@@ -32,7 +32,7 @@ from harness.providers.openai_responses.validator import (
     finish,
     step,
 )
-from harness.providers.shared.fold import Fold
+from harness.providers.shared.reader import Fold
 
 
 class ItemNode:

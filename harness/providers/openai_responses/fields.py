@@ -17,8 +17,8 @@ from harness.providers.openai_responses.rules import (
 )
 from harness.providers.openai_responses.validator import wrong_type
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fields import FieldMemory, Fields, RequestFields, value_of
 from harness.providers.shared.openai import COUNT, FLAG, LIST, TEXT, field_reader, tool_spec
+from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
 
 _NAME = re.compile(NAME_PATTERN)
 _WANTED = {

@@ -1,29 +1,39 @@
-"""The face of the Responses wire: what implements the port `Provider`."""
+"""The OpenAI Responses API as a provider."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from harness.core.transition.ports import Parsed, Violation
+from harness.core.transition.ports import Violation
 from harness.core.values.messages import Message
-from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
-from harness.providers.openai_responses import reply, response
+from harness.providers.openai_responses import blocks, reply, request, response
 from harness.providers.openai_responses.blocks import items_of
 from harness.providers.openai_responses.conversations import ItemPath
 from harness.providers.openai_responses.record import RECORD
 from harness.providers.openai_responses.request import ResponsesReader
 from harness.providers.openai_responses.rules import TABLE, rules_of
 from harness.providers.openai_responses.validator import KnownItems
+from harness.providers.shared.json_fields import RecordedApi
 
 
 class OpenAIResponsesProvider:
     """The OpenAI Responses API. It has no state; readers have."""
 
-    name, record, dialects = RECORD.name, RECORD, RECORD.dialects.names
+    name, record, kept_headers = RECORD.name, RECORD, RECORD.headers.kept
+    recorded = RecordedApi(
+        name=RECORD.name,
+        paths=RECORD.paths,
+        field=RECORD.messages_field,
+        answered_by="output",
+        marks=blocks.is_own,
+        request=request.recorded_request,
+        answer=response.recorded_answer,
+        messages=blocks.recorded_messages,
+    )
 
     def paths(self) -> tuple[str, ...]:
-        """The endpoint paths that the wire answers."""
+        """The endpoint paths that the provider answers."""
         return (RECORD.path,)
 
     def reader(self, dialect: str, window_tokens: int | None = None) -> ResponsesReader:
@@ -31,10 +41,8 @@ class OpenAIResponsesProvider:
         return ResponsesReader(dialect, window_tokens)
 
     write = staticmethod(reply.write)
-
-    def parse(self, body: bytes, content_type: str) -> Parsed:
-        """An answer's body (JSON, or a whole stream) as values."""
-        return response.parse(body, content_type)
+    parse = staticmethod(response.parse)
+    refusals = staticmethod(TABLE.refusals)
 
     def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
         """What the dialect refuses in a request of these messages, first one first."""
@@ -42,10 +50,6 @@ class OpenAIResponsesProvider:
         for n, item in enumerate(items_of(messages)):
             path.take(item, known, n)
         return path.finish()
-
-    def refusals(self) -> Mapping[str, ApiError]:
-        """Every rule's answer by the rule's id, its text a template."""
-        return TABLE.refusals()
 
     def traits(self) -> ProviderTraits:
         """What faults ask about the provider; its values load only for a run with faults."""

@@ -11,7 +11,7 @@ RECORD = ProviderRecord(
     name="openai-responses",
     url=openai.URL,
     path="/v1/responses",
-    recorded_paths=(r"/responses$",),
+    path_end="/responses",
     sdk=openai.SDK,
     headers=openai.HEADERS,
     dialects=Dialects(_DIALECTS, default="openai-responses", untold=frozenset({"", *_DIALECTS})),

@@ -7,9 +7,13 @@ except for `keep`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import msgspec
 
 from harness.core.transition.ports import Violation
+from harness.core.values.messages import Json, ToolSpec
+from harness.providers.openai_responses.blocks import recorded_messages
 from harness.providers.openai_responses.conversations import (
     Conversations,
     ItemNode,
@@ -20,6 +24,7 @@ from harness.providers.openai_responses.conversations import (
 from harness.providers.openai_responses.fields import field_memory
 from harness.providers.openai_responses.rules import rules_of, violation
 from harness.providers.openai_responses.validator import wrong_type
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import reason, tokens
 from harness.providers.shared.request_memory import LastRequest, NewMessages, NotAnObject
 
@@ -123,3 +128,40 @@ class ResponsesReader:
 def _message(text: bytes) -> bytes:
     """The message that an input is which is a text."""
     return b'{"role":"user","content":%b}' % text
+
+
+def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:
+    """A request of a recording; None for what has neither an input nor the name of a stored prompt.
+
+    One that names such a prompt, or that has its instructions alone, may have no messages.
+    """
+    given = value.get("input")
+    if not isinstance(given, (str, list)) and "prompt" not in value:
+        return None
+    said = [{"role": "user", "content": given}] if given else []
+    items = said if isinstance(given, str) else f.objects(given)
+    added = [t for item in items for t in f.listed(item.get("tools"))]
+    return f.RecordedRequest(
+        messages=tuple(recorded_messages(items)),
+        system=f.text(value.get("instructions")),
+        tools=tuple(_recorded_tools([*f.listed(value.get("tools")), *added])),
+        model=f.text(value.get("model")),
+        max_tokens=f.whole(value.get("max_output_tokens")),
+        stream=value.get("stream") is True,
+        stateful=_is_stateful(value, items),
+    )
+
+
+def _is_stateful(value: dict[str, Json], items: list[dict[str, Json]]) -> bool:
+    held = value.get("previous_response_id") or value.get("conversation")
+    return bool(held) or any(item.get("type") == "item_reference" for item in items)
+
+
+def _recorded_tools(declared: Iterable[Json]) -> Iterator[ToolSpec]:
+    """The functions that are declared, those inside a namespace too."""
+    for tool in declared:
+        tool = f.mapping(tool)
+        if tool.get("type") == "namespace":
+            yield from (f.tool(inner) for inner in f.objects(tool.get("tools")))
+        elif "name" in tool:
+            yield f.tool(tool)

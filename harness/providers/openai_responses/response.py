@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Block, Json, Message, ToolUse
 from harness.core.values.plans import ApiError
-from harness.providers.openai_responses.blocks import ItemSaid, is_refusal, read
+from harness.providers.openai_responses.blocks import ItemSaid, is_refusal, read, recorded_messages
 from harness.providers.openai_responses.errors import error_of, flat_error
 from harness.providers.openai_responses.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
 from harness.providers.shared.codec import decode
 
@@ -227,3 +228,53 @@ def _ended(parsed: Parsed, ended: bool, error: ApiError | None) -> Parsed:
         ended and error is None,
         error or (parsed.error if ended else None),
     )
+
+
+_RECORDED_STOPS = ("completed", "complete", "incomplete")
+
+
+def recorded_answer(body: bytes, content_type: str) -> Parsed:
+    """An answer of a recording as a message, with the stop reason word for word."""
+    if sse.is_stream(body, content_type):
+        return _recorded_stream(body)
+    value = f.parse(body)
+    return _recorded_response(value) if isinstance(value, dict) else Parsed(None, complete=False)
+
+
+def _recorded_response(
+    value: dict[str, Json], items: list[dict[str, Json]] | None = None
+) -> Parsed:
+    """A response object; `items` stand in for an output that it leaves out."""
+    if (error := f.error_in(value)) is not None:
+        return Parsed(None, error=error)
+    output = f.objects(value.get("output")) or items or []
+    status = f.text(value.get("status"))
+    if not output and status not in _RECORDED_STOPS:
+        return Parsed(None, complete=False)
+    blocks = [block for message in recorded_messages(output) for block in message.blocks]
+    ended = status in _RECORDED_STOPS
+    return Parsed(
+        Message("assistant", tuple(blocks)), _recorded_stop(value, status), complete=ended
+    )
+
+
+def _recorded_stop(value: dict[str, Json], status: str) -> str | None:
+    reason = f.text(f.mapping(value.get("incomplete_details")).get("reason"))
+    return reason or status or None
+
+
+def _recorded_stream(body: bytes) -> Parsed:
+    last: dict[str, Json] = {}
+    done: list[dict[str, Json]] = []
+    for value in sse.values(body):
+        kind = f.text(value.get("type"))
+        if kind == "error":
+            return Parsed(None, complete=False, error=f.error_in(value) or _flat(value))
+        if kind == "response.output_item.done":
+            done.append(f.mapping(value.get("item")))
+        last = f.mapping(value.get("response")) or last
+    return _recorded_response(last, done)
+
+
+def _flat(value: dict[str, Json]) -> ApiError:
+    return ApiError(0, f.text(value.get("code")), f.text(value.get("message")))

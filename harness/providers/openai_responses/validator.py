@@ -15,8 +15,8 @@ from harness.core.values.messages import Json
 from harness.providers.openai_responses.blocks import ANSWERS, RESULT, kind_of, read
 from harness.providers.openai_responses.rules import NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.fold import FoldState
 from harness.providers.shared.openai import type_name
+from harness.providers.shared.reader import FoldState
 
 KINDS = ANSWERS | {
     "additional_tools",

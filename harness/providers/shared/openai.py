@@ -8,7 +8,7 @@ import msgspec
 
 from harness.core.values.messages import Json, ToolSpec
 from harness.core.values.plans import ApiError
-from harness.providers.shared.fields import Field
+from harness.providers.shared.reader import Field
 from harness.providers.shared.record import HeaderNames, Sdk
 from harness.providers.shared.rules import Rule
 

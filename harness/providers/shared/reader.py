@@ -1,28 +1,152 @@
-"""The reader of an API whose requests list messages: bytes to a `Reading`, at the cost of what is
-new in them.
+"""The reader of requests: bytes to a `Reading`, at the cost of what is new in them.
 
-A reader serves one session. It remembers the last request, what its fields say, and what the
-validator found in it, and nothing before. What it answers never depends on that memory, except for
-`keep`.
+A reader serves one session. It remembers the last request and nothing before: its messages, what
+its fields say, and what the validator found in it. What it answers never depends on that memory,
+except for `keep`.
+
+System prompt and tools are the same bytes in nearly every request of a run, so a field is read
+again only where its bytes have changed (`FieldMemory`). The validator is a fold with one immutable
+state for each entry of the list (`Fold`): a request that extends the last one costs only its new
+entries, and one that shares a part goes back to the state at that part. Names (call ids, item ids)
+stand in one map for the whole list, not in every state; going back takes out those of the dropped
+entries. So the work follows what changed, never the length of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
 from harness.core.transition.ports import Reading, Violation
-from harness.core.values.messages import Json, Message
+from harness.core.values.calls import Purpose
+from harness.core.values.messages import Json, Message, ToolSpec
 from harness.providers.shared.codec import decode, tokens
-from harness.providers.shared.fields import FieldMemory, RequestFields
-from harness.providers.shared.fold import Fold, FoldState
 from harness.providers.shared.request_memory import LastRequest, NewMessages
 from harness.providers.shared.rules import RuleTable
 
+
+class Field(msgspec.Struct, frozen=True):
+    """A field's bytes, its value, and its part in the size of the prompt.
+
+    `wanted` says what it should have been, "" when it is right; then the value is None. `marks`
+    counts cache marks; `found` is what is wrong with the field by itself.
+    """
+
+    raw: bytes
+    value: Json
+    size: int = 0
+    wanted: str = ""
+    marks: int = 0
+    found: tuple[Violation, ...] = ()
+
+
+class RequestFields(msgspec.Struct, frozen=True, gc=False):
+    """What the fields say together: their values, or the default of one missing or wrong.
+
+    `settings` are the fields that have no place of their own (`temperature`, `tool_choice`).
+    `tools_offered`: the model may call a tool. `size_bytes` is their part in the size of the
+    prompt; `violations` are fields that are missing, wrong, or that do not go together; `purpose`
+    is what the request is for, where the API itself has a field that says so.
+    """
+
+    model: str = ""
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    tools_offered: bool = False
+    max_tokens: int | None = None
+    stream: bool = False
+    size_bytes: int = 0
+    violations: tuple[Violation, ...] = ()
+    settings: dict[str, Json] = {}
+    purpose: Purpose | Literal[""] = ""
+
+
 Said = TypeVar("Said", bound=RequestFields)
+Fields = Mapping[str, Field]
+
+
+class FieldMemory(Generic[Said]):
+    """The fields of a session's last request; `said` is what they say.
+
+    `read` makes a field of its bytes; `say` says what all of them mean.
+    """
+
+    def __init__(self, read: Callable[[str, bytes], Field], say: Callable[[Fields], Said]) -> None:
+        self._read, self._say = read, say
+        self._fields: dict[str, Field] = {}
+        self._raws: Mapping[str, bytes] | None = None
+        self.said = say({})
+
+    def take(self, raws: Mapping[str, bytes]) -> None:
+        """Take in the fields of a request; raises ValueError when one is no JSON."""
+        if raws == self._raws:
+            return
+        old, self._fields, self._raws = self._fields, {}, None
+        self._fields = {
+            name: old[name] if name in old and old[name].raw == raw else self._read(name, raw)
+            for name, raw in raws.items()
+        }
+        self.said, self._raws = self._say(self._fields), raws
+
+    def raws(self) -> dict[str, bytes]:
+        """The fields of the last request as they were sent."""
+        return {name: field.raw for name, field in self._fields.items()}
+
+
+def value_of(fields: Fields, name: str, default: Json = None) -> Json:
+    """The value of a field; the default of one that is missing, wrong or null."""
+    field = fields.get(name)
+    return default if field is None or field.wanted or field.value is None else field.value
+
+
+class FoldState(msgspec.Struct, frozen=True, gc=False):
+    """What the entries so far leave open, as far as all providers need it.
+
+    `ids` are the names that the last entry uses; `system` is the text of the entries that are the
+    system's, where an API has them in the list. `size_bytes` and `violations` are cumulative.
+    """
+
+    ids: tuple[str, ...] = ()
+    system: str = ""
+    size_bytes: int = 0
+    violations: tuple[Violation, ...] = ()
+
+
 State = TypeVar("State", bound=FoldState)
+
+
+class Fold(Generic[State]):
+    """The states of one list by the rules that are `active`.
+
+    `state` is the last of the `states`, `ids` gives the first place of each name.
+    """
+
+    def __init__(self, empty: State, active: frozenset[str]) -> None:
+        self.active = active
+        self._empty = self.state = empty
+        self.states: list[State] = []
+        self.ids: dict[str, int] = {}
+
+    def push(self, state: State) -> None:
+        """Go one entry on, to this state."""
+        place = len(self.states)
+        self.states.append(state)
+        self.state = state
+        for id_ in state.ids:
+            self.ids.setdefault(id_, place)
+
+    def rewind(self, keep: int) -> None:
+        """Forget all but the first `keep` entries."""
+        while len(self.states) > keep:
+            state = self.states.pop()
+            for id_ in state.ids:
+                if self.ids.get(id_) == len(self.states):
+                    del self.ids[id_]
+        self.state = self.states[-1] if self.states else self._empty
+
+
 Entry = TypeVar("Entry")
 AnyReading = TypeVar("AnyReading", bound=Reading)
 
@@ -41,9 +165,9 @@ class MessageReader(Generic[Said, State, AnyReading]):
     """Reads the requests of one session, in order.
 
     A provider brings the fold of its rules and its fields, and fills in what is its own: `_extend`
-    folds new messages, `_ending` is what the request breaks as a whole, `_own` are the fields of
-    its kind of reading, `_malformed` and `_unreadable` say what is wrong with a message and with a
-    body that is none.
+    folds new messages, `_ending` is what the request breaks as a whole, `_memories` are fields of
+    its `kind` of reading, `_malformed` and `_unreadable` say what is wrong with a message and with
+    a body that is none.
     """
 
     kind: type[AnyReading]
@@ -60,6 +184,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         self._fold, self._fields = fold, fields
         self._last = LastRequest()
         self._messages: tuple[Message, ...] = ()
+        self._memories: dict[str, Any] = {}
 
     def read(self, body: bytes) -> AnyReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
@@ -74,6 +199,8 @@ class MessageReader(Generic[Said, State, AnyReading]):
             broken = self._unreadable(body, error)
         self._fields.take({})
         return self._refused(broken)
+
+    _read = read
 
     def _take(self, found: NewMessages) -> AnyReading:
         keep = found.keep
@@ -118,7 +245,8 @@ class MessageReader(Generic[Said, State, AnyReading]):
             tokens=size,
             violations=broken,
             settings=said.settings,
-            **self._own(),
+            purpose=said.purpose,
+            **self._memories,
         )
 
     def _refused(self, *found: Violation) -> AnyReading:
@@ -131,9 +259,6 @@ class MessageReader(Generic[Said, State, AnyReading]):
 
     def _follow(self, keep: int) -> None:
         """Called when the messages have changed behind the first `keep`."""
-
-    def _own(self) -> dict[str, Any]:
-        return {}
 
     def _extend(self, found: NewMessages) -> tuple[Message, ...]:
         raise NotImplementedError

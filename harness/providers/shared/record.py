@@ -7,6 +7,7 @@ through the package. A record is data: it imports no SDK and no codec.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 import msgspec
@@ -30,13 +31,15 @@ class HeaderNames(msgspec.Struct, frozen=True):
     """Names of headers, in small letters.
 
     `request_id` names an answer, `rate_limits` begins the names of all rate limit headers and
-    `requests_left` is one of them. `identifying` headers of a request tell whose API it is for.
+    `requests_left` is one of them. `identifying` headers of a request tell whose API it is for;
+    those in `kept` say which API is asked for, and histories and recordings keep them.
     """
 
     request_id: str
     rate_limits: str
     requests_left: str
     identifying: frozenset[str] = frozenset()
+    kept: tuple[str, ...] = ()
 
 
 class PictureLimits(msgspec.Struct, frozen=True):
@@ -67,19 +70,22 @@ class Dialects(msgspec.Struct, frozen=True):
 class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What is known of a provider beside its formats.
 
-    `url` is the home of the API and `path` the endpoint that a model answers at; `recorded_paths`
-    are patterns for the end of each path, gateways' too, at which the same API is spoken.
+    `url` is the home of the API and `path` the endpoint that a model answers at. `path_end` ends
+    every path at which the API is spoken, a gateway's too; `other_paths` are patterns for the end
+    of those that recordings hold beside it.
     `stop_words` pairs the core's stop reasons with the provider's: the first pair of a word counts,
     and a reason without a pair is the same word in both. `usage_names` are the provider's names for
     `input_tokens` and `output_tokens`, where they differ. `messages_field` is the field of a
     request that lists its messages. `terminal_events` end a stream, and `keep_alive` is what the
     provider sends while it has nothing to say. `models` are names that the provider offers today.
+    With `server_tools` it runs tools of its own, and a turn may pause for one.
     """
 
     name: str
     url: str
     path: str
-    recorded_paths: tuple[str, ...]
+    path_end: str
+    other_paths: tuple[str, ...] = ()
     sdk: Sdk
     headers: HeaderNames
     dialects: Dialects
@@ -90,6 +96,7 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     keep_alive: bytes = b": keep-alive\n\n"
     pictures: PictureLimits | None = None
     models: tuple[str, ...] = ()
+    server_tools: bool = False
 
     @property
     def host(self) -> str:
@@ -97,9 +104,9 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.url.partition("://")[2]
 
     @property
-    def path_end(self) -> str:
-        """The last part of the endpoint: `messages` for `/v1/messages`."""
-        return self.path.rpartition("/")[2]
+    def paths(self) -> tuple[str, ...]:
+        """Patterns for the paths of recorded calls."""
+        return (re.escape(self.path_end) + "$", *self.other_paths)
 
     def written_stop(self, reason: str) -> str:
         """The provider's word for a stop reason of the core."""

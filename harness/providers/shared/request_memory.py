@@ -183,7 +183,7 @@ class NewMessages(msgspec.Struct, frozen=True, gc=False):
 class LastRequest:
     """The memory of one session; it is empty at first, and whenever it was told to forget.
 
-    The messages are the list in the field `listed`. Where the wire takes a `text` in its place,
+    The messages are the list in the field `listed`. Where the API takes a `text` in its place,
     that makes a message of it, both as they stand in the body.
     """
 

@@ -96,10 +96,14 @@ class RuleTable:
 
 
 def _rows(package: str) -> list[Rule]:
-    """The lines of a package's `rules.tsv`; the first one names the columns."""
-    data = pkgutil.get_data(package, "rules.tsv")
+    rows = table_rows(package, "rules.tsv")
+    told = [{**row, "dialects": row["dialects"].split()} for row in rows]
+    return msgspec.convert(told, list[Rule], strict=False)
+
+
+def table_rows(package: str, name: str) -> list[dict[str, str]]:
+    """The lines of a package's table, tab-separated; the first one names the columns."""
+    data = pkgutil.get_data(package, name)
     assert data is not None, package
     header, *lines = (line.split("\t") for line in data.decode().splitlines())
-    rows = [dict(zip(header, cells, strict=True)) for cells in lines]
-    return msgspec.convert([{**r, "dialects": r["dialects"].split()} for r in rows], list[Rule],
-                           strict=False)  # fmt: skip
+    return [dict(zip(header, cells, strict=True)) for cells in lines]

@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from harness.core.values.messages import Json
+from harness.providers.shared.json_fields import parse
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -35,3 +38,18 @@ def events(text: str) -> Iterator[Event]:
             if name or data:
                 yield Event(name, "\n".join(data))
             name, data = "", []
+
+
+def is_stream(body: bytes, content_type: str) -> bool:
+    """Whether a body is a stream of events, by its type or by how it begins."""
+    head = body[:64].lstrip()
+    return "event-stream" in content_type or head.startswith((b"data:", b"event:", b": "))
+
+
+def values(body: bytes) -> Iterator[dict[str, Json]]:
+    """The objects of a recorded stream; what is none, such as `[DONE]`, is passed over."""
+    text = "\n".join(line.lstrip() for line in body.decode("utf-8", "replace").split("\n"))
+    for event in events(text):
+        value = parse(event.data.encode("utf-8", "surrogatepass")) if event.data else None
+        if isinstance(value, dict):
+            yield value

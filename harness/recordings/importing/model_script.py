@@ -1,4 +1,4 @@
-"""The model's side of a timeline: its replies as turns of the script, its failures as faults.
+"""The model's side of a dialogue: its replies as turns of the script, its failures as faults.
 
 Equal turns in a row are one, with `times`, so that a loop of a hundred calls is a line. A correct
 agent ends a loop before the recording does. So a last word follows each turn at which something has
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from harness import providers
 from harness.core.history.repetition import (
     REPEATS,
     CallMade,
@@ -28,8 +29,8 @@ from harness.core.history.repetition import (
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import ApiError
 from harness.recordings.importing import fidelity
+from harness.recordings.importing.dialogue import DialogueStep, FailedTurn, ModelTurn, UserTurn
 from harness.recordings.importing.fidelity import GapLog
-from harness.recordings.importing.timeline import ModelFailure, ModelTurn, TimelineItem, UserTurn
 
 LAST_WORD = "I could not finish this: the same thing happened again and again."
 NO_ANSWER = "(the recording ends here)"
@@ -55,7 +56,7 @@ _STOPS = {
 _Turn = dict[str, Json]
 
 
-def script(steps: Sequence[TimelineItem], wire: str, account: GapLog) -> list[_Turn]:
+def script(steps: Sequence[DialogueStep], wire: str, account: GapLog) -> list[_Turn]:
     """The turns of the steps."""
     said = list(_answered(steps, account))
     stuck, owed = _stuck(said), min(_bounded(said), _before_failures(steps, len(said)))
@@ -72,9 +73,9 @@ def script(steps: Sequence[TimelineItem], wire: str, account: GapLog) -> list[_T
     return made
 
 
-def _summaries(steps: Sequence[TimelineItem], account: GapLog) -> list[_Turn]:
+def _summaries(steps: Sequence[DialogueStep], account: GapLog) -> list[_Turn]:
     """What an agent gets that makes the conversation shorter, because it was too long."""
-    if not any(isinstance(step, ModelFailure) and is_too_long(step) for step in steps):
+    if not any(isinstance(step, FailedTurn) and is_too_long(step) for step in steps):
         return []
     account.note(fidelity.SUMMARY)
     return [{"for": "compact", "say": SUMMARY, "times": "forever", "optional": True}]
@@ -92,7 +93,7 @@ def _bounded(said: Sequence[ModelTurn]) -> int:
     return len(said)
 
 
-def _answered(steps: Sequence[TimelineItem], account: GapLog) -> Iterator[ModelTurn]:
+def _answered(steps: Sequence[DialogueStep], account: GapLog) -> Iterator[ModelTurn]:
     """What was said, and a sentence wherever a turn was left without its answer."""
     asking = False
     for step in steps:
@@ -107,17 +108,17 @@ def _answered(steps: Sequence[TimelineItem], account: GapLog) -> Iterator[ModelT
         yield _no_answer()
 
 
-def _before_failures(steps: Sequence[TimelineItem], all_of_them: int) -> int:
+def _before_failures(steps: Sequence[DialogueStep], all_of_them: int) -> int:
     """How many replies came before the first failure: behind it agents go their own ways."""
-    failed = next((n for n, step in enumerate(steps) if isinstance(step, ModelFailure)), None)
+    failed = next((n for n, step in enumerate(steps) if isinstance(step, FailedTurn)), None)
     if failed is None:
         return all_of_them
     return sum(isinstance(step, ModelTurn) for step in steps[:failed])
 
 
-def _asks(step: TimelineItem, asking: bool) -> bool:
+def _asks(step: DialogueStep, asking: bool) -> bool:
     """Whether the agent will ask the model once more after this step."""
-    if isinstance(step, (UserTurn, ModelFailure)):
+    if isinstance(step, (UserTurn, FailedTurn)):
         return True
     return asking if step.purpose != "main" else bool(step.message.tool_uses)
 
@@ -157,7 +158,7 @@ def _kept(block: Block, wire: str, account: GapLog) -> Block | None:
     if isinstance(block, Thinking) and (block.redacted or not block.text.strip()):
         account.note(fidelity.THOUGHTS)
         return None
-    if isinstance(block, Opaque) and wire != "anthropic":
+    if isinstance(block, Opaque) and wire != providers.DEFAULT:
         account.note(fidelity.NOT_TEXT)
         return None
     return block
@@ -210,7 +211,7 @@ _CUT: dict[bool, dict[str, Json]] = {
 """An answer that ends too early, streamed or not."""
 
 
-def failure_faults(steps: Sequence[TimelineItem], stream: bool) -> list[dict[str, Json]]:
+def failure_faults(steps: Sequence[DialogueStep], stream: bool) -> list[dict[str, Json]]:
     """The faults of the steps; failures of one kind in a row are one fault."""
     found = [(fault_of(failed, stream), n) for n, failed in _failures(steps)]
     return [
@@ -219,11 +220,11 @@ def failure_faults(steps: Sequence[TimelineItem], stream: bool) -> list[dict[str
     ]
 
 
-def _failures(steps: Sequence[TimelineItem]) -> Iterator[tuple[int, ModelFailure]]:
+def _failures(steps: Sequence[DialogueStep]) -> Iterator[tuple[int, FailedTurn]]:
     """Each failure, with the number of the call that met it."""
-    calls = [step for step in steps if isinstance(step, (ModelTurn, ModelFailure))]
+    calls = [step for step in steps if isinstance(step, (ModelTurn, FailedTurn))]
     for number, step in enumerate(calls, start=1):
-        if isinstance(step, ModelFailure):
+        if isinstance(step, FailedTurn):
             yield number, step
 
 
@@ -231,7 +232,7 @@ def _when(numbers: list[int]) -> Json:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def fault_of(failed: ModelFailure, stream: bool) -> dict[str, Json]:
+def fault_of(failed: FailedTurn, stream: bool) -> dict[str, Json]:
     """The fault that makes the model fail in this way, without its place."""
     error = failed.error
     if error is None:
@@ -246,7 +247,7 @@ def fault_of(failed: ModelFailure, stream: bool) -> dict[str, Json]:
     return {"kind": kind, **_words(error)}
 
 
-def is_too_long(failed: ModelFailure) -> bool:
+def is_too_long(failed: FailedTurn) -> bool:
     """Whether the model refused because the prompt was too long."""
     error = failed.error
     if error is None:

@@ -1,4 +1,4 @@
-"""A timeline as the keys of a scenario file, in the order in which a reader wants them.
+"""A dialogue as the keys of a scenario file, in the order in which a reader wants them.
 
 The keys are the file's short form, which a person reads, cuts down and keeps. The limits leave room
 for every recorded call. The checks that fired over the recording are asked for by name, so that a
@@ -17,6 +17,7 @@ from itertools import groupby
 
 import msgspec
 
+from harness import providers
 from harness.core.scenario.scenario import Limits
 from harness.core.values.messages import (
     Json,
@@ -29,17 +30,17 @@ from harness.core.values.messages import (
     ToolUse,
 )
 from harness.recordings.importing import fidelity
-from harness.recordings.importing.fidelity import Fidelity, GapLog
-from harness.recordings.importing.model_script import failure_faults, script
-from harness.recordings.importing.timeline import (
-    ModelFailure,
+from harness.recordings.importing.dialogue import (
+    Dialogue,
+    DialogueCut,
+    DialogueStep,
+    FailedTurn,
     ModelTurn,
-    Timeline,
-    TimelineCut,
-    TimelineItem,
     UserTurn,
     cut_at,
 )
+from harness.recordings.importing.fidelity import Fidelity, GapLog
+from harness.recordings.importing.model_script import failure_faults, script
 
 PLACEHOLDER = "(the recording does not hold this result)"
 
@@ -47,7 +48,7 @@ _Call = tuple[ToolUse, ToolResult | None]
 
 
 def scripted_tools(
-    steps: Sequence[TimelineItem], declared: Sequence[ToolSpec], account: GapLog
+    steps: Sequence[DialogueStep], declared: Sequence[ToolSpec], account: GapLog
 ) -> dict[str, dict[str, Json]]:
     """The tools that are called, in the order of their first calls, then the others declared."""
     calls: dict[str, list[_Call]] = {}
@@ -117,7 +118,6 @@ def _names(use: ToolUse) -> Iterator[str]:
     yield from use.input if isinstance(use.input, dict) else ()
 
 
-_WIRES = ("anthropic", "openai-chat", "openai-responses")
 _ROOM = 20
 """So many calls more than were recorded an agent may make."""
 
@@ -129,8 +129,8 @@ class ImportedScenario(msgspec.Struct, frozen=True):
     fidelity: Fidelity
 
 
-def import_timeline(
-    story: Timeline,
+def import_dialogue(
+    story: Dialogue,
     *,
     name: str,
     title: str,
@@ -144,13 +144,13 @@ def import_timeline(
     Raises InputError for a turn that there is not, and for a story that cannot be played.
     """
     cut = cut_at(story, at)
-    wire = story.wire if story.wire in _WIRES else "anthropic"
+    wire = story.wire if story.wire in providers.names() else providers.DEFAULT
     if wire != story.wire and story.wire:
         account.note(fidelity.WIRE)
     account.note(fidelity.SYSTEM, int(story.system))
     account.note(fidelity.EARLIER, len(cut.before))
     document: dict[str, Json] = {"name": name, "title": title, "source": list(source)}
-    document |= {"wire": wire} if wire != "anthropic" else {}
+    document |= {"wire": wire} if wire != providers.DEFAULT else {}
     document |= {"stream": True} if story.stream else {}
     document |= _session(cut)
     document |= {"tools": made} if (made := scripted_tools(cut.steps, story.tools, account)) else {}
@@ -158,13 +158,13 @@ def import_timeline(
     document["script"] = script(cut.steps, wire, account)
     if troubles := failure_faults(cut.steps, story.stream):
         document["faults"] = troubles
-        account.note(fidelity.FAILURES, sum(isinstance(s, ModelFailure) for s in cut.steps))
+        account.note(fidelity.FAILURES, sum(isinstance(s, FailedTurn) for s in cut.steps))
     document |= _limits(cut)
     document |= {"expect": {"must": list(fired)}} if fired else {}
     return ImportedScenario(document, account.closed())
 
 
-def _session(cut: TimelineCut) -> dict[str, Json]:
+def _session(cut: DialogueCut) -> dict[str, Json]:
     messages = [_seed(message) for message in cut.before if message.blocks]
     return {"session": {"messages": messages}} if messages else {}
 
@@ -186,7 +186,7 @@ def _block(block: Text | Thinking | ToolUse | ToolResult | Opaque) -> dict[str, 
     return plain
 
 
-def _inbox(cut: TimelineCut) -> Json:
+def _inbox(cut: DialogueCut) -> Json:
     heard = [step for step in cut.steps if isinstance(step, UserTurn)]
     if len(heard) == 1 and heard[0].session == "main":
         return heard[0].text
@@ -198,9 +198,9 @@ def _item(number: int, heard: UserTurn) -> dict[str, Json]:
     return {"id": f"m{number}", **session, "text": heard.text}
 
 
-def _limits(cut: TimelineCut) -> dict[str, Json]:
+def _limits(cut: DialogueCut) -> dict[str, Json]:
     """Limits that leave room for what was recorded, where the usual ones do not."""
-    model = sum(isinstance(step, (ModelTurn, ModelFailure)) for step in cut.steps) + _ROOM
+    model = sum(isinstance(step, (ModelTurn, FailedTurn)) for step in cut.steps) + _ROOM
     tool = sum(len(step.results) for step in cut.steps if isinstance(step, ModelTurn)) + _ROOM
     wanted = {"model_calls": model, "tool_calls": tool}
     usual = Limits()

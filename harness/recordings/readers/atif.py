@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, Thinking, ToolResult, ToolUse
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _TEXTS = {"text": "text"}
@@ -30,7 +30,7 @@ def _is_atif(data: bytes) -> bool:
 def atif(document: bytes) -> Recording:
     """Agent Trajectory Interchange Format.
 
-    A trajectory; raises InputError when it has no steps.
+    Raises InputError for a trajectory without steps.
     """
     value = f.mapping(json_documents.load(document))
     steps = f.objects(value.get("steps"))

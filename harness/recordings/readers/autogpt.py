@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, Text, ToolResult, ToolUse
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, TrajectoryStep, Transcript, encodable
 
 _FAILURE = (
@@ -37,7 +37,7 @@ def _is_autogpt(data: bytes) -> bool:
 def autogpt(document: bytes) -> Recording:
     """AutoGPT history or state.
 
-    A history or a state; raises InputError when it is neither.
+    Raises InputError for a file without commands and without episodes.
     """
     value = json_documents.load(document)
     episodes = _episodes(value)
@@ -51,7 +51,7 @@ def autogpt(document: bytes) -> Recording:
 
 
 def _command(message: dict[str, Json]) -> dict[str, Json]:
-    """The command that an answer names; an empty object for none."""
+    """The command that an answer names; an empty object where it names no command."""
     text = f.text(message.get("content"))
     if message.get("role") != "assistant" or "thoughts" not in text:
         return {}

@@ -10,38 +10,23 @@ is of a kind that only Anthropic, Gemini, Bedrock or OpenAI's Responses have.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 
-from harness.core.transition.ports import Parsed
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode
+from harness.providers.shared.json_fields import RecordedApi
 from harness.recordings import json_documents
+from harness.recordings.apis import APIS, api_of_message
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, SizeBound, entries, first_objects
-from harness.recordings.shapes import anthropic, converse, gemini, openai_chat, openai_responses
-from harness.recordings.shapes import fields as f
-from harness.recordings.transcripts import Asked, Recording, Refusal, Transcript, encodable
+from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
 LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 """The names under which objects hold a list of messages, the first that fits."""
-
-_SHAPES: dict[str, tuple[Any, str]] = {
-    "anthropic": (anthropic, "messages"),
-    "openai-chat": (openai_chat, "messages"),
-    "openai-responses": (openai_responses, "input"),
-    "gemini": (gemini, "contents"),
-    "bedrock-converse": (converse, "messages"),
-}
-"""The module of each shape, and the field of its requests that holds the messages."""
-
-_ANSWERS = {"choices": openai_chat, "output": openai_responses, "candidates": gemini}
-"""The fields by which an answer is told, where it need not have the shape of the messages."""
-
-_ITEMS = ("function_call", "function_call_output", "reasoning", "message")
-_ANTHROPIC_KINDS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
 
 
 def _is_chat(data: bytes) -> bool:
@@ -79,7 +64,7 @@ def chat_lines(lines: Iterable[bytes]) -> Recording:
         kept.add(entry)
         name = f"line {entry.number}"
         found[name] = _transcript(name, entry.value)
-    return msgspec.structs.replace(_recording(found), notes=notes.told())
+    return msgspec.structs.replace(_recording(found), notes=notes.texts())
 
 
 def _recording(found: dict[str, Transcript | None]) -> Recording:
@@ -114,19 +99,10 @@ def _held_list(value: Json) -> list[dict[str, Json]] | None:
     return messages if messages and json_documents.is_message(messages[0]) else None
 
 
-def _wire(messages: list[dict[str, Json]]) -> str:
+def _api(messages: list[dict[str, Json]]) -> RecordedApi:
     """The API whose messages these are."""
-    for message in messages:
-        if message.get("type") in _ITEMS:
-            return "openai-responses"
-        if "parts" in message and "content" not in message:
-            return "gemini"
-        for block in f.objects(message.get("content")):
-            if block.get("type") in _ANTHROPIC_KINDS:
-                return "anthropic"
-            if "type" not in block and ("toolUse" in block or "toolResult" in block):
-                return "bedrock-converse"
-    return "openai-chat"
+    found = (api for message in messages if (api := api_of_message(message)))
+    return next(found, APIS[OPENAI_CHAT.name])
 
 
 def _transcript(name: str, value: Json) -> Transcript | None:
@@ -135,13 +111,13 @@ def _transcript(name: str, value: Json) -> Transcript | None:
     if held is None:
         return None
     value = f.mapping(value)
-    wire = _wire(held)
-    shape, field = _SHAPES[wire]
-    asked: Asked = shape.request({**value, field: held})
+    api = _api(held)
+    asked = api.request({**value, api.field: held})
+    assert asked is not None, "the list of messages is there"
     transcript = Transcript(
         name=name,
         messages=encodable(asked.messages),
-        wire=wire,
+        wire=api.name,
         model=asked.model,
         system=asked.system,
         tools=asked.tools,
@@ -153,9 +129,9 @@ def _transcript(name: str, value: Json) -> Transcript | None:
 
 def _with_answer(transcript: Transcript, response: dict[str, Json]) -> Transcript:
     """The transcript with the answer that stands beside its messages, if one does."""
-    told = (shape for field, shape in _ANSWERS.items() if field in response)
-    shape: Any = next(told, _SHAPES[transcript.wire][0])
-    parsed: Parsed = shape.answer(encode(response), "application/json")
+    told = (a for a in APIS.values() if a.answered_by and a.answered_by in response)
+    api = next(told, APIS[transcript.wire])
+    parsed = api.answer(encode(response), "application/json")
     if parsed.message is None:
         return transcript
     return msgspec.structs.replace(

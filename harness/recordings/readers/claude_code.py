@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, ToolResult
 from harness.providers.anthropic.blocks import message_from
+from harness.providers.anthropic.record import RECORD
 from harness.providers.shared.reader import Malformed
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _OTHER_TYPES = (
@@ -44,7 +44,7 @@ _NOT_OURS = frozenset({"event", "payload", "parentId"})
 """What entries of other formats have and these have not."""
 
 
-class _Session:
+class _LoggedSession:
     """A transcript as its lines come in."""
 
     def __init__(self, name: str) -> None:
@@ -52,7 +52,7 @@ class _Session:
         self.drafts = LoggedMessages()
         self.summaries: list[int] = []
 
-    def take(self, message: Message, entry: Entry) -> None:
+    def take(self, message: Message, entry: LogEntry) -> None:
         """Take in the message of a line."""
         value = entry.value
         if value.get("isCompactSummary") is True:
@@ -65,7 +65,7 @@ class _Session:
         return Transcript(
             name=self.name,
             messages=encodable(tuple(draft.message for draft in found)),
-            wire="anthropic",
+            wire=RECORD.name,
             model=self.drafts.model,
             stops={n: draft.stop for n, draft in enumerate(found) if draft.stop},
             restarts={n: n for n in self.summaries},
@@ -74,7 +74,7 @@ class _Session:
 
 
 def _is_claude_code(data: bytes) -> bool:
-    """Whether one of the first lines is an entry of a session log, and none is another's."""
+    """Whether the first entry of a known type is one of a session log."""
     for value in first_objects(data):
         if value.get("type") in (*ROLES, *_OTHER_TYPES) or {"type", "sessionId"} <= value.keys():
             return not _NOT_OURS & value.keys()
@@ -85,11 +85,10 @@ def _is_claude_code(data: bytes) -> bool:
 def claude_code(lines: Iterable[bytes]) -> Recording:
     """Claude Code session log.
 
-    A session log; raises InputError when no line of it holds a message.
-
-    A line that is torn or malformed is passed over and stands in the notes.
+    A torn or malformed line is passed over and noted. Raises InputError when no line holds a
+    message.
     """
-    sessions: dict[tuple[bool, str, str], _Session] = {}
+    sessions: dict[tuple[bool, str, str], _LoggedSession] = {}
     notes, kept, names = Notes(), SizeBound(), _Names()
     for entry in entries(lines, notes):
         message = _message(entry, notes)
@@ -97,13 +96,12 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
             kept.add(entry)
             names.add(entry, notes)
             key = _key(entry.value)
-            sessions.setdefault(key, _Session(_name(*key))).take(message, entry)
+            sessions.setdefault(key, _LoggedSession(_name(*key))).take(message, entry)
     names.note_circles(notes)
     if not sessions:
-        why = f"; {notes.first}" if notes.first else ""
-        raise InputError(f"no line holds a message of user or assistant{why}", "line 1")
+        raise notes.refusal("no line holds a message of user or assistant")
     in_order = sorted(sessions, key=lambda key: key[0])
-    return Recording(tuple(sessions[k].transcript() for k in in_order), notes=notes.told())
+    return Recording(tuple(sessions[k].transcript() for k in in_order), notes=notes.texts())
 
 
 class _Names:
@@ -113,7 +111,7 @@ class _Names:
         self._lines: dict[str, int] = {}
         self._parents: dict[str, str] = {}
 
-    def add(self, entry: Entry, notes: Notes) -> None:
+    def add(self, entry: LogEntry, notes: Notes) -> None:
         """Take in an entry."""
         name, parent = entry.value.get("uuid"), entry.value.get("parentUuid")
         if not isinstance(name, str) or not name:
@@ -130,7 +128,7 @@ class _Names:
             notes.add(self._lines[name], "its parents lead back to it")
 
 
-def _message(entry: Entry, notes: Notes) -> Message | None:
+def _message(entry: LogEntry, notes: Notes) -> Message | None:
     """The message of a line; None for a line that has none, with a note when it should have."""
     value = entry.value
     if value.get("type") not in ROLES or value.get("isMeta") is True:
@@ -217,7 +215,7 @@ def _only_results(message: Message) -> bool:
 
 
 def logged_message(value: Json) -> tuple[Message | None, str]:
-    """The message that a line holds, or why it holds none."""
+    """The message that a line holds, or None with the reason."""
     try:
         message = message_from(value)
     except Malformed as error:

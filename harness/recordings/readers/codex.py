@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, user
+from harness.providers.openai_responses.blocks import recorded_messages
+from harness.providers.openai_responses.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import openai_responses
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _TYPES = frozenset({"session_meta", "response_item", "turn_context", "compacted", "event_msg"})
@@ -60,14 +60,14 @@ class _Rollout:
         self._items.append(item)
 
     def compact(self, summary: str) -> None:
-        """All before this is told by a summary from now on."""
+        """Begin the context anew with a summary of all before it."""
         self._close()
         at = len(self._messages)
         self.restarts[at] = at
         self._messages.append(user(summary))
 
     def _close(self) -> None:
-        self._messages += openai_responses.messages(self._items)
+        self._messages += recorded_messages(self._items)
         self._items = []
 
     def transcript(self) -> Transcript:
@@ -77,7 +77,7 @@ class _Rollout:
         return Transcript(
             name=self.name or "session",
             messages=encodable(tuple(found)),
-            wire="openai-responses",
+            wire=RECORD.name,
             model=self.model,
             system=self.system,
             restarts=self.restarts,
@@ -105,20 +105,17 @@ def _is_oldest(value: dict[str, Any]) -> bool:
 def codex(lines: Iterable[bytes]) -> Recording:
     """Codex rollout.
 
-    A rollout; raises InputError when no line of it holds an item.
-
-    A torn line is passed over and stands in the notes.
+    A torn line is passed over and noted. Raises InputError when no line holds an item.
     """
     rollout, notes, kept = _Rollout(), Notes(), SizeBound()
     for entry in entries(lines, notes):
         _take(rollout, entry, notes, kept)
     if not len(rollout):
-        why = f"; {notes.first}" if notes.first else ""
-        raise InputError(f"no line holds an item of the conversation{why}", "line 1")
-    return Recording((rollout.transcript(),), notes=notes.told())
+        raise notes.refusal("no line holds an item of the conversation")
+    return Recording((rollout.transcript(),), notes=notes.texts())
 
 
-def _take(rollout: _Rollout, entry: Entry, notes: Notes, kept: SizeBound) -> None:
+def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
     kind, said = entry.value.get("type"), entry.value.get("payload")
     if _is_oldest(entry.value):
         rollout.describe(entry.value)

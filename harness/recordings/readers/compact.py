@@ -37,32 +37,32 @@ VERSION = 1
 _HEAD = b'{"kind":"cassette"'
 
 
-class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
+class _CassetteLine(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
     pass
 
 
-class _Opening(_Line, frozen=True, tag="cassette"):
+class _Opening(_CassetteLine, frozen=True, tag="cassette"):
     """The first line."""
 
     version: int
     metadata: dict[str, Json] = {}
 
 
-class _MessageLine(_Line, frozen=True, tag="message"):
+class _MessageLine(_CassetteLine, frozen=True, tag="message"):
     """A message, byte for byte."""
 
     digest: str
     value: msgspec.Raw
 
 
-class _FrameLine(_Line, frozen=True, tag="frame"):
+class _FrameLine(_CassetteLine, frozen=True, tag="frame"):
     """A request's body with a mark in the place of its messages, byte for byte."""
 
     digest: str
     value: msgspec.Raw
 
 
-class _ExchangeLine(_Line, frozen=True, tag="exchange", kw_only=True, omit_defaults=True):
+class _ExchangeLine(_CassetteLine, frozen=True, tag="exchange", kw_only=True, omit_defaults=True):
     """A request and its answer; `reason` stands only where it is not the standard one."""
 
     number: int
@@ -77,7 +77,7 @@ class _ExchangeLine(_Line, frozen=True, tag="exchange", kw_only=True, omit_defau
     more: dict[str, Json] = {}
 
 
-class _End(_Line, frozen=True, tag="end"):
+class _End(_CassetteLine, frozen=True, tag="end"):
     """The last line."""
 
     exchanges: int
@@ -134,7 +134,7 @@ def decode_cassette(data: bytes) -> Cassette:
 
 
 class _Source:
-    """The interactions of a file, made anew each time that they are gone through."""
+    """The interactions of a file; each pass over them decodes them again."""
 
     def __init__(self, data: bytes) -> None:
         self._lines = [line for line in enumerate(data.split(b"\n"), start=1) if line[1].strip()]
@@ -197,7 +197,7 @@ def _interaction(found: _ExchangeLine, body: bytes, answer: bytes) -> Interactio
 def compact(document: bytes) -> Recording:
     """cassette in the compact form.
 
-    A cassette in the compact form; raises InputError, with the line, when it is none.
+    Raises InputError, with the line, for a file that is torn or malformed.
     """
     return model_exchange.recording(_exchanges(document))
 

@@ -11,9 +11,9 @@ import base64
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents, model_exchange
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording
 
 
@@ -26,7 +26,7 @@ def _is_har(data: bytes) -> bool:
 def har(document: bytes) -> Recording:
     """HTTP Archive.
 
-    An archive; raises InputError when it is none.
+    Raises InputError for JSON without a list log.entries.
     """
     entries = _entries(json_documents.load(document))
     if not isinstance(entries, list):

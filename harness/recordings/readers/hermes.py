@@ -15,10 +15,11 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
+from harness.providers.openai_chat.blocks import recorded_message
+from harness.providers.openai_chat.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import MAX_KEPT_BYTES
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import openai_chat
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 MAGIC = b"SQLite format 3\0"
@@ -44,7 +45,7 @@ COLUMNS = (
 _Row = Mapping[str, Json]
 
 
-class _Session(msgspec.Struct):
+class _SessionRows(msgspec.Struct):
     """A session as its rows come in."""
 
     messages: list[Message] = []
@@ -60,7 +61,7 @@ def is_hermes(data: bytes) -> bool:
 def hermes(document: bytes) -> Recording:
     """hermes state.db.
 
-    Raises InputError: a database is not in its bytes alone, for a log may stand beside it.
+    Always raises InputError: a part of a database may stand in a log beside its file.
     """
     raise InputError("a SQLite database is read from its file, not from bytes", "line 1")
 
@@ -73,7 +74,7 @@ def is_active(row: _Row) -> bool:
 def message(row: _Row) -> Message:
     """The message of a row."""
     calls = f.arguments(row.get("tool_calls"))
-    return openai_chat.message(
+    return recorded_message(
         {
             "role": f.text(row.get("role")) or "assistant",
             "content": _content(row.get("content")),
@@ -97,9 +98,9 @@ def recording(rows: Iterable[_Row], sessions: Iterable[_Row]) -> Recording:
 
     Raises InputError when no row is a message, and when there is more than can be held.
     """
-    found: dict[str, _Session] = {}
+    found: dict[str, _SessionRows] = {}
     for row in _bounded(rows):
-        session = found.setdefault(f.text(row.get("session_id")), _Session())
+        session = found.setdefault(f.text(row.get("session_id")), _SessionRows())
         stop = f.text(row.get("finish_reason"))
         if stop and row.get("role") == "assistant":
             session.stops[len(session.messages)] = stop
@@ -121,11 +122,11 @@ def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
         yield row
 
 
-def _transcript(name: str, held: _Session, about: _Row) -> Transcript:
+def _transcript(name: str, held: _SessionRows, about: _Row) -> Transcript:
     return Transcript(
         name=name or "session",
         messages=encodable(tuple(held.messages)),
-        wire="openai-chat",
+        wire=RECORD.name,
         model=f.text(about.get("model")),
         system=f.text(about.get("system_prompt")),
         stops=held.stops,

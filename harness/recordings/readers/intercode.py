@@ -11,9 +11,9 @@ from itertools import zip_longest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript, encodable
 
 _LANGUAGES = {"ic_ctf": "bash"}

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.openai_chat.blocks import recorded_message
+from harness.providers.openai_chat.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import openai_chat
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 
@@ -26,19 +27,19 @@ def _is_mini_swe_agent(data: bytes) -> bool:
 def mini_swe_agent(document: bytes) -> Recording:
     """mini-swe-agent trajectory.
 
-    A trajectory; raises InputError when it holds no messages.
+    Raises InputError for a trajectory without messages.
     """
     value = f.mapping(json_documents.load(document))
     sent = [m for m in f.objects(value.get("messages")) if m.get("role") != "exit"]
     if not sent:
         raise InputError("a trajectory has a list messages, this has none", "line 1")
-    messages = tuple(openai_chat.message(message) for message in sent)
+    messages = tuple(recorded_message(message) for message in sent)
     return Recording(
         (
             Transcript(
                 name="messages",
                 messages=encodable(messages),
-                wire="openai-chat",
+                wire=RECORD.name,
                 model=_model(f.mapping(value.get("info"))),
             ),
         ),

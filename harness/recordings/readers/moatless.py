@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, user
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript, encodable
 
 MAX_MESSAGES = 1_000_000
@@ -38,7 +38,7 @@ def moatless(document: bytes) -> Recording:
     A tree; raises InputError when it has no node.
     """
     value = f.mapping(json_documents.load(document))
-    tree = _Tree(value)
+    tree = _SearchTree(value)
     if not tree.nodes:
         raise InputError("a tree has a list nodes or a root, this has none", "line 1")
     system = f.text(f.mapping(value.get("agent")).get("system_prompt"))
@@ -46,7 +46,7 @@ def moatless(document: bytes) -> Recording:
     return Recording(transcripts, tuple(tree.refusals))
 
 
-class _Tree:
+class _SearchTree:
     """The nodes by their ids, with their children, and what was wrong with them."""
 
     def __init__(self, value: dict[str, Json]) -> None:
@@ -101,7 +101,7 @@ class _Tree:
 
 
 def _flat(value: dict[str, Json]) -> Iterator[tuple[str, str, dict[str, Json]]]:
-    """Each node with its id and that of its parent, "" for none."""
+    """Each node with its id and its parent's; a missing id is ""."""
     if "nodes" in value:
         for node in f.objects(value["nodes"]):
             yield _id(node.get("node_id")), _id(node.get("parent_id")), node

@@ -21,12 +21,11 @@ from typing import Any
 
 import msgspec
 
-from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, ToolResult, ToolUse
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, entries, split
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
 _NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
@@ -78,20 +77,19 @@ def _is_otel(data: bytes) -> bool:
 def otel(document: bytes) -> Recording:
     """OpenTelemetry spans.
 
-    The traces; raises InputError when there is no span. One without a tool span is refused.
+    A trace without a tool span is refused. Raises InputError when there is no span.
     """
     notes = Notes()
-    traces: dict[str, list[Span]] = {}
+    traces: dict[str, list[TraceSpan]] = {}
     for span in _spans(_documents(document, notes)):
         traces.setdefault(span.trace, []).append(span)
     if not traces:
-        why = f"; {notes.first}" if notes.first else ""
-        raise InputError(f"holds no span{why}", "line 1")
+        raise notes.refusal("holds no span")
     found = [_read_one(trace, held) for trace, held in traces.items()]
     return Recording(
         tuple(read for read in found if isinstance(read, Transcript)),
         tuple(read for read in found if isinstance(read, Refusal)),
-        notes.told(),
+        notes.texts(),
     )
 
 
@@ -103,7 +101,7 @@ def _documents(data: bytes, notes: Notes) -> Iterable[Json]:
     return [json_documents.load(data)]
 
 
-def _read_one(trace: str, held: list[Span]) -> Transcript | Refusal:
+def _read_one(trace: str, held: list[TraceSpan]) -> Transcript | Refusal:
     name = f"trace {trace}" if trace else "trace"
     tools = sorted(filter(_is_tool, held), key=lambda span: span.start_ns)
     if not tools:
@@ -117,14 +115,14 @@ def _read_one(trace: str, held: list[Span]) -> Transcript | Refusal:
     )
 
 
-def _is_tool(span: Span) -> bool:
+def _is_tool(span: TraceSpan) -> bool:
     said = span.attributes
     if any(f.text(said.get(name)).lower() == value for name, value in _IS_TOOL):
         return True
     return "gen_ai.operation.name" not in said and "gen_ai.tool.name" in said
 
 
-def _messages(tools: list[Span]) -> Iterator[Message]:
+def _messages(tools: list[TraceSpan]) -> Iterator[Message]:
     """A call for each span, and its result if it has ended; without an id it has the span's."""
     for span in tools:
         id_, result = f.text(_first(span, _IDS)) or span.id, _first(span, _RESULTS)
@@ -135,11 +133,11 @@ def _messages(tools: list[Span]) -> Iterator[Message]:
             yield Message("tool", (ToolResult(id_, content, span.failed),))
 
 
-def _name(span: Span) -> str:
+def _name(span: TraceSpan) -> str:
     return f.text(_first(span, _NAMES)) or span.name.removeprefix("execute_tool ")
 
 
-def _first(span: Span, names: tuple[str, ...]) -> Any:
+def _first(span: TraceSpan, names: tuple[str, ...]) -> Any:
     """The value of the first attribute of these names that is there."""
     return next((span.attributes[name] for name in names if name in span.attributes), None)
 
@@ -147,7 +145,7 @@ def _first(span: Span, names: tuple[str, ...]) -> Any:
 _DEPTH = 20
 
 
-class Span(msgspec.Struct, frozen=True):
+class TraceSpan(msgspec.Struct, frozen=True):
     """A span: `failed` by its status, with the `error` in its own words; 0 is no time."""
 
     trace: str
@@ -177,7 +175,7 @@ _START = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"
 _END = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
 
 
-def _spans(values: Iterable[Json], depth: int = 0) -> Iterator[Span]:
+def _spans(values: Iterable[Json], depth: int = 0) -> Iterator[TraceSpan]:
     """The spans in values, in order."""
     for value in values:
         if isinstance(value, list) and depth < _DEPTH:
@@ -190,11 +188,11 @@ def _spans(values: Iterable[Json], depth: int = 0) -> Iterator[Span]:
                 yield _span(value)
 
 
-def _span(value: dict[str, Json]) -> Span:
+def _span(value: dict[str, Json]) -> TraceSpan:
     context = f.mapping(value.get("context") or value.get("spanContext"))
     attributes = _attributes(value.get("attributes"))
     failed, said = _status(f.mapping(value.get("status")))
-    return Span(
+    return TraceSpan(
         trace=_id(_either(context, *_TRACE) or _either(value, *_TRACE)),
         id=_id(_either(context, *_SPAN) or _either(value, *_SPAN)),
         name=f.text(value.get("name")),
@@ -253,7 +251,7 @@ def _exception(value: dict[str, Json]) -> str:
 
 
 def _time_ns(value: Json) -> int:
-    """A time in nanoseconds; 0 for none."""
+    """A time in nanoseconds; 0 for a value that is no time."""
     match value:
         case bool():
             return 0

@@ -10,22 +10,30 @@ Source: badlogic/pi-mono, packages/coding-agent/docs/session.md, versions 1 to 3
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from harness.core.values.errors import InputError
-from harness.core.values.messages import Message
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Opaque,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    user,
+)
+from harness.providers.openai_chat.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import Entry, Notes, SizeBound, entries, first_objects
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes.pi import facts, message
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _MOST_BRANCHES = 100
 
 
-class _Tree:
+class _EntryTree:
     """The entries of a file as they come in."""
 
     def __init__(self) -> None:
@@ -36,7 +44,7 @@ class _Tree:
         self._lines: dict[str, int] = {}
         self._last = ""
 
-    def take(self, entry: Entry, notes: Notes, kept: SizeBound) -> None:
+    def take(self, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
         """Take in a line."""
         value = entry.value
         if value.get("type") == "session":
@@ -49,14 +57,14 @@ class _Tree:
             notes.add(entry.number, f"its id is that of line {self._lines[name]}, passed over")
             return
         self._parents[name], self._lines[name], self._last = parent, entry.number, name
-        said = message(value)
+        said = _message_of(value)
         if said is not None:
             kept.add(entry)
-            self._messages[name], self.said[name] = said, facts(value)
+            self._messages[name], self.said[name] = said, _facts_of(value)
             self.model = self.model or f.text(self.said[name].get("model"))
 
     def transcripts(self, notes: Notes) -> Iterator[Transcript]:
-        """A transcript for each path that somebody says something on, the last one first."""
+        """A transcript for each path with messages; the path that ends last comes first."""
         for name in session_log.circular_entries(self._parents):
             notes.add(self._lines[name], "its parents lead back to it")
         for number, leaf in enumerate(self._leaves(), start=1):
@@ -90,7 +98,7 @@ class _Tree:
         return Transcript(
             name=", ".join(filter(None, (self.name or "session", branch))),
             messages=encodable(tuple(self._messages[name] for name in path)),
-            wire="openai-chat",
+            wire=RECORD.name,
             model=self.model,
             stops={n: stop for n, stop in stops.items() if stop},
             restarts={n: min(at.get(name, n), n) for n, name in first_kept.items()},
@@ -108,15 +116,93 @@ def _is_pi(data: bytes) -> bool:
 def pi(lines: Iterable[bytes]) -> Recording:
     """pi session.
 
-    A session; raises InputError when no line of it holds a message.
-
-    A torn line, and an entry whose id is there already, are passed over and stand in the notes.
+    A torn line and an entry with an id of an earlier one are passed over and noted. Raises
+    InputError when no line holds a message.
     """
-    tree, notes, kept = _Tree(), Notes(), SizeBound()
+    tree, notes, kept = _EntryTree(), Notes(), SizeBound()
     for entry in entries(lines, notes):
         tree.take(entry, notes, kept)
     if not tree.said:
-        why = f"; {notes.first}" if notes.first else ""
-        raise InputError(f"no line holds a message{why}", "line 1")
+        raise notes.refusal("no line holds a message")
     transcripts = tuple(tree.transcripts(notes))
-    return Recording(transcripts, notes=notes.told())
+    return Recording(transcripts, notes=notes.texts())
+
+
+_TEXTS = {"text": "text"}
+
+
+def _message_of(entry: dict[str, Any]) -> Message | None:
+    """What an entry says to the model; None when it says nothing."""
+    kind = entry.get("type")
+    if kind == "message":
+        said = f.mapping(entry.get("message"))
+        read = _ROLES.get(f.text(said.get("role")))
+        return read(said) if read else None
+    if kind == "custom_message":
+        return _user(entry)
+    if kind in ("compaction", "branch_summary"):
+        return user(f.text(entry.get("summary")))
+    return None
+
+
+def _facts_of(entry: dict[str, Any]) -> dict[str, Json]:
+    """What an entry says besides: `model`, `stop` reason, and what a compaction `kept`."""
+    if entry.get("type") == "compaction":
+        return {"kept": f.text(entry.get("firstKeptEntryId"))}
+    said = f.mapping(entry.get("message"))
+    if said.get("role") != "assistant":
+        return {}
+    return {"model": f.text(said.get("model")), "stop": f.text(said.get("stopReason"))}
+
+
+def _user(value: dict[str, Json]) -> Message:
+    return Message("user", f.blocks(value.get("content"), _TEXTS))
+
+
+def _assistant(value: dict[str, Json]) -> Message:
+    content = value.get("content")
+    if isinstance(content, str):
+        return Message("assistant", f.blocks(content, _TEXTS))
+    return Message("assistant", tuple(_block(block) for block in f.objects(content)))
+
+
+def _block(block: dict[str, Json]) -> Block:
+    match block:
+        case {"type": "toolCall"}:
+            return ToolUse(
+                f.text(block.get("id")),
+                f.text(block.get("name")),
+                f.arguments(block.get("arguments")),
+            )
+        case {"type": "thinking", "thinking": str(text)}:
+            return Thinking(text, f.text(block.get("thinkingSignature")))
+    return next(iter(f.blocks([block], _TEXTS)), Opaque("", block))
+
+
+def _result(value: dict[str, Json]) -> Message:
+    content = f.result_content(value.get("content"), _TEXTS)
+    failed = value.get("isError") is True
+    return Message("tool", (ToolResult(f.text(value.get("toolCallId")), content, failed),))
+
+
+def _command(value: dict[str, Json]) -> Message | None:
+    """A command that the user ran beside the talk; None when the model is not told of it."""
+    if value.get("excludeFromContext") is True:
+        return None
+    return user(f"$ {f.text(value.get('command'))}\n{f.text(value.get('output'))}")
+
+
+def _summary(value: dict[str, Json]) -> Message:
+    return user(f.text(value.get("summary")))
+
+
+_ROLES: dict[str, Callable[[dict[str, Json]], Message | None]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "toolResult": _result,
+    "bashExecution": _command,
+    "custom": _user,
+    "hookMessage": _user,
+    "branchSummary": _summary,
+    "compactionSummary": _summary,
+}

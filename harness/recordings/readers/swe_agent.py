@@ -13,10 +13,11 @@ from collections.abc import Iterator
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
+from harness.providers.openai_chat.blocks import recorded_message
+from harness.providers.openai_chat.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
-from harness.recordings.shapes import openai_chat
 from harness.recordings.transcripts import (
     Recording,
     TrajectoryStep,
@@ -56,7 +57,7 @@ def swe_agent(document: bytes) -> Recording:
 
 def _transcripts(value: dict[str, Json]) -> Iterator[Transcript]:
     steps = f.objects(value.get("trajectory"))
-    history = [openai_chat.message(_with_id(m)) for m in f.objects(value.get("history"))]
+    history = [recorded_message(_with_id(m)) for m in f.objects(value.get("history"))]
     system = f.joined(message.text for message in history if message.role == "system")
     if steps:
         made = (m for n, step in enumerate(steps, start=1) for m in _step(step, n).messages())
@@ -65,7 +66,7 @@ def _transcripts(value: dict[str, Json]) -> Iterator[Transcript]:
             name="trajectory", messages=encodable(tuple(made)), system=system, task=task
         )
     if history and (not steps or any(message.tool_uses for message in history)):
-        wire = "openai-chat"
+        wire = RECORD.name
         yield Transcript(name="history", messages=encodable(tuple(history)), wire=wire)
 
 
@@ -91,5 +92,5 @@ def _task(history: list[dict[str, Json]]) -> str:
         if message.get("role") == "assistant":
             break
         if message.get("role") == "user" and not message.get("is_demo"):
-            asked.append(openai_chat.message(message))
+            asked.append(recorded_message(message))
     return f.joined(message.text for message in asked)

@@ -12,9 +12,9 @@ import re
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents, model_exchange, yaml_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.shapes import fields as f
 from harness.recordings.transcripts import Recording
 
 _LISTS = ("interactions", "http_interactions")
@@ -35,7 +35,7 @@ def is_vcr(data: bytes) -> bool:
 def vcr(document: bytes) -> Recording:
     """VCR cassette.
 
-    A cassette; raises InputError, with the place, when it is none.
+    Raises InputError, with the place, for what has no list of interactions.
     """
     return model_exchange.recording(interactions(load(document)))
 
@@ -52,7 +52,7 @@ def interactions(cassette: dict[str, Json]) -> list[dict[str, Json]]:
 
 
 def load(data: bytes) -> dict[str, Json]:
-    """The mapping that a cassette is; raises InputError, with the line, when it is none."""
+    """The mapping of a cassette; raises InputError, with the line, for anything else."""
     value = (
         json_documents.load(data) if json_documents.is_json(data) else yaml_documents.parse(data)
     )

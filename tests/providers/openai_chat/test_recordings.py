@@ -19,7 +19,6 @@ from harness.providers.openai_chat.blocks import message_from, message_to
 from harness.recordings.http_interaction import body_bytes
 from harness.recordings.model_exchange import header, path_of, status_of
 from harness.recordings.readers import vcr
-from harness.recordings.shapes import openai_chat
 from tests.providers.openai_chat.sdk import WIRE
 
 _BESIDE = Path(__file__).parents[4] / "shared" / "corpus"
@@ -81,7 +80,7 @@ def test_every_recorded_answer_is_read_as_the_recordings_reader_reads_it(
 ) -> None:
     for exchange in exchanges:
         ours = WIRE.parse(exchange.answer, exchange.content_type)
-        theirs = openai_chat.answer(exchange.answer, exchange.content_type)
+        theirs = WIRE.recorded.answer(exchange.answer, exchange.content_type)
         assert (ours.message is None) == (theirs.message is None), exchange.file
         assert (ours.error is None) == (exchange.status == 200), exchange.file
         if ours.message and theirs.message:

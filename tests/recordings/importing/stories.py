@@ -14,10 +14,10 @@ from harness.core.values.messages import (
     user,
 )
 from harness.recordings.importing.fidelity import GapLog
-from harness.recordings.importing.scenario_document import ImportedScenario, import_timeline
-from harness.recordings.importing.transcript_timeline import (
+from harness.recordings.importing.scenario_document import ImportedScenario, import_dialogue
+from harness.recordings.importing.transcript_dialogue import (
+    dialogue_of_transcript,
     leading_exchanges,
-    timeline_of_transcript,
 )
 from harness.recordings.transcripts import Transcript
 
@@ -51,8 +51,8 @@ def told(
     """The scenario of a transcript of a recording."""
     account = GapLog()
     links = leading_exchanges((*others, transcript), transcript)
-    made = timeline_of_transcript(transcript, links, account)
-    return import_timeline(
+    made = dialogue_of_transcript(transcript, links, account)
+    return import_dialogue(
         made, name="it", title="An incident", source=["x"], fired=fired, at=at, account=account
     )
 

@@ -19,10 +19,10 @@ from harness.recordings.recognition import formats
 from harness.runner import run
 from tests.cli.test_import import CASSETTE, LOG
 from tests.record_incidents import path_of
-from tests.recordings import test_codex as codex
-from tests.recordings import test_otel as otel
-from tests.recordings import test_pi as pi
 from tests.recordings.documents import SAMPLES
+from tests.recordings.readers import test_codex as codex
+from tests.recordings.readers import test_otel as otel
+from tests.recordings.readers import test_pi as pi
 from tests.stores import hermes_database as hermes
 
 RECORDINGS: dict[str, tuple[str, bytes]] = {

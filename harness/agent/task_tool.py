@@ -1,0 +1,116 @@
+"""Sub-agents: a tool by which the model hands a part of its work to another loop.
+
+Each is a session of its own, which names its parent in every request. Their number is the danger:
+one count for a whole turn is handed down with the budget, a sub-agent at the greatest depth is not
+offered the tool, and they work one after the other. A sub-agent has no store: its last words are
+the result of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, TypeAlias
+
+from harness.agent.agent_loop import Loop
+from harness.agent.conversation.history_size import fit
+from harness.agent.conversation.projection import Projection, project
+from harness.agent.models.model_call import LanguageModel
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.agent.toolbox import Toolbox
+from harness.agent.turn_policy import Policy
+from harness.core.values.brief import Tool, ToolError
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, user
+
+TASK_TOOL = "task"
+SCHEMA = {
+    "type": "object",
+    "properties": {"prompt": {"type": "string", "description": "All that it has to know."}},
+    "required": ["prompt"],
+}
+
+ModelOf: TypeAlias = Callable[[str, str], LanguageModel]
+"""The model for a session that has a parent: `(session, parent) -> model`."""
+
+LoopOf: TypeAlias = Callable[["TaskTranscript", LanguageModel, Toolbox], Loop]
+"""A loop for a sub-agent."""
+
+
+class Tasks:
+    """The sub-agents of one turn; `session` is the turn's, and theirs are named after it."""
+
+    def __init__(
+        self,
+        session: str,
+        model_of: ModelOf,
+        loop_of: LoopOf,
+        policy: Policy,
+        project: Projection = project,
+    ) -> None:
+        self._session, self._policy, self._project = session, policy, project
+        self._model_of, self._loop_of = model_of, loop_of
+        self._numbers = count(1)
+
+    def offered(self, tools: Toolbox, parent: str = "", depth: int = 0) -> Toolbox:
+        """The tools, and the one that makes a sub-agent unless the depth is reached."""
+        if depth >= self._policy.max_depth:
+            return tools
+        above = parent or self._session
+
+        def task(input: dict[str, Any], *, id: str) -> str:
+            return self._run(str(input.get("prompt", "")), tools, above, depth + 1)
+
+        return tools.with_tool(
+            Tool(TASK_TOOL, "Let another agent do a part of the work.", SCHEMA, task)
+        )
+
+    def _run(self, prompt: str, tools: Toolbox, parent: str, depth: int) -> str:
+        number = next(self._numbers)
+        if not prompt.strip():
+            raise ToolError("Not run: the prompt is empty.")
+        if number > self._policy.max_tasks:
+            raise ToolError(f"Not run: {self._policy.max_tasks} tasks a message are the limit.")
+        session = f"{self._session}-task{number}"
+        offered = self.offered(tools, session, depth)
+        transcript = TaskTranscript(prompt, self._project)
+        loop = self._loop_of(transcript, self._model_of(session, parent), offered)
+        outcome = loop.run()
+        if outcome.status != "ok":
+            raise ToolError(outcome.text)
+        return outcome.text
+
+
+class TaskTranscript:
+    """The history of a sub-agent, in memory."""
+
+    def __init__(self, prompt: str, project: Projection = project) -> None:
+        self.messages: Sequence[Message] = [user(prompt)]
+        self._project = project
+
+    def open(self, inbound: Inbound) -> bool:
+        """A sub-agent takes in nothing but its prompt."""
+        return False
+
+    def resume(self, inbound: Inbound) -> int:
+        """What is not stored cannot be taken up."""
+        return 0
+
+    def append(self, message: Message) -> None:
+        """Add what the model said, or results."""
+        self.messages = [*self.messages, message]
+
+    def wire(self, nudge: str = "") -> list[Message]:
+        """The messages of the next request."""
+        return self._project([*self.messages, *([user(nudge)] if nudge else [])])
+
+    def compact(self, summary: Message, keep: int) -> None:
+        """Go on with a summary and the last `keep` messages."""
+        self.messages = [summary, *self.messages[-keep:]]
+
+    def rebuild(self, budget_tokens: int) -> None:
+        """Go on with what fits."""
+        self.messages = fit(self.messages, budget_tokens)
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Nothing is kept."""

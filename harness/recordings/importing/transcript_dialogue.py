@@ -1,0 +1,240 @@
+"""The dialogue of a transcript.
+
+Messages of the assistant are what the model said. Pairing finds the results of their calls,
+wherever they stand. Session logs write a provider's error down as if the model had said it: such a
+message is a failure of the model. Recorded exchanges hold failures beside the messages: an exchange
+failed at a place when its answer was an error and its request is the beginning of the exchange that
+is imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, side
+from harness.core.values.plans import ApiError
+from harness.recordings.importing import fidelity
+from harness.recordings.importing.dialogue import (
+    Dialogue,
+    DialogueStep,
+    FailedTurn,
+    ModelTurn,
+    UserTurn,
+)
+from harness.recordings.importing.fidelity import GapLog
+from harness.recordings.pairing import Pairing, pair
+from harness.recordings.transcripts import Transcript
+
+_LOGGED = re.compile(r"API Error(?:: (?P<status>[45]\d\d))?\b|(?P<long>Prompt is too long)\b")
+"""How Claude Code's log shows a provider's error, as a text of the assistant."""
+
+_STATUS_OF_NO_ANSWER = 500
+
+ACTION = "action"
+"""The name under which a command stands that a trajectory has in place of an object."""
+
+NO_QUESTION = "(the recording does not say what was asked)"
+
+OURS = "loop-harness: "
+"""How an error of the fake model begins that was no provider's: the script had ended."""
+
+
+def choose_transcript(transcripts: Sequence[Transcript], name: str = "") -> Transcript:
+    """The transcript of this name, with its task; without one, that with the most messages.
+
+    Raises InputError for a name that no transcript has, and without transcripts.
+    """
+    if not transcripts:
+        raise InputError("the recording holds no transcript")
+    if not name:
+        return max(transcripts, key=lambda transcript: len(transcript.messages)).spoken
+    known = {transcript.name: transcript for transcript in transcripts}
+    if name not in known:
+        raise InputError(f"no such transcript; {nearest(name, known)}", f"--transcript {name}")
+    return known[name].spoken
+
+
+def leading_exchanges(
+    transcripts: Sequence[Transcript], chosen: Transcript
+) -> tuple[Transcript, ...]:
+    """The exchanges that led to the chosen one, and it: their requests are beginnings of it."""
+    if not chosen.exchange:
+        return (chosen,)
+    return tuple(t for t in transcripts if t.exchange and _leads_to(t, chosen))
+
+
+def _leads_to(transcript: Transcript, chosen: Transcript) -> bool:
+    asked = _request(transcript)
+    return bool(asked) and chosen.messages[: len(asked)] == asked
+
+
+def _request(transcript: Transcript) -> tuple[Message, ...]:
+    return transcript.messages[: len(transcript.messages) - transcript.answered]
+
+
+def dialogue_of_transcript(
+    chosen: Transcript, links: Sequence[Transcript], account: GapLog
+) -> Dialogue:
+    """The story of a transcript; `links` are the exchanges that led to it."""
+    return _DialogueBuilder(chosen, links, account).tell()
+
+
+class _DialogueBuilder:
+    """Tells one transcript."""
+
+    def __init__(self, chosen: Transcript, links: Sequence[Transcript], account: GapLog) -> None:
+        self._chosen, self._account = chosen, account
+        self._results = _results(pair(chosen), account)
+        self._failures = _failures(links)
+        self._stops = _stops(chosen)
+        self._next_call = 0
+        self._steps: list[DialogueStep] = []
+        self._is_open = False
+
+    def tell(self) -> Dialogue:
+        """The whole story."""
+        said = self._chosen.said
+        for at, message in enumerate(said):
+            if side(message) == "assistant":
+                self._assistant(at, message)
+            else:
+                self._other(at, message)
+        self._steps += self._failures.get(len(said), ())
+        return Dialogue(
+            steps=tuple(self._asked()),
+            messages=said,
+            tools=self._chosen.tools,
+            wire=self._chosen.wire,
+            stream=self._chosen.stream,
+            system=bool(self._chosen.system) or len(said) < len(self._chosen.messages),
+        )
+
+    def _asked(self) -> list[DialogueStep]:
+        """The steps; a trajectory that does not say what was asked gets a question."""
+        if not self._steps or any(isinstance(step, UserTurn) for step in self._steps):
+            return self._steps
+        self._account.note(fidelity.NO_QUESTION)
+        return [UserTurn(NO_QUESTION, 0), *self._steps]
+
+    def _assistant(self, at: int, message: Message) -> None:
+        self._steps += self._failures.get(at, ())
+        logged = None if self._chosen.exchange else logged_error(message)
+        if logged is not None:
+            self._steps.append(FailedTurn(logged))
+            return
+        if not self._chosen.wire:
+            message = _with_objects(message, self._account)
+        count = len(message.tool_uses)
+        numbers = range(self._next_call, self._next_call + count)
+        self._next_call += count
+        said = ModelTurn(
+            message, self._stops.get(at), tuple(self._results.get(number) for number in numbers)
+        )
+        last = self._steps[-1] if self._steps else None
+        if self._is_open and isinstance(last, ModelTurn):
+            self._account.note(fidelity.ADJACENT)
+            self._steps[-1] = _joined(last, said)
+        else:
+            self._steps.append(said)
+        self._is_open = True
+
+    def _other(self, at: int, message: Message) -> None:
+        self._is_open = False
+        if message.tool_results or side(message) == "tool":
+            if message.text.strip():
+                self._account.note(fidelity.BESIDE_RESULTS)
+            return
+        text = _spoken(message, self._account)
+        if not text.strip():
+            return
+        last = self._steps[-1] if self._steps else None
+        if isinstance(last, UserTurn):
+            self._account.note(fidelity.ASKED_TWICE)
+            self._steps[-1] = UserTurn(f"{last.text}\n\n{text}", last.at)
+        else:
+            self._steps.append(UserTurn(text, at))
+
+
+def _results(pairing: Pairing, account: GapLog) -> dict[int, ToolResult]:
+    """The first result of each call; results that answer no call are noted."""
+    found: dict[int, ToolResult] = {}
+    for result in pairing.results:
+        if result.call is None or result.call in found:
+            account.note(fidelity.ORPHANS)
+        else:
+            found[result.call] = result.result
+    return found
+
+
+def _stops(transcript: Transcript) -> dict[int, str]:
+    """The stop reasons, by the place among the messages that are not the system's."""
+    numbers = [n for n, m in enumerate(transcript.messages) if side(m) != "system"]
+    stops = transcript.stops
+    return {at: stops[n] for at, n in enumerate(numbers) if n in stops}
+
+
+def _failures(links: Sequence[Transcript]) -> dict[int, list[FailedTurn]]:
+    """The failures of exchanges, by how many messages the request had."""
+    found: dict[int, list[FailedTurn]] = {}
+    for link in links:
+        if link.exchange and (failed := _failure(link)) is not None:
+            asked = [m for m in _request(link) if side(m) != "system"]
+            found.setdefault(len(asked), []).append(failed)
+    return found
+
+
+def _failure(link: Transcript) -> FailedTurn | None:
+    if link.error is not None:
+        return None if link.error.message.startswith(OURS) else FailedTurn(link.error)
+    if (link.status or 200) >= 400:
+        return FailedTurn(ApiError(link.status or _STATUS_OF_NO_ANSWER, "", ""))
+    return FailedTurn() if link.answered and not link.complete else None
+
+
+def logged_error(message: Message) -> ApiError | None:
+    """The error that a session log shows as a text of the assistant, None for a reply."""
+    found = _LOGGED.match(message.text) if not message.tool_uses else None
+    if found is None:
+        return None
+    if found["long"]:
+        return ApiError(400, "invalid_request_error", "prompt is too long")
+    return ApiError(int(found["status"] or _STATUS_OF_NO_ANSWER), "", "")
+
+
+def _with_objects(message: Message, account: GapLog) -> Message:
+    """The message with an object as the input of each call: no provider takes a command as it is.
+
+    Only for recordings of no provider's API, in which actions are a program's own words.
+    """
+    bare = [use for use in message.tool_uses if not isinstance(use.input, dict)]
+    account.note(fidelity.ACTIONS, len(bare))
+    blocks = (
+        msgspec.structs.replace(block, input={ACTION: block.input}) if block in bare else block
+        for block in message.blocks
+    )
+    return Message(message.role, tuple(blocks)) if bare else message
+
+
+def _joined(first: ModelTurn, second: ModelTurn) -> ModelTurn:
+    message = Message(first.message.role, first.message.blocks + second.message.blocks)
+    return ModelTurn(message, second.stop, first.results + second.results)
+
+
+def _spoken(message: Message, account: GapLog) -> str:
+    """What the user said, as text; an attachment is named."""
+    return "\n".join(_lines(message, account))
+
+
+def _lines(message: Message, account: GapLog) -> Iterator[str]:
+    for block in message.blocks:
+        if isinstance(block, Text):
+            yield block.text
+        elif isinstance(block, Opaque):
+            account.note(fidelity.IMAGES)
+            yield f"[{block.kind}]"
+        elif isinstance(block, Thinking):
+            account.note(fidelity.THOUGHTS)

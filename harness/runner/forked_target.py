@@ -1,0 +1,292 @@
+"""A Python target that is killed and started again, on one session folder, in one history.
+
+The target runs in a forked child of this process, which has imported all it needs, so an attempt
+costs as much as its run and no more. A `Kill` is SIGKILL. The parent looks at what the store kept,
+and forks the next child; there the inbox hands out again what was not confirmed. Fork where no
+other thread runs.
+
+The child works on its own copy of the parent's transition, which holds all attempts so far. It
+writes to files all that the parent has to know afterwards: each event of the history before its
+step is carried out, how often each fault has fired, each write of the store as it begins, and each
+as it returns. The kernel keeps what was written to a file, however the writer ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+
+from harness.core.history.events import Answered, AnyEvent, Stored
+from harness.core.history.history import History, decode, encode
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.ports import Script
+from harness.core.transition.transition import Transition
+from harness.core.values.errors import HarnessError, InputError
+from harness.core.values.plans import Kill
+from harness.runner import prepare
+from harness.runner.python_attempt import attempt, now_ms
+from harness.runner.session_seed import seed_messages
+from harness.runner.store_watch import OwnStore, StoreWatch
+from harness.stores.session_store import SessionStore
+from harness.stores.store_options import OpenStore, drop_scratch, open_scratch
+from harness.stores.store_readers import open_reader
+from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
+from harness.targets import End, TargetSpec
+from harness.transports.sdk_clients import import_sdk
+
+
+class Restarts:
+    """The attempts of one run: the first start, and one more after each kill, as many as
+    `limits.restarts` allows. With `watched`, `writes` and `kept` tell of the store's writes."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        target: TargetSpec,
+        world: str,
+        folder: Path,
+        *,
+        script: Script | None = None,
+        store: str = "",
+        opener: OpenStore = open_scratch,
+        watched: bool = False,
+    ) -> None:
+        self._target, self._world, self._folder = target, world, folder
+        self._store, self._opener, self._watched = store, opener, watched
+        self._tape = EventSink()
+        self._transition = prepare.transition_for(scenario, script, sink=self._tape)
+        self.writes: list[str] = []
+        self.kept: list[Acknowledged] = []
+
+    @property
+    def history(self) -> History:
+        """The joined history of all attempts so far."""
+        return self._transition.history
+
+    def run(self, kill: tuple[int, Moment] | None = None) -> History:
+        """Run to the end; the first attempt is killed at a moment of a write of the store, if one
+        is given.
+
+        Raises InputError for what the target itself refuses, HarnessError when a child breaks.
+        """
+        import_sdk(self._transition.scenario.wire)
+        for number in range(self._transition.scenario.limits.restarts + 1):
+            with tempfile.TemporaryDirectory(prefix="loop-harness-attempt-") as out:
+                if not self._is_killed(number, Path(out), None if number else kill):
+                    return self.history
+        self._give_up(number)
+        return self.history
+
+    def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
+        """Make an attempt, take over what it left, and say whether it was killed."""
+        code = _forked(
+            Attempt(
+                self._transition, self._tape, self._target, self._world, self._folder, self._store,
+                self._opener, number, out, self._watched, kill,
+            )
+        )  # fmt: skip
+        self._take(out)
+        if code == -signal.SIGKILL:
+            self._record_kill(kill)
+            return True
+        if code:
+            raise _broken(self._transition.scenario, out, code)
+        return False
+
+    def _take(self, out: Path) -> None:
+        lines = (out / HISTORY).read_bytes()
+        for event in decode(lines[: lines.rfind(b"\n") + 1]).events:
+            self.history.take(event)
+        for line in (out / FIRED).read_bytes().splitlines()[-1:]:
+            for fault, fired in zip(
+                self._transition.faults, msgspec.json.decode(line), strict=True
+            ):
+                fault.fired = fired
+        self.writes += (out / WRITES).read_text().split()
+        said = (out / ACKNOWLEDGED).read_bytes().splitlines()
+        self.kept += [msgspec.json.decode(line, type=Acknowledged) for line in said]
+
+    def _record_kill(self, kill: tuple[int, Moment] | None) -> None:
+        answers = [event for event in self.history.events if isinstance(event, Answered)]
+        last = next((e for e in reversed(answers) if kill or _kills(e)), None)
+        where = {"session": last.session, "turn": last.turn} if last else {}
+        at = f"store#{kill[0]}:{kill[1]}" if kill else last.key if last else ""
+        at_ms = now_ms(self.history)
+        self.history.killed(at_ms=at_ms, at=at, **where)
+        self._look(at_ms)
+
+    def _look(self, at_ms: int) -> None:
+        """Record what the store kept, if it is one that was seen before."""
+        if self._store:
+            StoreWatch(open_reader(self._store, self._folder), self.history).look(at_ms)
+        elif self._has_store:
+            store = self.open()
+            StoreWatch(store, self.history).look(at_ms)
+            store.close()
+
+    def _give_up(self, restarts: int) -> None:
+        """The target was killed more often than it may be started again."""
+        text = f"killed more often than limits.restarts = {restarts}"
+        prepare.end(self._transition, End("killed", None, text), now_ms(self.history))
+
+    @property
+    def _has_store(self) -> bool:
+        return any(isinstance(event, Stored) for event in self.history.events)
+
+    def open(self) -> SessionStore:
+        """The store that the harness gave to the target."""
+        return self._opener(self._target.options, self._folder)
+
+    def drop(self) -> None:
+        """Remove what the store leaves outside of the session folder."""
+        if self._has_store and not self._store:
+            store = self.open()
+            drop_scratch(store)
+            store.close()
+
+
+def _kills(answered: Answered) -> bool:
+    return any(isinstance(step, Kill) for step in answered.steps)
+
+
+def _forked(attempt: Attempt) -> int:
+    """The exit status of a child that lives through an attempt; it does not outlive this call."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if not child:
+        ForkedAttempt(attempt).live()
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+
+
+def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
+    """Why a child did not come to its end, as the error that it is here."""
+    if (out / REFUSED).exists():
+        return InputError(*msgspec.json.decode((out / REFUSED).read_bytes()))
+    text = (out / BROKEN).read_text() if (out / BROKEN).exists() else f"exit status {code}"
+    return HarnessError(f"a child of {scenario.run_name} broke: {text}")
+
+
+HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
+"""What a child leaves in its folder, line by line."""
+
+BROKEN, REFUSED = "broken", "refused.json"
+"""Why a child did not come to an end: the harness itself broke, or an error of the user's files."""
+
+
+class EventSink:
+    """Where the events of a history go; nowhere before a child takes it."""
+
+    def __init__(self) -> None:
+        self.record: Callable[[AnyEvent], None] = lambda event: None
+
+    def __call__(self, event: AnyEvent) -> None:
+        """Record an event."""
+        self.record(event)
+
+
+class Attempt(NamedTuple):
+    """An attempt: what is run, in which world and on which session, and at which moment of which
+    write of the store it is killed, if at any. `out` is the folder for its files; the writes of the
+    store are recorded only if it is `watched`."""
+
+    transition: Transition
+    tape: EventSink
+    target: TargetSpec
+    world: str
+    folder: Path
+    store: str
+    opener: OpenStore
+    number: int
+    out: Path
+    watched: bool = False
+    kill: tuple[int, Moment] | None = None
+
+
+class ForkedAttempt:
+    """What the forked child does: it never returns into the parent's code."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt, self._count = attempt, 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._events, self._fired, self._writes, self._kept = (
+            os.open(attempt.out / name, flags, 0o600)
+            for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED)
+        )
+
+    def live(self) -> NoReturn:
+        """Run the target and end the process, whatever happens."""
+        try:
+            self._run()
+        except InputError as error:
+            said = msgspec.json.encode([error.what, error.place])
+            (self._attempt.out / REFUSED).write_bytes(said)
+            os._exit(2)
+        except BaseException:
+            (self._attempt.out / BROKEN).write_text(traceback.format_exc())
+            os._exit(1)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+    def _run(self) -> None:
+        plan = self._attempt
+        plan.tape.record = self._record
+        own = OwnStore(
+            plan.transition,
+            plan.folder,
+            seed_messages(plan.transition.scenario),
+            plan.target.options,
+            wrap=self._watched if plan.watched else None,
+            opener=plan.opener,
+        )
+        attempt(
+            plan.transition,
+            plan.target,
+            plan.world,
+            plan.folder,
+            own,
+            store=plan.store,
+            number=plan.number,
+            on_kill=die,
+        )
+        own.close(keep=True)
+
+    def _record(self, event: AnyEvent) -> None:
+        os.write(self._events, encode((event,)))
+        if isinstance(event, Answered) and event.faults:
+            fired = [fault.fired for fault in self._attempt.transition.faults]
+            os.write(self._fired, msgspec.json.encode(fired) + b"\n")
+
+    def _watched(self, store: SessionStore) -> Any:
+        return WatchedStore(store, self._tell, self._acknowledge)
+
+    def _tell(self, name: str, moment: Moment) -> None:
+        if moment == "before":
+            self._count += 1
+            os.write(self._writes, f"{name}\n".encode())
+        if self._attempt.kill == (self._count, moment):
+            die()
+
+    def _acknowledge(self, name: str, arguments: tuple[Any, ...], result: Any) -> None:
+        said = Acknowledged.of(name, arguments, result)
+        if said is not None:
+            os.write(self._kept, msgspec.json.encode(said) + b"\n")
+
+
+def die() -> None:
+    """End this process as `kill -9` does: nothing is flushed, closed or caught."""
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,121 @@
+"""One module of fifteen lines, and its fault and its check work by name in every verb."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.plugins.conftest import MY_PARTS, Line
+
+FLAG = ("--plugin", "my_parts")
+RUN = ("run", "scenarios", "--target", "reference", *FLAG)
+
+
+def rows(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_the_module_is_short() -> None:
+    lines = [line for line in MY_PARTS.splitlines() if line.strip()]
+    assert len(lines) <= 15
+
+
+def test_run(harness: Line, folder: Path) -> None:
+    status, out, _ = harness(*RUN, "--json")
+    plain, strict = rows(out)
+    assert status == 1
+    assert (plain["name"], plain["verdict"]) == ("greeting", "pass")
+    (finding,) = strict["findings"]  # type: ignore[misc]
+    assert finding["code"] == "my_parts.polite.word"
+    assert finding["check"] == "my_parts.polite"
+    assert finding["repeat"].endswith("--plugin my_parts")
+    events = [json.loads(line) for line in Path(str(plain["history"])).read_text().splitlines()]
+    struck = [event for event in events if "my_parts.slow_disk" in event.get("faults", ())]
+    assert struck
+    assert {tuple(event["layers"].items()) for event in struck} == {
+        (("my_parts.slow_disk", "persistence"),)
+    }
+
+
+def test_a_dry_run(harness: Line) -> None:
+    status, out, _ = harness(*RUN, "--dry-run")
+    assert (status, out.count("  my_parts.slow_disk")) == (0, 2)
+
+
+@pytest.mark.parametrize("what", ["faults", "checks", "formats", "stores"])
+def test_list(what: str, harness: Line) -> None:
+    ours = harness("list", what).out
+    with_guests = harness("list", what, *FLAG).out
+    added = {"faults": "my_parts.slow_disk", "checks": "my_parts.polite"}.get(what)
+    new = [line for line in with_guests.splitlines() if line not in ours.splitlines()]
+    assert [line.split()[0] for line in new if "my_parts" in line] == ([added] if added else [])
+    assert all(line.endswith("[plug-in my_parts]") for line in new if "my_parts" in line)
+    marked = [row for row in rows(harness("list", what, "--json", *FLAG).out) if "plugin" in row]
+    assert [(row["name"], row["plugin"]) for row in marked] == (
+        [(added, "my_parts")] if added else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("my_parts.slow_disk", "The disk stalls before it answers."),
+        ("my_parts.polite", "No reply has the word."),
+        ("my_parts.polite.word", "No reply has the word."),
+    ],
+)
+def test_explain(code: str, words: str, harness: Line) -> None:
+    status, out, _ = harness("explain", code, *FLAG)
+    assert status == 0
+    assert words in out
+    assert harness("explain", code).status == 2
+
+
+def test_schema(harness: Line) -> None:
+    ours, with_guests = (json.loads(harness("schema", *more).out) for more in ((), FLAG))
+
+    def kinds(schema: dict[str, object]) -> list[str]:
+        return schema["$defs"]["FaultSpec"]["properties"]["kind"]["enum"]  # type: ignore[index, no-any-return]
+
+    assert {*kinds(with_guests)} - {*kinds(ours)} == {"my_parts.slow_disk"}
+    assert "my_parts.polite" in json.dumps(with_guests["properties"]["checks"])
+    assert "my_parts" not in json.dumps(ours)
+
+
+def test_judge_and_show(harness: Line, folder: Path) -> None:
+    harness(*RUN)
+    kept = folder / ".harness/runs/greeting/strict/history.jsonl"
+    status, out, _ = harness("judge", str(kept), "--check", "my_parts.polite", *FLAG)
+    assert status == 1
+    assert "my_parts.polite.word" in out
+    assert harness("judge", str(kept), "--check", "my_parts.polite").status == 2
+    assert "my_parts.polite.word" in harness("show", str(kept), *FLAG).out
+
+
+def test_judge_again_after_the_plugin_was_changed(harness: Line, folder: Path) -> None:
+    harness(*RUN)
+    words = ("judge", str(folder / ".harness/runs/greeting/strict"), "--resume", str(folder / "j"))
+    assert [harness(*words, *FLAG).status, harness(*words, *FLAG).status] == [1, 1]
+    assert harness(*words).status == 3, "without its plug-in a check of the scenario is a doubt"
+
+
+def test_shrink(harness: Line, folder: Path) -> None:
+    words = ("--target", "reference", "--keep", "my_parts.polite.word", "--out", "small", *FLAG)
+    status, out, err = harness("shrink", "scenarios/greeting.yaml", *words)
+    assert status == 0, err
+    assert "my_parts.polite.word is kept" in out
+    (file,) = (folder / "small").glob("*.yaml")
+    assert "my_parts.polite" in file.read_text()
+    assert "my_parts.slow_disk" not in file.read_text(), "the finding does not need the fault"
+    assert harness("run", str(file), "--target", "reference", *FLAG).status == 1
+
+
+def test_an_overlay(harness: Line, folder: Path) -> None:
+    (folder / "slow.yaml").write_text("faults: [{kind: my_parts.slow_disk, when: 2}]\n")
+    _, out, _ = harness(*RUN, "--only", "greeting", "--faults", "slow.yaml", "--dry-run")
+    assert out.count("my_parts.slow_disk") == 2
+    status, _, err = harness("run", "--target", "reference", "--faults", "slow.yaml")
+    assert status == 2
+    assert "no plug-in with the prefix 'my_parts' is loaded" in err
