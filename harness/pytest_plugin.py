@@ -242,7 +242,7 @@ class Cassettes:
         """In the block, the URL of a model: `with cassette("refund") as url`.
 
         A name is a file below `cassettes` beside the test, `.yaml` if it has no suffix; without
-        one it is the test's. In the block the model_environment names the URL, so `Anthropic()` and
+        one it is the test's. In the block the environment names the URL, so `Anthropic()` and
         `OpenAI()` find it by themselves. The test fails when something else is asked than was
         recorded, when less is, and when there is no cassette and --harness-record does not ask for
         one. `upstream` is the model's API for recording, `allow` digests of what is no secret.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import subprocess
@@ -170,3 +171,47 @@ def test_flags_exist() -> None:
         known = {flag for p in module.command.params for flag in p.opts} | {"--help", "-h"}
         used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= known, f"harness {verb}: no such flag: {used - known}"
+
+
+PUBLIC = (
+    "harness",
+    *(f"harness.{name}" for name in ("faults", "checks", "recordings", "stores")),
+    *(f"harness.{name}" for name in ("strategies", "contracts", "agent")),
+)
+"""The modules that a user imports; every other one is the package's own."""
+
+
+def deep_imports(program: str) -> set[str]:
+    """The modules of the package that a program imports, and that are not public."""
+    found = set()
+    for node in ast.walk(ast.parse(program)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+    return {name for name in found if name.partition(".")[0] == "harness"} - {*PUBLIC}
+
+
+@pytest.mark.parametrize(("document", "block"), PROGRAMS)
+def test_documents_import_public_modules_alone(document: Path, block: str) -> None:
+    assert deep_imports(block) == set()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_import_public_modules_alone(path: Path) -> None:
+    assert deep_imports(path.read_text("utf-8")) == set()
+
+
+def test_deep_imports_are_seen() -> None:
+    program = "import harness.core\ndef f():\n    from harness.runner import run\n"
+    assert deep_imports(program) == {"harness.core", "harness.runner"}
+    assert deep_imports("from harness import run\nimport harness.checks") == set()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_module_has_what_it_lists(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert module.__all__ == sorted(module.__all__)
+    for public in module.__all__:
+        assert getattr(module, public) is not None

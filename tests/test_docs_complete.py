@@ -57,7 +57,8 @@ OURS = {"variant", "folder", "overlaid", "settings"}
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_flag_is_explained(verb: str) -> None:
     section = part(DOCS / "commands.md", f"## {verb}")
-    common = {"--json", "--debug"}
+    common = {"--json", "--debug", "--plugin", "--no-config"}
+    assert all(f"`{flag}" in _text("commands.md").partition("## run")[0] for flag in common)
     command = importlib.import_module(f"harness.cli.{verb}").command
     flags = {flag for p in command.params if p.param_type_name == "option" for flag in p.opts}
     assert {flag for flag in flags - common if flag not in section} == set()

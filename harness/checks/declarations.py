@@ -88,8 +88,8 @@ def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]
 def counted_anew(*events: str) -> Callable[[_F], _F]:
     """Declare after which events a check begins its count anew.
 
-    Counts cannot be filtered afterwards, so the check applies these itself
-    (`evidence.interruptions`).
+    Counts cannot be filtered afterwards, so the check applies these itself,
+    with what `evidence.excuses` has for it.
     """
 
     def declare(check: _F) -> _F:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from harness.checks.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import FAILED_STORE, Case
-from harness.checks.evidence.outcomes import claimed
+from harness.checks.evidence.outcomes import claimed, is_taken
 from harness.checks.evidence.stored_rows import inbound_rows, reply_rows
 from harness.core.history.events import Answered, Called, Killed
 from harness.core.history.exchanges import Sending
@@ -119,7 +119,7 @@ class _Told:
 def _tells(sending: Sending) -> bool:
     """Whether a sending that was taken says that something went wrong."""
     kind = sending.request.kind
-    if sending.answered is None or not sending.answered.complete:
+    if not is_taken(sending):
         return False
     return kind in ("notice", "error") or (kind == "final" and claimed(sending) != "completed")
 

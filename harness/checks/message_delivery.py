@@ -27,10 +27,11 @@ from harness.checks.evidence.excuses import (
     Case,
     Marks,
     holds_for,
+    is_killed_between,
 )
-from harness.checks.evidence.interruptions import is_killed_between
 from harness.checks.evidence.message_lists import squeeze
-from harness.checks.evidence.outcomes import claimed, wrong
+from harness.checks.evidence.model_answers import wrong
+from harness.checks.evidence.outcomes import claimed
 from harness.checks.evidence.stored_rows import inbound_rows
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.history import History

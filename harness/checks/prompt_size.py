@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import counted_anew, excused_by, needs
-from harness.checks.evidence.excuses import KILL_BETWEEN, Case
-from harness.checks.evidence.interruptions import is_killed_between, may_begin_again
+from harness.checks.evidence.excuses import KILL_BETWEEN, Case, is_killed_between, may_begin_again
 from harness.checks.evidence.message_lists import settled_list, squeeze, stands
 from harness.checks.evidence.model_answers import (
     FINAL_STOPS,

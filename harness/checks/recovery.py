@@ -16,15 +16,13 @@ import msgspec
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, Marks, holds_for
-from harness.checks.evidence.model_answers import WINDOW_RULES, asked_ms, is_our_own
-from harness.checks.evidence.outcomes import claimed, wrong
+from harness.checks.evidence.model_answers import WINDOW_RULES, asked_ms, is_our_own, wrong
+from harness.checks.evidence.outcomes import TELLING, claimed, is_taken
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
-
-_TELLS = frozenset({"final", "error", "notice"})
 
 
 @needs("model", "inbox", told_by="run")
@@ -91,9 +89,8 @@ def _told(trace: Trace, message: str) -> Iterator[int]:
     for turn in trace.turns.values():
         own = turn.delivery is not None and turn.delivery.inbound.id == message
         for sending in turn.sendings:
-            taken = sending.answered is not None and sending.answered.complete
             about = sending.request.in_reply_to or (own and message)
-            if taken and about == message and sending.request.kind in _TELLS:
+            if is_taken(sending) and about == message and sending.request.kind in TELLING:
                 yield sending.n
 
 

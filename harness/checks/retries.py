@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.declarations import counted_anew, needs
-from harness.checks.evidence.interruptions import may_begin_again
+from harness.checks.evidence.excuses import may_begin_again
 from harness.checks.evidence.model_answers import (
     TRUNCATED_STOPS,
     asked_ms,

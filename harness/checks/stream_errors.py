@@ -15,7 +15,7 @@ from itertools import zip_longest
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case
 from harness.checks.evidence.message_lists import squeeze
-from harness.checks.evidence.outcomes import claimed
+from harness.checks.evidence.outcomes import TELLING, claimed, is_taken
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -26,7 +26,6 @@ from harness.core.values.verdict import Finding
 _CODE = "stream_error_handled"
 _REPLACED = "\ufffd"
 _ORDERLY = ("next", "returned", "crashed")
-_ANSWERS = frozenset({"final", "error", "notice"})
 _HALF = re.compile(r"[\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}")
 
 
@@ -106,7 +105,7 @@ def _is_part(row: Message, said: str) -> bool:
 
 def _ended(turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Finding]:
     """What the user is told before the model is asked again, if it is."""
-    told = [s for s in turn.sendings if s.n > broken.n and _is_taken(s)]
+    told = [s for s in turn.sendings if s.n > broken.n and _tells(s)]
     later = [s for s in told if after is None or s.n < after.n]
     if after is None and not later and turn.settled_by in _ORDERLY:
         text = f"{broken.called.key} broke off, was not asked again, and the user is told nothing"
@@ -120,9 +119,8 @@ def _ended(turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Fin
             yield Finding(f"{_CODE}.passed_off", text, (broken.n, sending.n))
 
 
-def _is_taken(sending: Sending) -> bool:
-    taken = sending.answered is not None and sending.answered.complete
-    return taken and sending.request.kind in _ANSWERS
+def _tells(sending: Sending) -> bool:
+    return sending.request.kind in TELLING and is_taken(sending)
 
 
 def _decoded(turn: Turn, whole: Exchange, after: Exchange | None) -> Iterator[Finding]:

@@ -6,26 +6,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import needs
-from harness.checks.evidence.model_answers import is_empty, plain
+from harness.checks.evidence.model_answers import CUT_STOPS, is_empty, plain
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
-
-_CUT_STOPS = frozenset(
-    {
-        None,
-        "max_tokens",
-        "length",
-        "refusal",
-        "content_filter",
-        "incomplete",
-        "model_context_window_exceeded",
-    }
-)
-"""Stop reasons after which a tool call may be part of one; None: the terminal event is missing."""
 
 
 @needs("model", "tool")
@@ -56,7 +43,7 @@ def _broken(
     answered = exchange.answered
     if answered is not None and not answered.complete:
         yield "incomplete", f"{name} runs although the model's answer was cut"
-    elif exchange.stop in _CUT_STOPS and not (recorded and exchange.stop is None):
+    elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
     if canonical(plain(execution.request.input)) != canonical(plain(ask.use.input)):
         yield "changed", f"{name} runs with another input than the model gave"

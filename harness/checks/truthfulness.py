@@ -14,11 +14,8 @@ from collections.abc import Iterator
 
 from harness.checks.declarations import needs
 from harness.checks.evidence.message_lists import squeeze
-from harness.checks.evidence.outcomes import (
-    claimed,
-    expected,
-    wrong,
-)
+from harness.checks.evidence.model_answers import wrong
+from harness.checks.evidence.outcomes import claimed, expected
 from harness.core.history.exchanges import Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn

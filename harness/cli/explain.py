@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import every_verb, plugins
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import unknown_name
 
 if TYPE_CHECKING:
     from harness.catalogue import Incident
@@ -42,7 +43,7 @@ def explanation(code: str) -> str:
     try:
         return explain(code)
     except InputError:
-        hint = nearest(code, {*faults, *names()})
+        hint = unknown_name(code, {*faults, *names()})
         raise InputError(f"no such code, check or fault; {hint}", code) from None
 
 

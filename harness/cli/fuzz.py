@@ -90,12 +90,12 @@ def _begun(
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
     check_target(target, [])
-    engine_named = secrets.randbelow(1_000_000) if seed is None else seed
-    folder = out or Path(DEFAULT_OUT) / str(engine_named)
+    drawn = secrets.randbelow(1_000_000) if seed is None else seed
+    folder = out or Path(DEFAULT_OUT) / str(drawn)
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = CampaignPlan(target=target, seed=engine_named, wire=wire)
+    plan = CampaignPlan(target=target, seed=drawn, wire=wire)
     return *begin(folder, plan, names()), folder
 
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import unknown_name
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
 from harness.report.judge_report import JudgedFile, JudgedTranscript
@@ -62,13 +63,12 @@ TaskChunk = tuple[JudgeTask, ...]
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
     from harness.checks.check_registry import names
-    from harness.core.values.loaded_plugins import unknown_name
     from harness.recordings.recognition import AUTO, formats
 
     if kind not in (known := {AUTO, *formats()}):
         raise InputError(f"no such format; {unknown_name(kind, known)}", f"--format {kind}")
     if check is not None and check not in names():
-        raise InputError(f"no such check; {nearest(check, names())}", f"--check {check}")
+        raise InputError(f"no such check; {unknown_name(check, names())}", f"--check {check}")
 
 
 def shown(path: str) -> str:

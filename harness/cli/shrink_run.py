@@ -19,7 +19,8 @@ from harness.cli import terminal
 from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
 from harness.cli.shrink_source import kebab, scenarios_of
 from harness.core.scenario.scenario import Scenario
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError
+from harness.core.values.loaded_plugins import unknown_name
 from harness.files import load_scenarios
 from harness.files.scenario_text import scenario_yaml
 from harness.runner import run
@@ -56,7 +57,7 @@ def _check(asked: ShrinkRequest) -> TargetSpec:
         raise InputError(f"say which agent: {', '.join(names())}", "--target")
     check, known = check_of(asked.keep), [*checks()]
     if check and check not in known:
-        raise InputError(f"there is no check {check!r}; {nearest(check, known)}", "--keep")
+        raise InputError(f"there is no check {check!r}; {unknown_name(check, known)}", "--keep")
     return resolve(asked.target)
 
 

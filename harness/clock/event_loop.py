@@ -102,9 +102,9 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         self._stopped = False
         self._real_s = real_s
         self._began = time.perf_counter()
-        self._parked = WorkerThreads(self._look_again)
+        self._workers = WorkerThreads(self._look_again)
         try:
-            clock.attach(self._parked.park)
+            clock.attach(self._workers.park)
         except RuntimeError:
             super().close()
             raise
@@ -115,22 +115,22 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
 
     def run_forever(self) -> None:
         """As asyncio's; the calling thread is the one that never parks."""
-        self._parked.owner = threading.get_ident()
+        self._workers.owner = threading.get_ident()
         super().run_forever()
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> asyncio.Future[T]:
         """As asyncio's, with the clock standing still until the job is over or sleeps."""
-        job = self._parked.job(executor)
+        job = self._workers.job(executor)
         future: asyncio.Future[T]
         if isinstance(executor, ThreadPoolExecutor | None):
-            future = super().run_in_executor(executor, self._parked.run, job, func, *args)
+            future = super().run_in_executor(executor, self._workers.run, job, func, *args)
             job.executor = executor or getattr(self, "_default_executor", None)
         else:
             future = super().run_in_executor(executor, func, *args)
         future.add_done_callback(
-            lambda done: self._parked.future_done(job, cancelled=done.cancelled())
+            lambda done: self._workers.future_done(job, cancelled=done.cancelled())
         )
         return future
 
@@ -140,7 +140,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         After a limit was met nothing is waited for: sleepers go on, and hung threads are left.
         """
         if self._stopped:
-            self._parked.close()
+            self._workers.close()
             return
         with self._threads_alone():
             await super().shutdown_default_executor()
@@ -156,7 +156,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
     def close(self) -> None:
         """As asyncio's; threads that still sleep go on."""
         if not self.is_closed():
-            self._parked.close()
+            self._workers.close()
             self._clock.attach(None)
         super().close()
 
@@ -190,10 +190,10 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         """Wait for what is really under way, else jump to what comes first."""
         if self._under_way() and (events := self._wait_really(PATIENCE_S)):
             return events
-        timer_us, sleeper_us = self._next_timer_us(), self._parked.next_us()
+        timer_us, sleeper_us = self._next_timer_us(), self._workers.next_us()
         if sleeper_us is not None and (timer_us is None or sleeper_us < timer_us):
             self._clock.pass_until(sleeper_us, "sleep")
-            self._parked.wake_first()
+            self._workers.wake_first()
         elif timer_us is not None:
             self._clock.pass_until(timer_us, "loop")
         else:
@@ -205,7 +205,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return (
             len(self._virtual_selector.get_map()) > self._own_files
             or bool(self._children)
-            or self._parked.busy()
+            or self._workers.busy()
             or any(self._computes(thread) for thread in threading.enumerate())
         )
 
@@ -218,7 +218,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         if idle is None or getattr(thread, "loop", None) is not self:
             return False
         at_work = thread not in idle and not getattr(thread, "stopping", False)
-        return at_work and not self._parked.is_asleep(thread.ident)
+        return at_work and not self._workers.is_asleep(thread.ident)
 
     def _next_timer_us(self) -> int | None:
         timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]

@@ -48,7 +48,7 @@ class Clock(Protocol):
         """Wait in this task."""
 
 
-class Wait(msgspec.Struct, frozen=True):
+class VirtualWait(msgspec.Struct, frozen=True):
     """One wait in virtual time: when it began, how long it was, and who waited.
 
     `source` is `sleep` (a thread slept), `loop` (every task of an event loop waited, and its
@@ -98,7 +98,7 @@ class VirtualClock:
     def __init__(
         self, start_ms: int = 0, epoch_s: int = EPOCH_S, *, limit_s: float | None = None
     ) -> None:
-        self.waits: list[Wait] = []
+        self.waits: list[VirtualWait] = []
         self._lock = threading.Lock()
         self._now_us = start_ms * 1000
         self._wall_offset_us = epoch_s * MICROSECONDS
@@ -190,7 +190,7 @@ class VirtualClock:
             self._now_us = allowed = self._within_limit(wanted)
             if source is not None and allowed > before:
                 seconds = (allowed - before) / MICROSECONDS
-                self.waits.append(Wait(before // 1000, seconds, source))
+                self.waits.append(VirtualWait(before // 1000, seconds, source))
         if allowed < wanted:
             raise RunStopped(f"limits.virtual_s: the run waited past {self._limit_s} s")
 

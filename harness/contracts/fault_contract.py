@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.contracts.laws import drawing, law, part_named
-from harness.contracts.moments import Case, cases
+from harness.contracts.moments import FaultCase, cases
 from harness.contracts.setting_values import settings_of
 from harness.core.values.calls import Seam
 from harness.core.values.plans import Jump, Kill, Plan, Send, Step, Wait
@@ -37,7 +37,7 @@ def check_fault(fault: Fault | Callable[..., Plan], *, examples: int | None = No
 
     @drawing(examples)
     @given(cases(known), settings_of(known.settings, known.defaults), st.data())
-    def holds(case: Case, settings: Settings, data: st.DataObject) -> None:
+    def holds(case: FaultCase, settings: Settings, data: st.DataObject) -> None:
         bent = _check_moment(known, case, settings)
         _check_plan(known, case, bent)
         other = data.draw(cases(known), label="another moment")
@@ -67,7 +67,7 @@ def _settings(fault: Fault) -> dict[str, object]:
         raise
 
 
-def _check_moment(fault: Fault, case: Case, settings: Settings) -> Plan:
+def _check_moment(fault: Fault, case: FaultCase, settings: Settings) -> Plan:
     """Asked twice at one moment, under another global seed: the same plan, nothing changed."""
     before, state = _told(case), random.getstate()
     bent = _asked(fault, case, settings)
@@ -81,12 +81,12 @@ def _check_moment(fault: Fault, case: Case, settings: Settings) -> Plan:
     return bent
 
 
-def _is_not_alone(fault: Fault, case: Case) -> str:
+def _is_not_alone(fault: Fault, case: FaultCase) -> str:
     key = case.moment.call.key
     return f"{fault.kind} gives two plans at one moment ({key}): its draws hang on something else"
 
 
-def _told(case: Case) -> bytes:
+def _told(case: FaultCase) -> bytes:
     """All that the fault is given, as it is now."""
     moment = case.moment
     return pickle.dumps(
@@ -94,7 +94,7 @@ def _told(case: Case) -> bytes:
     )
 
 
-def _asked(fault: Fault, case: Case, settings: Settings) -> Plan:
+def _asked(fault: Fault, case: FaultCase, settings: Settings) -> Plan:
     try:
         bent = fault.function(case.moment, case.plan, **settings)
     except Exception as error:
@@ -112,7 +112,7 @@ def _plan(fault: Fault, bent: Any) -> Plan:
     return bent  # type: ignore[no-any-return]
 
 
-def _check_plan(fault: Fault, case: Case, bent: Plan) -> None:
+def _check_plan(fault: Fault, case: FaultCase, bent: Plan) -> None:
     """What it may do is declared, and what it did has an effect."""
     if bent == case.plan:
         return

@@ -80,7 +80,7 @@ TALKS: tuple[tuple[Message, ...], ...] = (
 )
 
 
-class Case(NamedTuple):
+class FaultCase(NamedTuple):
     """A moment and the plan that the fault is given there."""
 
     moment: Moment
@@ -95,7 +95,7 @@ class _Asked(NamedTuple):
     messages: Sequence[Message] = ()
 
 
-def cases(fault: Fault) -> st.SearchStrategy[Case]:
+def cases(fault: Fault) -> st.SearchStrategy[FaultCase]:
     """Moments on the seams of a fault, on each wire that it is for."""
     wires = fault.wires or providers.names()
     tables = [
@@ -114,7 +114,7 @@ def cases(fault: Fault) -> st.SearchStrategy[Case]:
 
 def _case(
     place: tuple[str, Seam, _Asked], n: int, seed: int, firing: int, timeout: int | None
-) -> Case:
+) -> FaultCase:
     wire, seam, asked = place
     key = f"main/{seam}#{n}"
     is_model = seam == "model"
@@ -127,7 +127,7 @@ def _case(
     moment = Moment(
         call, _past(call), Draws(seed), firing, wire, provider.refusals(), provider.traits()
     )
-    return Case(moment, deepcopy(asked.plan))
+    return FaultCase(moment, deepcopy(asked.plan))
 
 
 def _past(call: Call) -> Past:

@@ -92,8 +92,8 @@ class _Pool:
         with suppress(BrokenPipeError, ConnectionResetError):
             worker.pipe.send(lease.task)
 
-    def heard(self) -> Iterator[tuple[_Lease, Any]]:
-        """Wait until a worker has something to say: its lease and (result, error), or None for a
+    def finished(self) -> Iterator[tuple[_Lease, Any]]:
+        """Wait until workers have finished: each lease with (result, error), or with None for a
         worker that died."""
         busy: dict[Any, _Worker] = {w.pipe: w for w in self._workers if w.lease is not None}
         for pipe in connection.wait(list(busy)):
@@ -143,7 +143,7 @@ def _in_order(
             pool.hand(again.popleft())
         if handed == given:
             return
-        for lease, said in pool.heard():
+        for lease, said in pool.finished():
             lease.cost += said is None
             if said is None and lease.cost < ATTEMPTS:
                 again.append(lease)

@@ -15,7 +15,7 @@ from typing import Literal
 from harness import faults
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
 from harness.core.transition.arming import seam_of
-from harness.runner.session_seed import beside
+from harness.runner.session_seed import scenario_path
 from harness.targets import TargetSpec
 
 World = Literal["simulate", "supervise"]
@@ -78,7 +78,7 @@ def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
     script = scenario.script
     if isinstance(script, CassetteScript) and script.timing == "recorded":
-        for number, wait_ms in answer_durations(beside(scenario, script.cassette)):
+        for number, wait_ms in answer_durations(scenario_path(scenario, script.cassette)):
             wait_s = wait_ms / 1000
             yield f"exchange #{number} of the cassette takes {_duration(wait_s)}", wait_s
 

@@ -27,7 +27,7 @@ from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.runner.disk_log import DiskLog
-from harness.runner.session_seed import beside
+from harness.runner.session_seed import scenario_path
 from harness.targets import End, TargetSpec
 from harness.transports.sdk_clients import sdks
 
@@ -94,7 +94,7 @@ def script_of(scenario: Scenario) -> Script:
     if isinstance(scenario.script, CassetteScript):
         from harness.cassettes.cassette_player import cassette_script
 
-        path = beside(scenario, scenario.script.cassette)
+        path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
     return TurnScript(scenario.script, Draws(scenario.seed))
 

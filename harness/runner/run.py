@@ -31,7 +31,7 @@ from harness.runner.applicability import World, kills, reason_not_applicable
 from harness.runner.forked_target import Restarts
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
-from harness.runner.session_seed import lay_seed, seed_messages
+from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
 from harness.stores.store_options import open_unshared
@@ -161,7 +161,7 @@ def pass_through(
 
     In supervise, `model_url` is where the model is, when another server serves it.
     """
-    lay_seed(folder, seed_messages(scenario))
+    write_seed(folder, seed_messages(scenario))
     if target.kind != "python":
         transition = prepare.transition_for(scenario, script)
         return supervise(transition, target, folder, store, model_url)

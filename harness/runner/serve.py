@@ -20,7 +20,7 @@ from harness.core.values.errors import InputError
 from harness.runner import prepare
 from harness.runner.applicability import reason_not_applicable
 from harness.runner.run import Run, judged_run, session_folder
-from harness.runner.session_seed import lay_seed, seed_messages
+from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import watch_store
 from harness.runner.supervise import environment
 from harness.targets import End, TargetSpec
@@ -50,7 +50,7 @@ def serve(
     if reason := reason_not_applicable(scenario, target, "supervise"):
         raise InputError(reason, scenario.run_name)
     with session_folder() as folder:
-        lay_seed(folder, seed_messages(scenario))
+        write_seed(folder, seed_messages(scenario))
         transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))
         _served(transition, target, folder, store, port, ready, stop)
     return judged_run(scenario, target, "supervise", transition.history, out)

@@ -29,7 +29,7 @@ def seed_messages(scenario: Scenario) -> list[Message]:
     session = scenario.session
     if session.file is None:
         return [_message(m) for m in session.messages]
-    path = beside(scenario, session.file)
+    path = scenario_path(scenario, session.file)
     place = f"{scenario.name}: session {path}"
     try:
         return _reader(session.format or "jsonl", scenario.name)(path, place)
@@ -49,7 +49,7 @@ def _rows(reader: Reader, path: Path, place: str) -> list[Message]:
     return [message for _, message in reader(path).read()]
 
 
-def beside(scenario: Scenario, name: str) -> Path:
+def scenario_path(scenario: Scenario, name: str) -> Path:
     """A file that a scenario names: from its own folder, or from where the command runs."""
     near = Path(scenario.folder) / name
     return near if near.exists() else Path(name)
@@ -62,7 +62,7 @@ def _message(message: SeedMessage) -> Message:
     return Message(message.role, tuple(block_from(dict(b)) for b in message.content))
 
 
-def lay_seed(folder: Path, messages: Sequence[Message]) -> None:
+def write_seed(folder: Path, messages: Sequence[Message]) -> None:
     """Lay a session to begin with as `seed.jsonl`, one message a line."""
     if messages:
         lines = b"".join(msgspec.json.encode(m) + b"\n" for m in messages)

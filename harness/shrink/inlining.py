@@ -17,7 +17,7 @@ from harness.core.scenario.script import model_reply
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, Opaque
-from harness.runner.session_seed import beside, seed_messages
+from harness.runner.session_seed import scenario_path, seed_messages
 
 
 def inlined(scenario: Scenario) -> Scenario:
@@ -46,7 +46,7 @@ def _plain(block: Block) -> dict[str, Json]:
 
 
 def _turns(scenario: Scenario, script: CassetteScript) -> tuple[Turn, ...]:
-    path = beside(scenario, script.cassette)
+    path = scenario_path(scenario, script.cassette)
     turns = tuple(t for exchange in read_cassette(path) for t in _said(exchange))
     if not turns:
         raise InputError("no model speaks in this cassette", str(path))

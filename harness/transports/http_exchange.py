@@ -34,7 +34,7 @@ CUT_CHUNKED = (
 )
 
 
-class Exchange(msgspec.Struct, frozen=True):
+class HttpExchange(msgspec.Struct, frozen=True):
     """One answer. Sends without a step between them are one part.
 
     `before` is carried out before any byte, `parts` in order after the head, up to the first
@@ -89,7 +89,7 @@ def at_once(plan: Plan) -> tuple[Head, bytes] | None:
     return (head, b"".join(map(DATA, plan))) if only_sends(plan) else None
 
 
-def exchange(plan: Plan) -> Exchange:
+def exchange_of(plan: Plan) -> HttpExchange:
     """The plan as an exchange; a declared length cuts what goes beyond it."""
     start = next((n for n, step in enumerate(plan) if isinstance(step, Send)), len(plan))
     first = plan[start] if start < len(plan) else None
@@ -99,7 +99,7 @@ def exchange(plan: Plan) -> Exchange:
     declared = int(length) if length.isdecimal() else None
     chunked = declared is None and "chunked" in named.get("transfer-encoding", "").lower()
     parts = _parts(plan[start:])
-    return Exchange(
+    return HttpExchange(
         before=plan[:start],
         head=head,
         parts=parts if declared is None else _cut(parts, declared),
@@ -141,7 +141,7 @@ def _cut(parts: tuple[Part, ...], declared: int) -> tuple[Part, ...]:
 RAW_HEAD_MOST_BYTES = 100 << 10
 
 
-def read_raw(answer: Exchange) -> Exchange:
+def read_raw(answer: HttpExchange) -> HttpExchange:
     """The exchange that the bytes of `answer` make.
 
     Its `broken` says what is wrong with them, "" when nothing is. Without a head not even the head
@@ -157,7 +157,7 @@ def read_raw(answer: Exchange) -> Exchange:
             break
     if not reader.over and not _ends_otherwise(answer):
         reader.take(b"")
-    return Exchange(
+    return HttpExchange(
         before=(*answer.before, *reader.before),
         head=reader.head,
         parts=tuple(reader.parts),
@@ -168,7 +168,7 @@ def read_raw(answer: Exchange) -> Exchange:
     )
 
 
-def _ends_otherwise(answer: Exchange) -> bool:
+def _ends_otherwise(answer: HttpExchange) -> bool:
     """Whether the last step raises or resets: then it, and no parser, says what is wrong."""
     last = answer.parts[-1] if answer.parts else None
     return last is not None and not isinstance(last, bytes) and last != Close()

@@ -33,7 +33,7 @@ from harness.transports.http_connection import (
     head_bytes,
     whole_answer,
 )
-from harness.transports.http_exchange import SILENT, Exchange, at_once, exchange
+from harness.transports.http_exchange import SILENT, HttpExchange, at_once, exchange_of
 from harness.transports.seam_endpoints import Endpoints, error_answer
 
 HOST = "127.0.0.1"
@@ -138,7 +138,7 @@ class Responder:
                     answer = whole_answer(*known, reusable=request.reusable)
                     self._connection.write(answer)
                 else:
-                    self._answer(exchange(plan), request)
+                    self._answer(exchange_of(plan), request)
                 if not request.reusable or _ends_connection(plan):
                     break
         except Refused as error:
@@ -153,7 +153,7 @@ class Responder:
         except Hangup:
             return
 
-    def _answer(self, answer: Exchange, request: Request) -> None:
+    def _answer(self, answer: HttpExchange, request: Request) -> None:
         """Carry out an exchange. Raises Hangup where the connection ends with it."""
         for step in answer.before:
             self._step(step)
@@ -168,7 +168,7 @@ class Responder:
             raise Hangup
         self._pieces(answer, head, request)
 
-    def _as_it_stands(self, answer: Exchange) -> None:
+    def _as_it_stands(self, answer: HttpExchange) -> None:
         """Bytes that bring their own framing, or none."""
         for part in answer.parts:
             if isinstance(part, bytes):
@@ -176,7 +176,7 @@ class Responder:
             else:
                 self._step(part)
 
-    def _pieces(self, answer: Exchange, head: Head, request: Request) -> None:
+    def _pieces(self, answer: HttpExchange, head: Head, request: Request) -> None:
         """A body in pieces, in the frame that its head announces or that its end needs."""
         closes = Close() in answer.parts
         chunked = answer.chunked or (answer.declared is None and request.chunks and not closes)
@@ -224,7 +224,7 @@ class Responder:
         raise Hangup
 
     def _whole(self, plan: Plan, *, reusable: bool) -> None:
-        answer = exchange(plan)
+        answer = exchange_of(plan)
         assert answer.head is not None
         body = answer.whole or b""
         self._connection.write(whole_answer(answer.head, body, reusable=reusable))

@@ -23,11 +23,13 @@ from typing import Any, NoReturn, Self
 from harness.core.values.calls import HEADERS
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait
+from harness.providers import records
 from harness.transports import http_exchange
 from harness.transports.dispatcher import Dispatcher
-from harness.transports.http_exchange import DISCONNECTED, Exchange, at_once, exchange
+from harness.transports.http_exchange import DISCONNECTED, HttpExchange, at_once, exchange_of
 
-_NAMES = {name.encode(): name for name in HEADERS}
+_KEPT = (name for record in records() for name in record.headers.kept)
+_NAMES = {name.encode(): name for name in (*HEADERS, *_KEPT)}
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
@@ -122,9 +124,9 @@ def library_of(request_type: Hashable) -> ModuleType:
     raise HarnessError(f"the transport serves httpx2 and httpx, not {request_type.__module__}")
 
 
-def _as_exchange(plan: Plan) -> Exchange:
+def _as_exchange(plan: Plan) -> HttpExchange:
     """The plan as an exchange; what brings its own framing is read as a client reads it."""
-    answer = exchange(plan)
+    answer = exchange_of(plan)
     return http_exchange.read_raw(answer) if answer.head is None and answer.parts else answer
 
 
@@ -136,7 +138,7 @@ class _Carrier:
         self._library = library_of(request.__class__)
         self._begun = False
 
-    def response(self, answer: Exchange) -> Any:
+    def response(self, answer: HttpExchange) -> Any:
         """The response once everything before its first byte is done."""
         if answer.head is None:
             self.fail("RemoteProtocolError", answer.broken or DISCONNECTED)
@@ -183,7 +185,7 @@ def _body_class(library: ModuleType) -> Any:
     async_base: Any = library.AsyncByteStream
 
     class Body(sync_base, async_base):  # type: ignore[misc]
-        def __init__(self, carrier: _Carrier, answer: Exchange) -> None:
+        def __init__(self, carrier: _Carrier, answer: HttpExchange) -> None:
             self._carrier, self._answer = carrier, answer
             self._parts = iter(answer.parts)
 

@@ -39,7 +39,7 @@ def model_environment(url: str) -> dict[str, str]:
     return named
 
 
-def warm(wire: str) -> None:
+def import_sdk(wire: str) -> None:
     """Import the SDK of a provider, if it is installed, so that forked children need not."""
     with suppress(ImportError):
         importlib.import_module(record(wire).sdk.package)

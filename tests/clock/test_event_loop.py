@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.clock import VirtualClock, Wait, run_async
+from harness.clock import VirtualClock, VirtualWait, run_async
 from tests.clock.test_time_patch import ASK, overloaded_twice
 from tests.http_library import http
 
@@ -29,7 +29,7 @@ def test_the_async_anthropic_client_waits_its_retry_after_in_virtual_time() -> N
         return str(message.id)
 
     assert run_async(main, clock) == "msg_1"
-    assert clock.waits == [Wait(0, 30.0, "loop"), Wait(30_000, 30.0, "loop")]
+    assert clock.waits == [VirtualWait(0, 30.0, "loop"), VirtualWait(30_000, 30.0, "loop")]
 
 
 def test_sleeps_of_both_libraries_pass_at_once_and_are_on_record() -> None:
@@ -42,13 +42,17 @@ def test_sleeps_of_both_libraries_pass_at_once_and_are_on_record() -> None:
         await clock.asleep(0.5)
 
     run_async(main, clock)
-    assert clock.waits == [Wait(0, 0.3, "loop"), Wait(300, 2.0, "loop"), Wait(2300, 0.5, "loop")]
+    assert clock.waits == [
+        VirtualWait(0, 0.3, "loop"),
+        VirtualWait(300, 2.0, "loop"),
+        VirtualWait(2300, 0.5, "loop"),
+    ]
 
 
 def test_a_sleep_of_many_days_is_one_wait() -> None:
     clock = VirtualClock()
     run_async(lambda: asyncio.sleep(10 * 86_400), clock)
-    assert clock.waits == [Wait(0, 864_000.0, "loop")]
+    assert clock.waits == [VirtualWait(0, 864_000.0, "loop")]
 
 
 @given(st.lists(st.integers(0, 10**10), max_size=30))

@@ -5,7 +5,7 @@ import asyncio
 import anyio
 import pytest
 
-from harness.clock import VirtualClock, VirtualEventLoop, Wait, virtual_event_loops
+from harness.clock import VirtualClock, VirtualEventLoop, VirtualWait, virtual_event_loops
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -15,7 +15,7 @@ def test_loops_that_a_program_starts_itself_run_in_virtual_time() -> None:
     with virtual_event_loops(clock):
         asyncio.run(asyncio.sleep(60))
         anyio.run(anyio.sleep, 3600)
-    assert clock.waits == [Wait(0, 60.0, "loop"), Wait(60_000, 3600.0, "loop")]
+    assert clock.waits == [VirtualWait(0, 60.0, "loop"), VirtualWait(60_000, 3600.0, "loop")]
 
 
 def test_a_second_loop_beside_the_first_is_an_ordinary_one() -> None:

@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from harness.clock import VirtualClock, Wait, run_async
+from harness.clock import VirtualClock, VirtualWait, run_async
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -95,4 +95,4 @@ def test_an_idle_connection_does_not_hold_the_clock_for_ever(
 
     with ours, theirs:
         run_async(main, clock)
-    assert clock.waits == [Wait(0, 3600.0, "loop")]
+    assert clock.waits == [VirtualWait(0, 3600.0, "loop")]

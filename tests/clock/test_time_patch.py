@@ -13,7 +13,7 @@ from typing import Any
 import anthropic
 import pytest
 
-from harness.clock import VirtualClock, Wait, real_monotonic, real_sleep, virtual_time
+from harness.clock import VirtualClock, VirtualWait, real_monotonic, real_sleep, virtual_time
 from tests.http_library import http
 
 REPLY = {
@@ -54,7 +54,7 @@ def test_the_anthropic_client_waits_its_retry_after_in_virtual_time() -> None:
         client = anthropic.Anthropic(api_key="dummy", http_client=carrier)
         message = client.messages.create(**ASK)
     assert message.id == "msg_1"
-    assert clock.waits == [Wait(0, 30.0, "sleep"), Wait(30_000, 30.0, "sleep")]
+    assert clock.waits == [VirtualWait(0, 30.0, "sleep"), VirtualWait(30_000, 30.0, "sleep")]
 
 
 def test_the_functions_tell_and_pass_virtual_time() -> None:
@@ -65,7 +65,7 @@ def test_the_functions_tell_and_pass_virtual_time() -> None:
         assert time.monotonic() - before[0] == 90
         assert time.monotonic_ns() - before[1] == 90 * 10**9
         assert (time.time(), time.time_ns()) == (1090.0, 1090 * 10**9)
-    assert clock.waits == [Wait(0, 90.0, "sleep")]
+    assert clock.waits == [VirtualWait(0, 90.0, "sleep")]
 
 
 def test_the_real_functions_are_back_after_an_exception() -> None:
@@ -191,7 +191,7 @@ def test_a_tool_that_sleeps_in_a_pool_sleeps_in_virtual_time() -> None:
     clock = VirtualClock()
     with virtual_time(clock), ThreadPoolExecutor(2) as pool:
         pool.submit(time.sleep, 600).result()
-    assert clock.waits == [Wait(0, 600.0, "sleep")]
+    assert clock.waits == [VirtualWait(0, 600.0, "sleep")]
 
 
 def test_a_poll_for_a_thread_ends() -> None:

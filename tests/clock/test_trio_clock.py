@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from harness.clock import VirtualClock, Wait, virtual_trio_clock
+from harness.clock import VirtualClock, VirtualWait, virtual_trio_clock
 
 trio = pytest.importorskip("trio")
 pytestmark = pytest.mark.timeout(30)
@@ -28,10 +28,10 @@ def test_sleeps_and_time_outs_pass_at_once_and_in_order() -> None:
     trio.run(main, clock=virtual_trio_clock(clock))
     assert seen == [100, 300, 700, 3_600_000]
     assert clock.waits == [
-        Wait(0, 0.1, "loop"),
-        Wait(100, 0.2, "loop"),
-        Wait(300, 0.4, "loop"),
-        Wait(700, 3599.3, "loop"),
+        VirtualWait(0, 0.1, "loop"),
+        VirtualWait(100, 0.2, "loop"),
+        VirtualWait(300, 0.4, "loop"),
+        VirtualWait(700, 3599.3, "loop"),
     ]
 
 

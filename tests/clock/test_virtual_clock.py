@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.clock import RealClock, VirtualClock, Wait
+from harness.clock import RealClock, VirtualClock, VirtualWait
 from harness.core.values.errors import RunStopped
 
 
@@ -25,7 +25,7 @@ def test_a_wait_says_when_it_began_how_long_it_was_and_whose_it_was() -> None:
     clock = VirtualClock(start_ms=500)
     clock.sleep(0.1)
     clock.sleep(2, source="transport")
-    assert clock.waits == [Wait(500, 0.1, "sleep"), Wait(600, 2.0, "transport")]
+    assert clock.waits == [VirtualWait(500, 0.1, "sleep"), VirtualWait(600, 2.0, "transport")]
     assert clock.now_ms() == 2600
 
 
@@ -61,7 +61,7 @@ def test_a_wait_past_the_limit_stops_the_run_at_the_limit() -> None:
     with pytest.raises(RunStopped, match=r"limits\.virtual_s"):
         clock.sleep(60)
     assert clock.now_ms() == 100_000
-    assert clock.waits[-1] == Wait(60_000, 40.0, "sleep")
+    assert clock.waits[-1] == VirtualWait(60_000, 40.0, "sleep")
 
 
 def test_threads_lose_no_time() -> None:

@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from harness.clock import VirtualClock, Wait, run_async, virtual_time
+from harness.clock import VirtualClock, VirtualWait, run_async, virtual_time
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -64,7 +64,7 @@ def test_tools_that_wake_at_one_moment_wake_in_the_order_of_their_calls() -> Non
     with virtual_time(clock):
         run_async(main, clock)
     assert woken == list(range(8))
-    assert clock.waits == [Wait(0, 1.0, "sleep")]
+    assert clock.waits == [VirtualWait(0, 1.0, "sleep")]
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def has_a_wrong_default(history: History, *, most: int = "a few") -> Iterator[Fi
 )
 def test_a_wrong_check_is_told(wrong: Callable[..., Any], sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
-        check_check(wrong)
+        check_check(wrong, examples=200)
 
 
 def test_a_check_of_the_end_need_not_hold_on_prefixes() -> None:

@@ -132,7 +132,7 @@ def has_no_type(moment: Moment, plan: Plan, *, size=1) -> Plan:  # type: ignore[
 )
 def test_a_wrong_fault_is_told(wrong: Callable[..., Plan], sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
-        check_fault(wrong)
+        check_fault(wrong, examples=200)
 
 
 def no_fault(plan: Plan, moment: Moment) -> Plan:

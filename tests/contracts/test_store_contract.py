@@ -235,7 +235,7 @@ def needs_a_file(path: Path) -> Store:
 )
 def test_a_wrong_reader_is_told(wrong: Callable[[Path], Store], sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
-        check_store(wrong, add_line, change=change_line)
+        check_store(wrong, add_line, change=change_line, examples=200)
 
 
 def test_rows_that_move_are_told() -> None:

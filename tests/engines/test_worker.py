@@ -61,11 +61,11 @@ def hang(path: str) -> None:
 PARENT = """\
 import sys
 from harness.engines.local import Local
-from harness.engines.ordered_map import spread
+from harness.engines.ordered_map import ordered_map
 from tests.engines.test_worker import hang
 
 if __name__ == "__main__":
-    list(spread(Local(2), hang, [sys.argv[1]] * 2, print))
+    list(ordered_map(Local(2), hang, [sys.argv[1]] * 2, print))
 """
 
 

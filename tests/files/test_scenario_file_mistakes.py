@@ -107,6 +107,11 @@ MISTAKES = [
         4,
         "key `whn`: unknown; did you mean 'when'?",
     ),
+    (
+        MINIMAL + "session:\n  file: s.jsonl\n  format: jsonll\n",
+        7,
+        "no store reader 'jsonll'; did you mean 'jsonl'",
+    ),
     (MINIMAL + "variants: [a]\n", 5, "`variants` maps names to changes"),
     (MINIMAL + "variants:\n  v: x\n", 6, "variant `v` is not a mapping"),
     (MINIMAL + "variants:\n  v:\n    limits:\n      restart: 1\n", 8, "did you mean 'restarts'?"),

@@ -11,10 +11,11 @@ from harness.agent.models.anthropic_blocks import write_message
 from harness.core.scenario.scenario import Scenario, SeedMessage, Session
 from harness.core.values.messages import Message, ToolResult, user
 from harness.fuzz.session_grammar import MUTATIONS, DraftMessage, Mutation
-from harness.providers import by_name
-from harness.providers.anthropic.rules import DIALECTS
+from harness.providers import by_name, record
 from harness.runner.session_seed import seed_messages
 from harness.strategies import conversations, damaged_conversations
+
+DIALECTS = record("anthropic").dialects.names
 
 STORED = tuple[SeedMessage, ...]
 

@@ -21,7 +21,8 @@ def test_play(play):
     play("scenarios/greeting.yaml", "reference?client=plain", variant="")
 
 def test_strict(play):
-    play("scenarios/greeting.yaml", "reference?client=plain", variant="strict", expect="my_parts.polite.word")
+    expected = "my_parts.polite.word"
+    play("scenarios/greeting.yaml", "reference?client=plain", variant="strict", expect=expected)
 
 def test_red(play):
     play("scenarios/greeting.yaml", "reference?client=plain", variant="strict")

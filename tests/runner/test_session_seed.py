@@ -12,7 +12,7 @@ import pytest
 from harness.core.scenario.scenario import Scenario, SeedMessage, Session
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, ToolUse, assistant, user
-from harness.runner.session_seed import lay_seed, seed_messages
+from harness.runner.session_seed import seed_messages, write_seed
 from tests.stores.hermes_database import add, add_turn, create
 
 
@@ -109,11 +109,11 @@ def test_a_bad_session_file_is_an_error_with_its_place(
 
 
 def test_the_seed_is_laid_as_lines(tmp_path: Path) -> None:
-    lay_seed(tmp_path, [user("one")])
+    write_seed(tmp_path, [user("one")])
     assert msgspec.json.decode((tmp_path / "seed.jsonl").read_bytes()) == {
         "role": "user",
         "blocks": [{"type": "text", "text": "one"}],
     }
     (tmp_path / "none").mkdir()
-    lay_seed(tmp_path / "none", [])
+    write_seed(tmp_path / "none", [])
     assert list((tmp_path / "none").iterdir()) == []

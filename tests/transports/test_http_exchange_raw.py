@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait
 from harness.transports import http_exchange
-from harness.transports.http_exchange import Exchange, exchange
+from harness.transports.http_exchange import HttpExchange, exchange_of
 
 ANSWER = b"HTTP/1.1 200 OK\r\nA: b\r\ncontent-length: 5\r\n\r\nhello"
 
 
-def read(*steps: bytes | Wait | Raise | Close) -> Exchange:
+def read(*steps: bytes | Wait | Raise | Close) -> HttpExchange:
     plan: Plan = tuple(Send(step) if isinstance(step, bytes) else step for step in steps)
-    return http_exchange.read_raw(exchange(plan))
+    return http_exchange.read_raw(exchange_of(plan))
 
 
-def body(answer: Exchange) -> bytes:
+def body(answer: HttpExchange) -> bytes:
     return b"".join(part for part in answer.parts if isinstance(part, bytes))
 
 

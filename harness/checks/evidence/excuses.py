@@ -2,7 +2,8 @@
 
 A kill, a cancel, a limit or a store that fails is no fault of the agent, and what follows from one
 is not held against it. Which excuses hold for which rule stands at the check (`excused_by`), so
-that a reader finds them in one place and `harness explain` prints them.
+that a reader finds them in one place and `harness explain` prints them. A check that counts cannot
+be filtered afterwards: it asks `holds_for`, `is_killed_between` or `may_begin_again` by itself.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from functools import cached_property
 
 import msgspec
 
-from harness.checks.evidence.interruptions import is_killed_between
 from harness.checks.evidence.model_answers import is_over_window
 from harness.checks.evidence.stored_rows import written_by_another
+from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
 
@@ -97,6 +98,30 @@ def holds_for(turn: Turn, marks: Marks, excuses: Iterable[Excuse]) -> bool:
     For checks that count turns: what is excused must not be counted, so it is asked first.
     """
     return is_excused(marks, Case("", (), turn), excuses)
+
+
+def may_begin_again(trace: Trace, turn: Turn, failed: Exchange, again: Exchange) -> bool:
+    """Whether a kill between two requests excuses that the agent makes the first one again.
+
+    An agent that starts again knows what it has stored. Of a request that failed it has stored
+    nothing, so it begins that step anew, once for each kill. This holds unless something came of
+    the first request before the kill: a stored answer (or any answer, where its store is not seen),
+    a tool that ran, or words that end the turn.
+    """
+    kill = bisect(trace.kills, failed.n)
+    if kill == len(trace.kills) or trace.kills[kill] > again.n:
+        return False
+    if "store" in trace.seams:
+        came = [event.n for event in trace.stored_during(turn) if event.added]
+    else:
+        came = [e.n for e in turn.main if e.succeeded and not e.too_large]
+    came += [e.n for e in turn.executions] + [s.n for s in turn.endings]
+    return not any(failed.n < n < trace.kills[kill] for n in came)
+
+
+def is_killed_between(trace: Trace, first_n: int, last_n: int) -> bool:
+    """Whether the agent was killed between two events."""
+    return bisect(trace.kills, first_n) != bisect(trace.kills, last_n)
 
 
 def _is_shared(marks: Marks, case: Case) -> bool:

@@ -12,6 +12,42 @@ from harness.core.history.events import Answered
 from harness.core.history.exchanges import Exchange
 from harness.core.values.messages import Json
 
+TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
+
+_REFUSED = frozenset({"refusal", "content_filter"})
+
+_FULL = "model_context_window_exceeded"
+
+_TOOL_STOPS = frozenset({"tool_use", "tool_calls", "function_call"})
+
+_CALLING_STOPS = _TOOL_STOPS | {"completed"}
+"""Stop reasons of answers that may ask for tools."""
+
+_BAD_STOPS: dict[str | None, str] = {
+    **dict.fromkeys(_REFUSED, "refused"),
+    **dict.fromkeys([*TRUNCATED_STOPS, _FULL, "incomplete", None], "truncated"),
+    **dict.fromkeys([*_TOOL_STOPS, "pause_turn"], "unfinished"),
+}
+"""What is wrong with an answer that ends a turn; None: the terminal event is missing."""
+
+FINAL_STOPS = _REFUSED | {_FULL}
+"""Stop reasons after which the same request stops so again."""
+
+CUT_STOPS = frozenset(stop for stop, wrong in _BAD_STOPS.items() if wrong != "unfinished")
+"""Stop reasons after which a tool call may be part of one."""
+
+WINDOW_RULES = frozenset({"V23", "V24"})
+"""A prompt over the window is met by being told so; sending it is no invalid request."""
+
+_OWN_ERRORS = ("limit.", "script.", "cassette.")
+"""How the errors begin by which the harness answers for itself."""
+
+_WRAPPER_ERRORS = ("prompt is too long", "api error")
+"""How the messages of wrappers begin that stand for an error."""
+
+_UNPARSED = "__unparsedToolInput"
+"""The key under which some clients hand on an input that was cut in transit."""
+
 
 def said_tokens(answered: Answered) -> int:
     """The tokens of an answer, 0 where nobody says: it broke off before its end, at which the usage
@@ -23,10 +59,6 @@ def said_tokens(answered: Answered) -> int:
     return said if isinstance(said, int) else 0
 
 
-WINDOW_RULES = frozenset({"V23", "V24"})
-"""A prompt over the window is met by being told so; sending it is no invalid request."""
-
-
 def is_over_window(exchange: Exchange) -> bool:
     """Whether a request was over the window, by a rule of the dialect or by its status."""
     return bool(WINDOW_RULES.intersection(exchange.called.refused)) or exchange.status == 413
@@ -36,9 +68,6 @@ def is_uncounted(exchange: Exchange) -> bool:
     """Whether no token was counted, and so no model has said it but a wrapper around one."""
     usage = exchange.answered.usage if exchange.answered else {}
     return bool(usage) and not any(usage.values())
-
-
-_OWN_ERRORS = ("limit.", "script.", "cassette.")
 
 
 def is_our_own(answered: Answered) -> bool:
@@ -58,16 +87,9 @@ def asked_ms(retry_after: str) -> float:
     return value if 0 < value < math.inf else 0
 
 
-_TOOL_STOPS = frozenset({"tool_use", "tool_calls", "function_call", "completed"})
-
-
 def calls_tools(exchange: Exchange) -> bool:
     """Whether the model's answer asks for tools and stopped to have them run."""
-    return exchange.stop in _TOOL_STOPS and bool(exchange.reply and exchange.reply.tool_uses)
-
-
-_UNPARSED = "__unparsedToolInput"
-"""The key under which some clients hand on an input that was cut in transit."""
+    return exchange.stop in _CALLING_STOPS and bool(exchange.reply and exchange.reply.tool_uses)
 
 
 def plain(value: Json) -> Json:
@@ -78,11 +100,6 @@ def plain(value: Json) -> Json:
 def is_empty(value: Json) -> bool:
     """Whether an input says nothing: `{}`, `""`, null, or one that was cut in transit."""
     return plain(value) == {} or (isinstance(value, dict) and set(value) == {_UNPARSED})
-
-
-TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
-
-FINAL_STOPS = frozenset({"refusal", "content_filter", "model_context_window_exceeded"})
 
 
 def fails_for_good(exchange: Exchange) -> bool:
@@ -101,3 +118,25 @@ def failure_words(exchange: Exchange) -> str:
     if exchange.succeeded:
         return "was answered with nothing, as before,"
     return f"was answered {exchange.status}"
+
+
+def wrong(exchange: Exchange) -> str:
+    """What is wrong with an answer as the last one of a turn; "" when it ended in order."""
+    a = exchange.answered
+    if a is None or (a.status or 200) >= 400 or a.outcome == "timeout":
+        return "failed"
+    if not a.complete:
+        return "failed" if not a.blocks else "incomplete"
+    if a.outcome != "ok":
+        return "failed"
+    if _is_synthetic(exchange):
+        return "synthetic"
+    return _BAD_STOPS.get(a.stop, "")
+
+
+def _is_synthetic(exchange: Exchange) -> bool:
+    """Whether a wrapper wrote the answer itself: it counts no token, and says that it failed."""
+    usage = exchange.answered.usage if exchange.answered else {}
+    counts = [usage.get(name) for name in ("input_tokens", "output_tokens")]
+    said = exchange.reply.text.strip().lower() if exchange.reply else ""
+    return counts == [0, 0] and said.startswith(_WRAPPER_ERRORS)

@@ -1,14 +1,14 @@
 """How a turn came out: by the status of its final, and by the model's last answer before it.
 
-The agent's word is the status of its final message; the facts are the answer. `truthfulness`
-compares the two, other checks ask for one of them.
+The agent's word is the status of its final message. What the answer was worth is told by
+`model_answers`; `truthfulness` compares the two.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.exchanges import Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Turn
 from harness.core.scenario.scenario import Expect
@@ -25,22 +25,10 @@ STATUSES: dict[str, OutcomeWord] = {
 }
 """Status words of a final; any other word claims no success: `failed_truthfully`."""
 
+TELLING = frozenset({"final", "error", "notice"})
+"""The outbox kinds by which a user is told how a turn goes."""
+
 _WORST: tuple[OutcomeWord, ...] = ("limit", "none", "failed_truthfully", "cancelled", "completed")
-
-
-_BAD_STOPS: dict[str | None, str] = {
-    "refusal": "refused",
-    "content_filter": "refused",
-    "max_tokens": "truncated",
-    "length": "truncated",
-    "model_context_window_exceeded": "truncated",
-    "incomplete": "truncated",
-    None: "truncated",
-    "tool_use": "unfinished",
-    "tool_calls": "unfinished",
-    "function_call": "unfinished",
-    "pause_turn": "unfinished",
-}
 
 
 def claimed(sending: Sending) -> OutcomeWord:
@@ -80,32 +68,11 @@ def _of_turn(turn: Turn) -> OutcomeWord:
     return "cancelled" if turn.cancelled_n else "none"
 
 
-def wrong(exchange: Exchange) -> str:
-    """What is wrong with an answer as the last one of a turn; "" when it ended in order."""
-    a = exchange.answered
-    if a is None or (a.status or 200) >= 400 or a.outcome == "timeout":
-        return "failed"
-    if not a.complete:
-        return "failed" if not a.blocks else "incomplete"
-    if a.outcome != "ok":
-        return "failed"
-    if _is_synthetic(exchange):
-        return "synthetic"
-    return _BAD_STOPS.get(a.stop, "")
-
-
-def _is_synthetic(exchange: Exchange) -> bool:
-    """Whether a wrapper wrote the answer itself: it counts no token, and says that it failed."""
-    usage = exchange.answered.usage if exchange.answered else {}
-    counts = [usage.get(name) for name in ("input_tokens", "output_tokens")]
-    said = exchange.reply.text.strip().lower() if exchange.reply else ""
-    return counts == [0, 0] and said.startswith(_ERRORS)
-
-
-_ERRORS = ("prompt is too long", "api error")
-"""How the messages of wrappers begin that stand for an error."""
-
-
 def expected(history: History) -> Expect:
     """The scenario's expectation, as it stands in the start of the run."""
     return msgspec.convert(history.trace.settings.get("expect") or {}, type=Expect)
+
+
+def is_taken(sending: Sending) -> bool:
+    """Whether the outbox took what the agent said."""
+    return sending.answered is not None and sending.answered.complete

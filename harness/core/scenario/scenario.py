@@ -62,9 +62,7 @@ CallKey: TypeAlias = Annotated[
 ]
 """The n-th call on a seam, of one session or (`model#3`) of the whole run."""
 
-SessionFormat: TypeAlias = Annotated[
-    str, msgspec.Meta(pattern=r"^[\w.]+$", examples=["jsonl", "claude_code", "hermes"])
-]
+SessionFormat: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.]+$")]
 """The name of a store reader: one of ours, or `PREFIX.name` of a plug-in."""
 
 SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]

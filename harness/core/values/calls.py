@@ -108,14 +108,13 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 HEADERS = (
-    "anthropic-beta",
-    "anthropic-version",
     "x-stainless-helper",
     "x-harness-purpose",
     "x-harness-parent",
     "x-stainless-retry-count",
 )
-"""The request headers that are read; a door may leave out all others."""
+"""The request headers that are read of any provider, beside those that its record keeps; a
+transport may leave out all others."""
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):

@@ -8,6 +8,7 @@ the modules. Nothing here imports a module.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from types import FunctionType, ModuleType
 
 import msgspec
@@ -38,6 +39,9 @@ class Plugin(msgspec.Struct, frozen=True):
         }
 
 
+_ALIKE = 0.75
+"""How much alike two prefixes are when one is the other with a slip of the pen."""
+
 _loaded: tuple[Plugin, ...] = ()
 
 
@@ -56,13 +60,13 @@ def unknown_name(name: str, known: Iterable[str]) -> str:
     """The end of a message for a name that no part has: the nearest names, and what is missing.
 
     The name of a plug-in's part begins with the prefix of the plug-in. Where no known name begins
-    with it, and no plug-in of that prefix is loaded, the message says how to load one.
+    with it or with something like it, the message says that no plug-in of that prefix is loaded.
     """
     names = list(known)
     hint = nearest(name, names)
     prefix, dot, _ = name.partition(".")
     prefixes = {one.partition(".")[0] for one in names} | {one.prefix for one in loaded()}
-    if not dot or prefix in prefixes:
+    if not dot or get_close_matches(prefix, prefixes, n=1, cutoff=_ALIKE):
         return hint
     how = "--plugin MODULE, or `plugins` in [tool.harness]"
     return f"{hint}; no plug-in with the prefix {prefix!r} is loaded ({how})"

@@ -192,8 +192,8 @@ def results(*blocks: ToolResult) -> Message:
 def side(message: Message) -> Side:
     """Whose turn a message belongs to.
 
-    Tool results count as the user's when they stand in a user message (Anthropic); a message of
-    role `tool` or `function` (OpenAI) is a side of its own.
+    Tool results count as the user's when they stand in a user message; a message of role `tool` or
+    `function` is a side of its own.
     """
     return _SIDES.get(message.role, "user")
 

@@ -18,6 +18,7 @@ WHOLE = [name for name, data in DIALECTS.items() if b"version" in data or b"reco
 
 
 def compacted(data: bytes) -> bytes:
+    """A cassette in the compact form."""
     return b"".join(compact.encode_cassette(parse_cassette(data)))
 
 
