@@ -11,7 +11,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.checks.declarations import needs as needs
-    from harness.checks.judgement import judge as judge
+    from harness.checks.judge import judge as judge
     from harness.core.history.history import History as History
     from harness.core.history.past import Past as Past
     from harness.core.scenario.scenario import FaultSpec as FaultSpec
@@ -86,7 +86,7 @@ _HOMES = {
     "assistant": "harness.core.values.messages",
     "event_lines": "harness.report.event_lines",
     "find_scenarios": "harness.files",
-    "judge": "harness.checks.judgement",
+    "judge": "harness.checks.judge",
     "load_plugins": "harness.plugins",
     "load_scenarios": "harness.files",
     "needs": "harness.checks.declarations",

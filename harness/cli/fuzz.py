@@ -84,7 +84,7 @@ def _begun(
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
-    from harness.checks.check_registry import names
+    from harness.checks.judge import names
     from harness.cli.selection import check_target
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
@@ -100,7 +100,7 @@ def _begun(
 
 
 def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
-    from harness.checks.check_registry import names
+    from harness.checks.judge import names
     from harness.fuzz.campaign import resume
 
     return *resume(folder, names()), folder

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
