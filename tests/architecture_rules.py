@@ -164,7 +164,7 @@ def floors(tree: Iterable[Module]) -> Iterator[str]:
 
 
 def _may_import(room: str, other: str) -> bool:
-    if room == other:
+    if other in (room, *table.EVERYWHERE):
         return True
     if room in table.ONLY:
         return other in table.ONLY[room]

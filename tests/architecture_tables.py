@@ -24,6 +24,9 @@ ONLY: dict[str, frozenset[str]] = {
 }
 """Rooms that may import fewer rooms than their floor allows."""
 
+EVERYWHERE: tuple[str, ...] = ("lazy_names",)
+"""What every room may import."""
+
 SUB_FLOORS: dict[str, dict[str, int]] = {
     "core": {"values": 0, "history": 1, "scenario": 2, "transition": 3},
     "providers": {"shared": 0, "*": 1},
