@@ -61,6 +61,8 @@ def command(
 
     Exit status 1 with findings, 0 without. One seed is one campaign, whatever the workers.
     """
+    from harness.core.scenario.scenario import DEFAULT_WIRE
+
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
     asked = {"--target": target, "--seed": seed, "--wire": wire, "--out": out}
@@ -68,8 +70,6 @@ def command(
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
     does = _engine(engine, workers)
-    from harness.core.scenario.scenario import DEFAULT_WIRE
-
     if resume is not None:
         campaign, journal, folder = _resumed(resume)
     else:
