@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from harness.contracts import check_check, check_fault
+from harness.plugins import load_plugins
 from tests.plugins.conftest import MY_PARTS, Line
 
 FLAG = ("--plugin", "my_parts")
@@ -174,3 +177,21 @@ def test_a_format_and_a_store_of_a_plugin(harness: Line, folder: Path) -> None:
     assert status == 0, out + err
     (row,) = rows(out)
     assert "what was said before" in Path(str(row["history"])).read_text()
+
+
+def test_the_contracts(folder: Path) -> None:
+    load_plugins("my_parts")
+    parts = import_module("my_parts")
+    check_fault(parts.slow_disk, examples=10)
+    check_check(parts.polite, examples=10)
+
+
+def test_the_contracts_find_what_is_wrong(folder: Path) -> None:
+    wrong = MY_PARTS.replace("(Wait(wait_ms), *plan)", "[*plan]").replace("(sending.n,)", "(0,)")
+    (folder / "other_parts.py").write_text(wrong.replace('"darn"', '"o"'))
+    load_plugins("other_parts")
+    parts = import_module("other_parts")
+    with pytest.raises(AssertionError, match=r"other_parts\.slow_disk: .* it gave a list"):
+        check_fault(parts.slow_disk)
+    with pytest.raises(AssertionError, match="is proved by event 0"):
+        check_check(parts.polite, examples=100)
