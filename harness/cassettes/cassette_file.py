@@ -22,9 +22,10 @@ from urllib.parse import urlsplit
 import msgspec
 import yaml
 
-from harness.cassettes.endpoints import wire_of
+from harness import providers
 from harness.cassettes.redaction import kept_headers
 from harness.cassettes.timing import Timing, from_metadata
+from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.plans import Recorded
@@ -56,6 +57,19 @@ class CassetteExchange(msgspec.Struct, frozen=True):
     path: str
     body: bytes
     answer: Recorded
+
+
+def wire_of(method: str, path: str) -> Provider | None:
+    """The provider whose API a request speaks; None for a request that is no call to a model.
+
+    Only the end of the path is compared: the host of a live call is ours, and gateways put anything
+    in front of a path. An API that names the model in the address (Bedrock, Vertex, Gemini) cannot
+    be played.
+    """
+    if method.upper() != "POST":
+        return None
+    found = (record.name for record in providers.records() if path.endswith(record.path_end))
+    return next(map(providers.by_name, found), None)
 
 
 def read_cassette(path: Path) -> list[CassetteExchange]:

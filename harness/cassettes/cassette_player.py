@@ -20,8 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cassettes.cassette_file import calls_of
-from harness.cassettes.endpoints import wire_of
+from harness.cassettes.cassette_file import calls_of, wire_of
 from harness.cassettes.request_index import (
     CassetteIndex,
     IndexedCall,

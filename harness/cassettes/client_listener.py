@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from harness.cassettes.endpoints import wire_of
+from harness.cassettes.cassette_file import wire_of
 from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
 from harness.providers.shared.codec import encode
 

@@ -19,8 +19,7 @@ import msgspec
 
 from harness import providers
 from harness.cassettes import conversion
-from harness.cassettes.cassette_file import CassetteExchange
-from harness.cassettes.endpoints import wire_of
+from harness.cassettes.cassette_file import CassetteExchange, wire_of
 from harness.cassettes.redaction import kept_headers, mask_body, mask_url
 from harness.cassettes.secret_scan import refuse, suspects
 from harness.cassettes.timing import Timing, refitted, to_metadata

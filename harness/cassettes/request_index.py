@@ -20,8 +20,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.cassettes.cassette_file import CassetteExchange
-from harness.cassettes.endpoints import wire_of
+from harness.cassettes.cassette_file import CassetteExchange, wire_of
 from harness.cassettes.redaction import mask_value
 from harness.core.history.exchanges import Node, grow, root
 from harness.core.transition.ports import Provider, Reading

@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.cassette_file import read_cassette, wire_of
 from harness.cassettes.client_listener import listening
-from harness.cassettes.endpoints import wire_of
 from harness.cassettes.recorder import Recorder
 from harness.checks.judge import judge
 from harness.clock import RealClock

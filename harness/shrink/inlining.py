@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness import providers
-from harness.cassettes.cassette_file import CassetteExchange, read_cassette
-from harness.cassettes.endpoints import wire_of
+from harness.cassettes.cassette_file import CassetteExchange, read_cassette, wire_of
 from harness.core.scenario.scenario import CassetteScript, Scenario, SeedMessage, Session, Turn
 from harness.core.scenario.script import model_reply
 from harness.core.values.draws import Draws

@@ -38,12 +38,12 @@ class KillPoint(msgspec.Struct, frozen=True):
 
 
 class KilledRun(msgspec.Struct, frozen=True):
-    """A run that was killed at a point: its joined history and verdict, and what the store kept."""
+    """A run that was killed at a point: joined history, verdict, and an audit of the store."""
 
     point: KillPoint
     history: History
     verdict: Verdict
-    audit_writes: WriteAudit
+    audit: WriteAudit
 
 
 def every_kill_point(

@@ -15,9 +15,14 @@ from pathlib import Path
 import pytest
 
 from harness.cassettes import conversion
-from harness.cassettes.cassette_file import CassetteExchange, calls, parse_cassette, read_cassette
+from harness.cassettes.cassette_file import (
+    CassetteExchange,
+    calls,
+    parse_cassette,
+    read_cassette,
+    wire_of,
+)
 from harness.cassettes.cassette_player import CassettePlayer
-from harness.cassettes.endpoints import wire_of
 from harness.cassettes.request_index import CassetteIndex
 from harness.clock import RealClock
 from harness.core.history.history import History

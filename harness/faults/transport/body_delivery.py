@@ -11,8 +11,9 @@ from itertools import accumulate
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
+from harness.faults.durations import ms
 from harness.faults.stream_events import closed, opened
-from harness.faults.transport.pieces import body_of, first, framed, head_of, ms, sends
+from harness.faults.transport.pieces import body_of, first, framed, head_of, sends
 
 STAGE = "bytes"
 SEAMS = ("model", "provider")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.cassettes.endpoints import wire_of
+from harness.cassettes.cassette_file import wire_of
 
 
 @pytest.mark.parametrize(
