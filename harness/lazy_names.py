@@ -51,9 +51,9 @@ def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[
 def _listed(package: str) -> list[tuple[str, str]]:
     """Each name that the package's block for type checkers exports (`X as X`), and its home."""
     import ast
+    import inspect
 
-    module = sys.modules[package]
-    source = module.__spec__.loader.get_source(package)  # type: ignore[union-attr]
+    source = inspect.getsource(sys.modules[package])
     return [
         (name.name, node.module)
         for block in ast.parse(source).body
