@@ -28,12 +28,7 @@ class FuzzReport:
     """The face of a campaign that runs. `most` examples in all, or until `end_s` (monotonic)."""
 
     def __init__(
-        self,
-        campaign: Campaign,
-        folder: Path,
-        most: int | None,
-        end_s: float | None,
-        as_json: bool,
+        self, campaign: Campaign, folder: Path, most: int | None, end_s: float | None, as_json: bool
     ) -> None:
         self._campaign, self._folder, self._as_json = campaign, folder, as_json
         self._most, self._end_s = most, end_s
@@ -156,10 +151,7 @@ def _bar() -> Any:
 
     columns = (BarColumn(20), TimeRemainingColumn(), TextColumn("{task.description}"))
     return Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=sys.stdout.isatty(),
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()
     )
 
 

@@ -23,13 +23,7 @@ from harness.cli.run import DEFAULT_OUT
 @click.command("serve")
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
-@click.option(
-    "--wire",
-    "spoken",
-    multiple=True,
-    type=WireChoice(),
-    help="The run on this wire.",
-)
+@click.option("--wire", "spoken", multiple=True, type=WireChoice(), help="The run on this wire.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
