@@ -12,12 +12,9 @@ from harness.cli.options import every_verb
 @click.command("convert")
 @click.argument("source", metavar="CASSETTE", type=click.Path(path_type=Path))
 @click.argument("target", metavar="CASSETTE", type=click.Path(path_type=Path))
-@click.option(
-    "--to",
-    default="",
-    metavar="FORMAT",
-    help="compact, vcr or cassetter. Default by the name: .jsonl is compact, .yaml is vcr.",
-)
+@click.option("--to", default="", metavar="FORMAT",
+              help="compact, vcr or cassetter. Default by the name: .jsonl is compact, "
+              ".yaml is vcr.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @every_verb
 def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> int:
@@ -27,20 +24,17 @@ def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> 
     one exchange as JSON, or the compact form. What is written is read back first: a format that
     cannot say all of it is an error, and no file.
     """
+    import msgspec
+
     from harness.cassettes.conversion import convert
     from harness.cli import terminal
     from harness.report.json_lines import line
 
     done = convert(source, target, to, force=force)
     if as_json:
-        terminal.out(line({"file": str(target), "from": str(source), **_fields(done)}))
+        fields = msgspec.to_builtins(done)
+        terminal.out(line({"file": str(target), "from": str(source), **fields}))
         return 0
     sizes = f"{done.before_bytes:,} bytes as they were, {done.after_bytes:,} now"
     terminal.out(f"{target}: {done.format}, {done.interactions} interactions, {sizes}")
     return 0
-
-
-def _fields(done: object) -> dict[str, object]:
-    import msgspec
-
-    return dict(msgspec.to_builtins(done))

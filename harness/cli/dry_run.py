@@ -10,19 +10,10 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stdout
 
-import msgspec
-
 from harness.core.history.events import Answered
 from harness.core.scenario.scenario import Scenario
 
 STAND_IN = "reference"
-
-
-class Hit(msgspec.Struct, frozen=True):
-    """A call that a fault changed the answer of."""
-
-    key: str
-    fault: str
 
 
 def rehearse(
@@ -41,11 +32,11 @@ def rehearse(
         found = hits(scenario, agent, seed) if scenario.faults else []
         if as_json:
             row = {"name": scenario.run_name, "title": scenario.title, "file": path}
-            terminal.out(line({**row, "hits": [msgspec.to_builtins(hit) for hit in found]}))
+            terminal.out(line({**row, "hits": found}))
             continue
         terminal.out(scenario.run_name)
         for hit in found:
-            terminal.out(f"    {hit.key}  {hit.fault}")
+            terminal.out(f"    {hit['key']}  {hit['fault']}")
         if scenario.faults and not found:
             terminal.out("    no call is hit")
     if not as_json:
@@ -61,15 +52,15 @@ def _agent(target: str) -> str:
     return target if target and resolve(target).kind == "python" else STAND_IN
 
 
-def hits(scenario: Scenario, target: str, seed: int | None = None) -> list[Hit]:
-    """The calls that the faults of a run hit, in order."""
+def hits(scenario: Scenario, target: str, seed: int | None = None) -> list[dict[str, str]]:
+    """The calls that the faults of a run hit, in order: `key` and `fault` of each."""
     from harness.runner import run
     from harness.targets.spec import resolve
 
     with redirect_stdout(sys.stderr):
         played = run(scenario, resolve(target), seed=seed)
     return [
-        Hit(event.key, fault)
+        {"key": event.key, "fault": fault}
         for event in played.history.events
         if isinstance(event, Answered)
         for fault in event.faults

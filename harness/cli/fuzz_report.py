@@ -15,6 +15,7 @@ from harness.cli import terminal
 from harness.cli.options import plugin_flags
 from harness.core.values.verdict import EXIT_STATUS
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.report.event_lines import counted
 from harness.report.json_lines import line
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class FuzzReport:
         if self._as_json:
             terminal.out(line(self._row(reduced, file, repeat)))
             return
-        size = f"{_count(reduced.turns, 'turn')}, {_count(reduced.faults, 'fault')}"
+        size = f"{counted(reduced.turns, 'turn')}, {counted(reduced.faults, 'fault')}"
         terminal.out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
         terminal.out(f"    {' '.join(reduced.message.split())}")
         terminal.out(f"    {repeat}")
@@ -153,7 +154,3 @@ def _bar() -> Any:
     return Progress(
         *columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -10,40 +10,19 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import every_verb, plugins
+from harness.cli.options import every_verb, out_folder, plugins, recording_format
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", required=True, metavar="NAME", help="The scenario's name, in kebab case.")
-@click.option(
-    "--at",
-    type=click.IntRange(1),
-    metavar="TURN",
-    help="Play from the TURN-th message of the user on; what is before is stored.",
-)
-@click.option(
-    "--transcript",
-    default="",
-    metavar="TRANSCRIPT",
-    help="Which one of several; default: the one with the most messages.",
-)
-@click.option(
-    "--format",
-    "kind",
-    default="auto",
-    show_default=True,
-    metavar="FORMAT",
-    help="How to read the file: auto, or one of `harness list formats`.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("."),
-    show_default=True,
-    metavar="DIR",
-    help="The folder that gets scenarios/NAME.yaml and cassettes/NAME.yaml.",
-)
+@click.option("--at", type=click.IntRange(1), metavar="TURN",
+              help="Play from the TURN-th message of the user on; what is before is stored.",
+              )  # fmt: skip
+@click.option("--transcript", default="", metavar="TRANSCRIPT",
+              help="Which one of several; default: the one with the most messages.")  # fmt: skip
+@recording_format("How to read the file")
+@out_folder(".", "The folder that gets scenarios/NAME.yaml and cassettes/NAME.yaml.")
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @plugins
 @every_verb

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import EngineName, engine, engine_named, every_verb, jobs, plugins
+from harness.cli.options import (
+    EngineName,
+    engine,
+    engine_named,
+    every_verb,
+    jobs,
+    plugins,
+    recording_format,
+)
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,21 +35,10 @@ if TYPE_CHECKING:
 @click.argument(
     "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=click.Path(path_type=Path)
 )
-@click.option(
-    "--format",
-    "kind",
-    default="auto",
-    show_default=True,
-    metavar="FORMAT",
-    help="How to read the files: auto, or one of `harness list formats`.",
-)
+@recording_format("How to read the files")
 @click.option("--check", metavar="NAME", help="Only this check.")
-@click.option(
-    "--resume",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Keep the results in DIR, and take those that are there already.",
-)
+@click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
+              help="Keep the results in DIR, and take those that are there already.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Name each refused file and its reasons.")
 @jobs
 @engine

@@ -32,16 +32,13 @@ def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
     seen: set[str] = set()
     for path in paths:
         root = os.path.realpath(path)
-        for found in _below(os.fspath(path), root) if path.is_dir() else [_named(path)]:
+        itself = FoundFile(os.fspath(path), named=True)
+        for found in _below(itself.path, root) if path.is_dir() else [itself]:
             if len(paths) == 1:
                 yield found
             elif found.path not in seen:
                 seen.add(found.path)
                 yield found
-
-
-def _named(path: Path) -> FoundFile:
-    return FoundFile(os.fspath(path), named=True)
 
 
 def _below(folder: str, root: str) -> Iterator[FoundFile]:

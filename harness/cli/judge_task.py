@@ -172,13 +172,12 @@ def _judge(task: JudgeTask) -> JudgedFile:
 
 
 def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTranscript]:
-    from harness.core.history.events import Started
     from harness.recordings.transcript_counts import counts
     from harness.recordings.transcript_history import to_history
 
-    if recording.history is not None:
-        started = (e for e in recording.history.events if isinstance(e, Started))
-        yield _transcript(task, next((e.run for e in started), ""), recording.history, {})
+    if (history := recording.history) is not None:
+        name = next((start.run for start in history.trace.starts), "")
+        yield _transcript(task, name, history, {})
     for transcript in recording.transcripts:
         yield _transcript(task, transcript.name, to_history(transcript), counts(transcript))
 

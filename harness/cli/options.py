@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
@@ -79,29 +80,45 @@ def plugin_flags() -> tuple[str, ...]:
     return flags
 
 
-def jobs(function: _F) -> _F:
-    """`-j N`: how many processes work at once."""
-    option = click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(1, 4096),
-        show_default="1; two a CPU of a cluster",
-        metavar="N",
-        help="Work in N processes; the order of the output stays.",
-    )
-    return option(function)
+jobs = click.option("-j", "--jobs", type=click.IntRange(1, 4096), metavar="N",
+                    show_default="1; two a CPU of a cluster",
+                    help="Work in N processes; the order of the output stays.")  # fmt: skip
+"""`-j N`: how many processes work at once."""
+
+engine = click.option("--engine", type=click.Choice(["local", "ray"]), default="local",
+                      show_default=True,
+                      help="Processes here, or an existing Ray cluster (extra `ray`).")  # fmt: skip
+"""`--engine`: where the work is done."""
+
+seed = click.option("--seed", type=click.IntRange(0), metavar="N",
+                    help="In place of the scenario's.")  # fmt: skip
+"""`--seed N`: what a run draws from, in place of what its file says."""
+
+world = click.option("--world", type=click.Choice(["simulate", "supervise"]),
+                     help="Default: simulate for Python agents, supervise for any other.",
+                     )  # fmt: skip
+"""`--world`: virtual time or real time."""
 
 
-def engine(function: _F) -> _F:
-    """`--engine`: where the work is done."""
-    option = click.option(
-        "--engine",
-        type=click.Choice(["local", "ray"]),
-        default="local",
-        show_default=True,
-        help="Processes here, or an existing Ray cluster (extra `ray`).",
+def spoken(help: str) -> Callable[[_F], _F]:
+    """`--wire NAME`, once or more: the wires whose runs are meant."""
+    return click.option("--wire", "spoken", multiple=True, type=WireChoice(), help=help)
+
+
+def recording_format(help: str) -> Callable[[_F], _F]:
+    """`--format FORMAT`: how recordings are read."""
+    text = f"{help}: auto, or one of `harness list formats`."
+    return click.option(
+        "--format", "kind", default="auto", show_default=True, metavar="FORMAT", help=text
     )
-    return option(function)
+
+
+def out_folder(default: str, help: str) -> Callable[[_F], _F]:
+    """`--out DIR`: where files are written."""
+    folder = click.Path(path_type=Path)
+    return click.option(
+        "--out", type=folder, default=default, show_default=True, metavar="DIR", help=help
+    )
 
 
 def engine_named(engine: EngineName, workers: int | None) -> Engine:
@@ -118,21 +135,3 @@ def engine_named(engine: EngineName, workers: int | None) -> Engine:
     from harness.engines.local import Local
 
     return Local(workers)
-
-
-def seed(function: _F) -> _F:
-    """`--seed N`: what a run draws from, in place of what its file says."""
-    option = click.option(
-        "--seed", type=click.IntRange(0), metavar="N", help="In place of the scenario's."
-    )
-    return option(function)
-
-
-def world(function: _F) -> _F:
-    """`--world`: virtual time or real time."""
-    option = click.option(
-        "--world",
-        type=click.Choice(["simulate", "supervise"]),
-        help="Default: simulate for Python agents, supervise for any other.",
-    )
-    return option(function)

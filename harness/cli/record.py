@@ -30,40 +30,23 @@ REAL_S = 600.0
 @click.command("record")
 @click.argument("cassette", type=click.Path(path_type=Path))
 @click.option("--target", required=True, metavar="SPEC", help="The agent, as for `run`.")
-@click.option(
-    "--scenario",
-    "file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Its inbox, tools, session and limits are the target's; its script and faults are not.",
-)
+@click.option("--scenario", "file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Its inbox, tools, session and limits are the target's; its script and faults "
+              "are not.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
 @click.option("--prompt", metavar="TEXT", help="One message, in place of a scenario.")
-@click.option(
-    "--wire",
-    type=WireChoice(),
-    help="The wire that the target is told to speak; default: the scenario's, or anthropic.",
-)
-@click.option(
-    "--upstream",
-    default="",
-    metavar="URL",
-    help="The model's API; default: ANTHROPIC_BASE_URL and OPENAI_BASE_URL, or the providers'.",
-)
-@click.option(
-    "--real-s",
-    type=click.FloatRange(min=0, min_open=True),
-    default=REAL_S,
-    show_default=True,
-    metavar="S",
-    help="After so many seconds the target is stopped.",
-)
-@click.option(
-    "--allow",
-    multiple=True,
-    metavar="DIGEST",
-    help="Write what looks like a secret and is none, by the digest that was named.",
-)
+@click.option("--wire", type=WireChoice(),
+              help="The wire that the target is told to speak; default: the scenario's, or "
+              "anthropic.")  # fmt: skip
+@click.option("--upstream", default="", metavar="URL",
+              help="The model's API; default: ANTHROPIC_BASE_URL and OPENAI_BASE_URL, or the "
+              "providers'.")  # fmt: skip
+@click.option("--real-s", type=click.FloatRange(min=0, min_open=True), default=REAL_S,
+              show_default=True, metavar="S",
+              help="After so many seconds the target is stopped.")  # fmt: skip
+@click.option("--allow", multiple=True, metavar="DIGEST",
+              help="Write what looks like a secret and is none, by the digest that was named.",
+              )  # fmt: skip
 @plugins
 @every_verb
 def command(
@@ -114,29 +97,28 @@ def _scenario(
     return msgspec.structs.replace(found, limits=limits)
 
 
-def part_of(cassette: Path) -> Path:
-    """Where a recording goes that is not whole."""
-    return cassette.with_name(f"{cassette.name}.part")
-
-
 def _keep_part(recorder: Recorder, cassette: Path) -> Path | None:
     """Write what was recorded so far beside the cassette, if there is anything; where to."""
     from harness.cli import terminal
+    from harness.report.event_lines import counted
 
     if not len(recorder):
         return None
-    part = part_of(cassette)
+    part = cassette.with_name(f"{cassette.name}.part")
     try:
         recorder.write(part)
     except InputError as error:
         terminal.note(f"error: {error}")
         return None
-    terminal.note(f"{_calls(recorder)} recorded so far: {part}; {cassette} is as it was")
+    terminal.note(
+        f"{counted(len(recorder), 'call')} recorded so far: {part}; {cassette} is as it was"
+    )
     return part
 
 
 def _report(made: LiveRun, recorder: Recorder, cassette: Path, as_json: bool) -> int:
     from harness.cli import terminal
+    from harness.report.event_lines import counted
     from harness.report.json_lines import line
 
     written = cassette if made.is_whole else _keep_part(recorder, cassette)
@@ -151,7 +133,7 @@ def _report(made: LiveRun, recorder: Recorder, cassette: Path, as_json: bool) ->
         terminal.out(line(row))
     elif made.is_whole:
         size_kb = cassette.stat().st_size / 1000
-        terminal.out(f"{cassette}: {_calls(recorder)}, {size_kb:.0f} kB")
+        terminal.out(f"{cassette}: {counted(len(recorder), 'call')}, {size_kb:.0f} kB")
     if made.failures:
         raise InputError("; ".join(made.failures), str(cassette))
     if not made.is_whole:
@@ -160,7 +142,3 @@ def _report(made: LiveRun, recorder: Recorder, cassette: Path, as_json: bool) ->
 
 
 _ENDS = {"crashed": "crashed", "hung": "did not end", "limit": "went on at a limit"}
-
-
-def _calls(recorder: Recorder) -> str:
-    return f"{len(recorder)} call{'' if len(recorder) == 1 else 's'}"

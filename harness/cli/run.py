@@ -13,14 +13,15 @@ import click
 
 from harness.cli.options import (
     EngineName,
-    WireChoice,
     engine,
     engine_named,
     every_verb,
     jobs,
+    out_folder,
     plugin_flags,
     plugins,
     seed,
+    spoken,
     world,
 )
 
@@ -37,47 +38,21 @@ DEFAULT_OUT = ".harness/runs"
 @click.argument(
     "paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=click.Path(path_type=Path)
 )
-@click.option(
-    "--target",
-    default="",
-    metavar="SPEC",
-    help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
-)
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="PATTERN",
-    help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
-)
-@click.option(
-    "--wire",
-    "spoken",
-    multiple=True,
-    type=WireChoice(),
-    help="Only runs on this wire, for an agent that speaks no other.",
-)
+@click.option("--target", default="", metavar="SPEC",
+              help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
+              )  # fmt: skip
+@click.option("--only", multiple=True, metavar="PATTERN",
+              help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
+              )  # fmt: skip
+@spoken("Only runs on this wire, for an agent that speaks no other.")
 @seed
 @world
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=DEFAULT_OUT,
-    show_default=True,
-    metavar="DIR",
-    help="Where the histories go.",
-)
-@click.option(
-    "--store",
-    default="",
-    metavar="READER:PATH",
-    help="How to read the agent's own session store, as in sqlite:sessions.db.",
-)
-@click.option(
-    "--faults",
-    type=click.Path(path_type=Path),
-    metavar="OVERLAY",
-    help="A YAML file with `faults:` that are added to every run.",
-)
+@out_folder(DEFAULT_OUT, "Where the histories go.")
+@click.option("--store", default="", metavar="READER:PATH",
+              help="How to read the agent's own session store, as in sqlite:sessions.db.",
+              )  # fmt: skip
+@click.option("--faults", type=click.Path(path_type=Path), metavar="OVERLAY",
+              help="A YAML file with `faults:` that are added to every run.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="List what would run, and which calls faults hit.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more of each run.")
 @jobs

@@ -16,37 +16,21 @@ from typing import Any
 
 import click
 
-from harness.cli.options import WireChoice, every_verb, plugins, seed
+from harness.cli.options import every_verb, out_folder, plugins, seed, spoken
 from harness.cli.run import DEFAULT_OUT
 
 
 @click.command("serve")
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
-@click.option("--wire", "spoken", multiple=True, type=WireChoice(), help="The run on this wire.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Where to listen on 127.0.0.1; 0 takes a free port.",
-)
+@spoken("The run on this wire.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",
+              help="Where to listen on 127.0.0.1; 0 takes a free port.")  # fmt: skip
 @seed
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=DEFAULT_OUT,
-    show_default=True,
-    metavar="DIR",
-    help="Where the history goes.",
-)
-@click.option(
-    "--store",
-    default="",
-    metavar="READER:PATH",
-    help="How to read the agent's own session store, below HARNESS_SESSION_DIR.",
-)
+@out_folder(DEFAULT_OUT, "Where the history goes.")
+@click.option("--store", default="", metavar="READER:PATH",
+              help="How to read the agent's own session store, below HARNESS_SESSION_DIR.",
+              )  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Say more of the run.")
 @plugins
 @every_verb

@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from harness.cli.options import every_verb, plugins, seed, world
+from harness.cli.options import every_verb, out_folder, plugins, seed, world
 
 DEFAULT_OUT = ".harness/shrunk"
 
@@ -18,29 +18,16 @@ DEFAULT_OUT = ".harness/shrunk"
 @click.command("shrink")
 @click.argument("source", metavar="SCENARIO|RUN", type=click.Path(path_type=Path))
 @click.option("--target", default="", metavar="SPEC", help="The agent that shows the finding.")
-@click.option(
-    "--keep",
-    default="",
-    metavar="CODE",
-    help="The finding to keep: its code, or its check. Default: the first one of the run.",
-)
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="PATTERN",
-    help="Of a file with several runs those that match NAME[/VARIANT][@WIRE][+stream] (* and ?).",
-)
+@click.option("--keep", default="", metavar="CODE",
+              help="The finding to keep: its code, or its check. Default: the first one of the "
+              "run.")  # fmt: skip
+@click.option("--only", multiple=True, metavar="PATTERN",
+              help="Of a file with several runs those that match "
+              "NAME[/VARIANT][@WIRE][+stream] (* and ?).")  # fmt: skip
 @seed
 @world
 @click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=DEFAULT_OUT,
-    show_default=True,
-    metavar="DIR",
-    help="Where the small scenario goes.",
-)
+@out_folder(DEFAULT_OUT, "Where the small scenario goes.")
 @plugins
 @every_verb
 def command(
@@ -55,16 +42,8 @@ def command(
     from harness.cli.shrink_report import ShrinkRequest
     from harness.cli.shrink_run import shrink_source
 
-    return shrink_source(
-        ShrinkRequest(
-            source=source,
-            target=target,
-            keep=keep,
-            only=only,
-            seed=seed,
-            world=world,
-            store=store,
-            out=out,
-            as_json=as_json,
-        )
-    )
+    asked = ShrinkRequest(
+        source=source, target=target, keep=keep, only=only, seed=seed, world=world, store=store,
+        out=out, as_json=as_json,
+    )  # fmt: skip
+    return shrink_source(asked)

@@ -12,6 +12,7 @@ from harness.cli.options import plugin_flags
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
 from harness.report import json_lines
+from harness.report.event_lines import counted
 from harness.report.run_summary import Invocation, run_command
 from harness.shrink import FindingOracle, Shrunk
 from harness.shrink.scenario_size import Extent, extent
@@ -75,13 +76,8 @@ def text(result: ShrinkResult) -> Iterator[str]:
 
 
 def _size(size: Extent) -> str:
-    return ", ".join(f"{n} {what}" for what, n in _counted(size) if n) or "nothing"
-
-
-def _counted(size: Extent) -> Iterator[tuple[str, int]]:
-    words = ("turn", "fault", "message", "stored message", "tool")
-    for word, n in zip(words, size, strict=True):
-        yield (word if n == 1 else f"{word}s"), n
+    nouns = ("turn", "fault", "message", "stored message", "tool")
+    return ", ".join(counted(n, x) for n, x in zip(size, nouns, strict=True) if n) or "nothing"
 
 
 def line(result: ShrinkResult) -> str:

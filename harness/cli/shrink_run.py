@@ -45,7 +45,7 @@ def shrink_source(asked: ShrinkRequest) -> int:
         _announce(asked, scenario, keeping)
         result = _shrunk(asked, scenario, keeping)
         result = msgspec.structs.replace(result, repeats=_is_shown(result, spec))
-    _say(result)
+    terminal.out(line(result) if asked.as_json else "\n".join(text(result)))
     if not result.repeats:
         return UNKNOWN
     return INTERRUPTED if result.interrupted else 0
@@ -163,7 +163,3 @@ def _bar(scenario: Scenario) -> Iterator[Callable[[ShrinkStep], None]]:
             bar.update(task, completed=total - left, said=said)
 
         yield advance
-
-
-def _say(result: ShrinkResult) -> None:
-    terminal.out(line(result) if result.asked.as_json else "\n".join(text(result)))

@@ -70,6 +70,11 @@ def at(ms: int) -> str:
     return f"{ms / 1000:.3f} s"
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: `1 turn`, `2 turns`."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def message_words(message: Message) -> str:
     """What a message says, block by block."""
     return ", ".join(_block(block) for block in message.blocks) or "nothing"
@@ -145,8 +150,7 @@ def _called(event: Called, history: History) -> str:
 def _asked(event: Called, request: ModelRequest, history: History) -> Iterator[str]:
     if event.purpose != "main":
         yield event.purpose
-    count = request.keep + len(request.messages)
-    yield f"{count} message{'' if count == 1 else 's'}"
+    yield counted(request.keep + len(request.messages), "message")
     last = history.messages.get(request.messages[-1]) if request.messages else None
     if last is not None:
         yield f"last: {last.role} {message_words(last)}"

@@ -10,8 +10,9 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Verdict, VerdictWord, worst
+from harness.report.event_lines import counted
 from harness.report.json_lines import judged_line
-from harness.report.run_report import MARKS, WORDS, Paint, findings, plain, wrapped
+from harness.report.run_report import MARKS, WORDS, Paint, codes, findings, plain, wrapped
 
 
 class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,9 +61,8 @@ def text(
 ) -> Iterator[str]:
     """A file's line, its findings with the events that prove them, and with `verbose` the rest."""
     if file.transcripts:
-        number = _number(len(file.transcripts), "transcript")
-        codes = Counter(f.code for t in file.transcripts for f in t.verdict.findings)
-        said = ", ".join(code if n == 1 else f"{code} x{n}" for code, n in codes.items())
+        number = counted(len(file.transcripts), "transcript")
+        said = codes(f for t in file.transcripts for f in t.verdict.findings)
         mark = paint(file.word, MARKS[file.word])
         yield f"{mark} {file.path}  {file.format}, {number}{f': {said}' if said else ''}"
     for transcript in file.transcripts:
@@ -105,18 +105,14 @@ class JudgedTotals:
         yield from _table("findings", self._found)
         words = ((w, f"{self.words[w]} {verb}") for w, verb in WORDS.items() if self.words[w])
         said = ", ".join(paint(word, text) for word, text in words)
-        totals = f"{_number(self.files, 'file')}, {_number(self.words.total(), 'transcript')}"
+        totals = f"{counted(self.files, 'file')}, {counted(self.words.total(), 'transcript')}"
         yield ""
         yield f"{totals}: {said or 'none'}; {self._refused.total()} refused"
 
 
-def _table(title: str, counted: Counter[str]) -> Iterator[str]:
-    if counted:
+def _table(title: str, times: Counter[str]) -> Iterator[str]:
+    if times:
         yield ""
         yield f"{title}:"
-        for name, n in sorted(counted.items(), key=lambda item: (-item[1], item[0])):
+        for name, n in sorted(times.items(), key=lambda item: (-item[1], item[0])):
             yield f"  {n:>5}  {name}"
-
-
-def _number(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
+from harness.report.event_lines import counted
 from harness.report.run_summary import RunSummary
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
@@ -65,14 +66,19 @@ def row(run: RunSummary, column: int, width: int, paint: Paint = plain) -> str:
 
 def _said(verdict: Verdict) -> str:
     if verdict.verdict == "fail":
-        codes = Counter(f.code for f in verdict.findings)
-        return ", ".join(code if n == 1 else f"{code} x{n}" for code, n in codes.items())
+        return codes(verdict.findings)
     if verdict.verdict == "unknown":
         return "; ".join(verdict.doubts)
     if verdict.verdict == "not_applicable":
         return "; ".join(n.reason for n in verdict.not_applicable)
     known = f", known: {', '.join(dict.fromkeys(f.code for f in verdict.known))}"
     return verdict.outcome + (known if verdict.known else "")
+
+
+def codes(found: Iterable[Finding]) -> str:
+    """The codes of findings, each once and with how often it stands there."""
+    times = Counter(finding.code for finding in found)
+    return ", ".join(code if n == 1 else f"{code} x{n}" for code, n in times.items())
 
 
 def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = False) -> str:
@@ -123,7 +129,7 @@ def _proof(finding: Finding, evidence: dict[int, str], width: int, paint: Paint)
         yield paint("faint", cut(f"    #{n:<5}{evidence.get(n, '')}".rstrip(), width))
     more = len(finding.events) - EVIDENCE_MAX
     if more > 0:
-        yield paint("faint", f"    and {more} more event{'' if more == 1 else 's'}")
+        yield paint("faint", f"    and {counted(more, 'more event')}")
 
 
 def _rest(verdict: Verdict, width: int, verbose: bool) -> Iterator[str]:
@@ -142,9 +148,8 @@ def asides(verdict: Verdict, width: int) -> Iterator[str]:
 
 
 def _ways_on(run: RunSummary) -> Iterator[str]:
-    codes = list(dict.fromkeys(f.code for f in run.verdict.findings))
-    if codes:
-        yield f"  explain: harness explain {codes[0]}"
+    for finding in run.verdict.findings[:1]:
+        yield f"  explain: harness explain {finding.code}"
     if run.history:
         yield f"  history: {run.history}"
     if run.repeat:
@@ -168,9 +173,8 @@ def totals(runs: Sequence[RunSummary], paint: Paint = plain) -> str:
     """The last line: how many of what, against which target, with which seed."""
     words = Counter(run.word for run in runs)
     said = ", ".join(paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w])
-    number = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
     targets = ", ".join(dict.fromkeys(run.target for run in runs))
-    return f"{number}: {said or 'nothing ran'}; target {targets}; {_seeds(runs)}"
+    return f"{counted(len(runs), 'run')}: {said or 'nothing ran'}; target {targets}; {_seeds(runs)}"
 
 
 def _seeds(runs: Sequence[RunSummary]) -> str:
