@@ -1,16 +1,10 @@
 """The reference agent: a correct agent to copy from, and the harness's own proof.
 
-`agent` serves a brief and `build` puts the agent together, with any part replaced. The guards
-serve in any tool loop. Copy the rest. Read `gateway` first (what is around a turn), then
-`agent_loop` (one turn) and `composition` (how the parts come together):
-
-- `conversation`: messages as they are sent, measured and shortened
-- `models`: the model over each provider's SDK, and every way in which a call fails
-- `guards`: state machines against loops without progress
-- `sessions`: rows of a store, transcripts, how a turn ended
-- `context_overflow`, `toolbox`, `tool_environment`, `task_tool`, `outgoing`, `turn_policy`
-
-Names are imported when they are first used, so that the target `reference` costs nothing before.
+`agent` serves a brief and `build` puts the agent together, with any part replaced. Read `gateway`
+first (what is around a turn), then `agent_loop` (one turn) and `composition` (how the parts come
+together). `conversation` measures and shortens messages, `models` has one file for each API,
+`guards` stop loops without progress in any tool loop, `sessions` keeps rows and transcripts.
+Names are imported on first use: before it the target `reference` costs nothing.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from harness.agent.context_overflow import Overflow
+from harness.agent.context_overflow import Escalation
 from harness.agent.guards import EndTurn, Guide, Proceed, Watch
 from harness.agent.guards.guard_protocol import cut_off
 from harness.agent.models.failures import ModelFailure
@@ -40,7 +40,7 @@ class Loop:
         model: LanguageModel,
         toolbox: Toolbox,
         watch: Watch,
-        overflow: Overflow,
+        overflow: Escalation,
         policy: Policy,
         is_cancelled: Callable[[], bool],
         show: Callable[[str], None] | None = None,
@@ -177,7 +177,9 @@ class Loop:
         self.check()
         if answer.stop == "pause_turn":
             self.transcript.append(answer.message)
-            return self.count_up_to("pauses", self.policy.max_pauses, "the model paused too often.")
+            self.counts["pauses"] += 1
+            paused_too_often = self.counts["pauses"] > self.policy.max_pauses
+            return self.conclude("the model paused too often.") if paused_too_often else None
         outcome = ends.answered(answer.message, answer.stop)
         if outcome is None:
             self.counts["empty answers"] += 1
@@ -185,11 +187,6 @@ class Loop:
                 return ends.failed(ends.NO_ANSWER, "no_answer", retryable=True)
             self.nudge = "Please answer."
         return outcome
-
-    def count_up_to(self, what: str, limit: int, reason: str) -> Outcome | None:
-        """Count, and end the turn past the limit."""
-        self.counts[what] += 1
-        return self.conclude(reason) if self.counts[what] > limit else None
 
     def conclude(self, reason: str) -> Outcome:
         """End the turn: the model may say what happened, once, and do nothing more."""

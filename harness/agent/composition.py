@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from harness.agent.agent_loop import Loop
-from harness.agent.context_overflow import Compaction, Escalation, Overflow, compact, saves_enough
+from harness.agent.context_overflow import Compaction, Escalation, compact, saves_enough
 from harness.agent.conversation.history_size import window_of
 from harness.agent.conversation.projection import Projection, project, project_as_text
 from harness.agent.gateway import Gateway
@@ -53,7 +53,7 @@ class Parts:
     environment: Environments
     guards: Callable[[Sequence[ToolSpec]], Sequence[Guard]] = standard_guards
     watch: Callable[[Sequence[Guard]], Watch] = Watch
-    overflow: Callable[[Compaction], Overflow] = Escalation
+    overflow: Callable[[Compaction], Escalation] = Escalation
     compaction: Compaction = compact
     projection: Projection = project
     transcript: NewTranscript = RowTranscript
@@ -131,7 +131,7 @@ def standard_model(
     )
 
 
-def standard_overflow(brief: Brief) -> Callable[[Compaction], Overflow]:
+def standard_overflow(brief: Brief) -> Callable[[Compaction], Escalation]:
     """The escalation, which knows the window of the model that is asked."""
     return partial(Escalation, window_tokens=window_of(str(brief.options.get("model", MODEL))))
 
@@ -150,19 +150,13 @@ def standard_compaction(brief: Brief) -> Compaction:
 
 def standard_transcript(brief: Brief) -> NewTranscript:
     """Rows of the store; with the option `archive`, exported as JSONL and told from there."""
-    return (
-        partial(ArchivedTranscript, archive_of(brief)) if is_on(brief, "archive") else RowTranscript
-    )
+    archived = is_on(brief, "archive")
+    return partial(ArchivedTranscript, archive_of(brief)) if archived else RowTranscript
 
 
 def standard_tools(brief: Brief) -> Toolbox:
     """The tools of the brief that are for the model."""
     return Toolbox(tools_for_model(brief.tools))
-
-
-def standard_spawns(brief: Brief) -> bool:
-    """Whether there are sub-agents: the option `spawn`."""
-    return is_on(brief, "spawn")
 
 
 def standard_environment(brief: Brief) -> Environments:
@@ -219,5 +213,5 @@ _STANDARD: dict[str, Callable[[Brief], Any]] = {
     "store": standard_store,
     "environment": standard_environment,
     "transcript": standard_transcript,
-    "spawns": standard_spawns,
+    "spawns": partial(is_on, option="spawn"),
 }

@@ -1,22 +1,16 @@
 """What the agent does when the prompt is too long: compact once, rebuild from the store, give up.
 
-A request is made at most three times in a row, so a model that always says "too long" is not asked
-without end. Only the request is repeated: tools that ran in the turn do not run again, because
-their results are in the history that becomes shorter. A long turn may fill the window again. Then
-the stages start again, but not at once, and without a compaction that failed or did not help
-before.
-
-Compaction asks the model for a summary in one message of plain text, cut to fit, without tools and
-within a minute. The last assistant turn and all that follows it stay as they are (thinking is
-signed), and so does the last thing the user said. An earlier summary is summarised with the rest. A
-summary that is empty, late, cut off or saves too little is refused, and the history stays as it
-was.
+A request is made at most three times in a row. Tools do not run again: their results are in the
+history. When a long turn fills the window again, the stages start again without a compaction that
+did not help. Compaction asks for a summary in one plain text, cut to fit, without tools and within
+a minute. The last assistant turn and what follows (thinking is signed) and the user's last words
+stay. A summary that is empty, late, cut off or saves too little is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -147,23 +141,9 @@ def _line(block: Block) -> str:
     return "(something that is not text)"
 
 
-class Overflow(Protocol):
-    """Makes the history of one turn shorter, as often as it can."""
-
-    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
-        """Make the history shorter; False when nothing is left to try.
-
-        `refusal` is the provider's text, `ask` makes further requests.
-        """
-        ...
-
-    def answered(self) -> None:
-        """Take note that the model took a request."""
-        ...
-
-
 class Escalation:
-    """The stages in their order; a stage that cannot help is passed over."""
+    """Makes the history of one turn shorter: the stages in their order, but for those that do not
+    help."""
 
     def __init__(
         self,
@@ -181,7 +161,10 @@ class Escalation:
         self._answers += 1
 
     def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
-        """Take the next stage that helps."""
+        """Take the next stage that helps; False when nothing is left to try.
+
+        `refusal` is the provider's text, `ask` makes further requests.
+        """
         if self._answers >= ANSWERS_APART:
             self._left, self._taken = list(self._stages), []
         elif self._answers == 0 and self._taken[-1:] == ["compact"]:

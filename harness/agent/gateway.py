@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 import msgspec
 
@@ -25,9 +24,6 @@ from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.stores import Pending, SessionStore
 
-OpenTranscript: TypeAlias = Callable[[str], SessionTranscript]
-NewLoop: TypeAlias = Callable[[Inbound, SessionTranscript], Loop]
-
 _log = logging.getLogger(__name__)
 
 
@@ -38,8 +34,8 @@ class Gateway:
         self,
         brief: Brief,
         store: SessionStore,
-        transcript_of: OpenTranscript,
-        loop_for: NewLoop,
+        transcript_of: Callable[[str], SessionTranscript],
+        loop_for: Callable[[Inbound, SessionTranscript], Loop],
         max_attempts: int,
     ) -> None:
         self.brief, self.store = brief, store

@@ -1,13 +1,10 @@
 """What the agent sends to its user over a channel that may fail: the end of a turn, and news of it.
 
-The end of a turn is worth several tries with growing pauses, or with the pause that the channel
-asks for. A refused message has not arrived and is sent again unchanged. After a time-out or a
-broken connection it may have arrived, so the user is told that he may have it already. What cannot
-be delivered stays in the store as not delivered, for the next start.
-
-News is text as it comes, begin and end of a compaction, and a heartbeat. It is sent once and is not
-stored: only the gateway ends a turn, and only what is stored counts. Text that was shown cannot be
-taken back, so the loop does not ask again for an answer of which a part was shown.
+The end is tried several times, with growing pauses or the channel's own. A refused message has not
+arrived. After a time-out or a broken connection it may have: the user is told so. The store keeps
+what is not delivered for the next start. News (partial text, compactions, a heartbeat) is sent once
+and not stored. Shown text cannot be taken back, so the loop does not ask again for an answer of
+which a part was shown.
 """
 
 from __future__ import annotations
@@ -30,11 +27,8 @@ _log = logging.getLogger(__name__)
 _ASKED = re.compile(r"retry[ -]after\D{0,3}(\d+)", re.IGNORECASE)
 
 STARTED = "The conversation is long; I am making it shorter."
-
 ENDED = "The conversation is shorter now."
-
 KEPT = "The conversation could not be made shorter this way."
-
 ALIVE = "Still working."
 
 

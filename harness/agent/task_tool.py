@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 from harness.agent.agent_loop import Loop
 from harness.agent.conversation.history_size import fit
@@ -30,21 +30,18 @@ SCHEMA = {
     "required": ["prompt"],
 }
 
-ModelOf: TypeAlias = Callable[[str, str], LanguageModel]
-"""The model for a session that has a parent: `(session, parent) -> model`."""
-
-LoopOf: TypeAlias = Callable[["TaskTranscript", LanguageModel, Toolbox], Loop]
-"""A loop for a sub-agent."""
-
 
 class Tasks:
-    """The sub-agents of one turn; `session` is the turn's, and theirs are named after it."""
+    """The sub-agents of one turn; `session` is the turn's, and theirs are named after it.
+
+    `model_of` gives the model for a session and its parent, `loop_of` a loop for a sub-agent.
+    """
 
     def __init__(
         self,
         session: str,
-        model_of: ModelOf,
-        loop_of: LoopOf,
+        model_of: Callable[[str, str], LanguageModel],
+        loop_of: Callable[[TaskTranscript, LanguageModel, Toolbox], Loop],
         policy: Policy,
         project: Projection = project,
     ) -> None:

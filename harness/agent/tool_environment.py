@@ -1,18 +1,10 @@
 """The environment that tools work in: its specification, the ways to configure it, who makes it.
 
-`EnvironmentSpec` is the one list of keys. A key travels from a configuration file to the variables
-of a process, from there to the tool that builds the container, and `config set` writes it back.
-Where each way has its own list, a key is sooner or later missing from one of them and is silently
-ignored (hermes-agent #28863, #39683). Here every way is derived from the fields of the struct.
-
-The tools of a task share one environment, and the first tool that needs it makes it. So no tool
-says anything about it: the specification is the same whichever tool is first (hermes-agent #84027:
-file and code tools built one with keys left out). Two tools that come at once wait for one another.
-A creation that fails leaves no environment, and the next tool tries again.
-
-A brief offers an environment with two tools that the model does not see. `create_environment` takes
-a full specification. The optional `environment_settings` returns the configuration as JSON, which
-passes through the variables of a process, as it must for a tool in a process of its own.
+Every way of configuration (file, process variables, `config set`, the tool that builds the
+container) is derived from the fields of `EnvironmentSpec`. Separate lists of keys lose keys in
+silence (hermes-agent #28863, #39683). The tools of a task share one environment, which the first
+of them makes with the same specification (#84027). The model does not see `create_environment` and
+the optional `environment_settings`, whose JSON passes through variables as for another process.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Toolbox:
         self._tools = dict(zip(tool_names([tool.name for tool in tools]), tools, strict=True))
         self._limited = {tool.name for tool in tools if _takes_timeout(tool)}
         self._timeout_s = timeout_s
-        self._prepare: Callable[[str], object] = _nothing
+        self._prepare: Callable[[str], object] = lambda name: None
         self.specs = tuple(
             ToolSpec(name, tool.description, tool.input_schema)
             for name, tool in self._tools.items()
@@ -96,10 +96,6 @@ class Toolbox:
         self._prepare(tool.name)
         limit = {"timeout_s": self._timeout_s} if tool.name in self._limited else {}
         return tool.call(deepcopy(call.input or {}), id=call.id, **limit)
-
-
-def _nothing(name: str) -> None:
-    """No tool needs anything made ready."""
 
 
 def _takes_timeout(tool: Tool) -> bool:

@@ -1,12 +1,10 @@
 """What of a message can be stored and sent: whole characters, pictures of a size that is taken.
 
-Half an emoji arrives when a provider splits one between two pieces of a stream, and the SDK keeps
-both halves. Neither SQLite nor the SDK can write a lone surrogate.
-
-Providers take a picture of up to 5 MB, counted as base64, with edges of up to 8000 pixels; in a
-request with more than twenty pictures no edge may exceed 2000. A picture is left out for what it is
-alone, so a request stays the beginning of the next one. Nothing is lost by the lower limit: larger
-pictures are made smaller before a model sees them. A picture whose size cannot be read is sent.
+A provider may split an emoji between two pieces of a stream. Neither SQLite nor the SDK can write
+the lone surrogates. Providers take pictures of up to 5 MB of base64 with edges of up to 8000
+pixels, or 2000 in a request of more than twenty. The lower limit holds here for each picture alone,
+so that a request stays the beginning of the next one; models see larger pictures scaled down. A
+picture whose size cannot be read is sent.
 """
 
 from __future__ import annotations

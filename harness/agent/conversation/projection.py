@@ -1,15 +1,10 @@
 """From stored rows to what the model is sent, and what of the rows was damaged.
 
-Stored rows are what happened: they are never repaired. For each request `project` makes a new list
-that the API takes: it alternates, begins with the user, answers every call once and directly, and
-has no blank text. The list depends only on the rows up to a place. A longer history therefore has
-the shorter one's requests as a prefix, which prompt caches and signed thinking need. A history that
-was damaged long ago gets an ordinary answer now.
-
-`project` is silent, because it is a pure function of the rows. A user whose old messages the model
-cannot see should know it: `DamageReport` says what is damaged, once for each session and run. Rows
-of one role behind one another are no damage: a failed turn leaves them, and nothing of them is
-lost.
+Stored rows are never repaired. For each request `project` makes a new list that the API takes: it
+alternates, begins with the user, answers every call once and directly, and has no blank text. It
+depends only on the rows up to a place, so a longer history's requests begin with the shorter one's:
+prompt caches and signed thinking need that. `DamageReport` tells the user of damage, once for each
+session and run. Rows of one role in a row are no damage: a failed turn leaves them.
 """
 
 from __future__ import annotations
@@ -210,11 +205,7 @@ def damage_in(messages: Sequence[Message]) -> list[str]:
         counts.see(message)
     counts.close()
     seen = ((counts.of[kind], words) for kind, words in _WORDS.items())
-    return [words.format(n=_many(n)) for n, words in seen if n]
-
-
-def _many(n: int) -> str:
-    return "1 message" if n == 1 else f"{n} messages"
+    return [words.format(n="1 message" if n == 1 else f"{n} messages") for n, words in seen if n]
 
 
 class _Counting:

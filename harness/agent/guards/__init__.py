@@ -9,34 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.agent.guards.empty_input_guard import EmptyInputGuard
-from harness.agent.guards.guard_protocol import (
-    Decision,
-    EndTurn,
-    Guard,
-    Guide,
-    Proceed,
-    Refuse,
-    Watch,
-    needed_by,
+from harness.agent.guards.empty_input_guard import EmptyInputGuard as EmptyInputGuard
+from harness.agent.guards.guard_protocol import Decision as Decision
+from harness.agent.guards.guard_protocol import EndTurn as EndTurn
+from harness.agent.guards.guard_protocol import Guard as Guard
+from harness.agent.guards.guard_protocol import Guide as Guide
+from harness.agent.guards.guard_protocol import Proceed as Proceed
+from harness.agent.guards.guard_protocol import Refuse as Refuse
+from harness.agent.guards.guard_protocol import Watch as Watch
+from harness.agent.guards.guard_protocol import needed_by
+from harness.agent.guards.identical_failure_guard import (
+    IdenticalFailureGuard as IdenticalFailureGuard,
 )
-from harness.agent.guards.identical_failure_guard import IdenticalFailureGuard
-from harness.agent.guards.repeat_guard import RepeatGuard
+from harness.agent.guards.repeat_guard import RepeatGuard as RepeatGuard
 from harness.core.values.messages import ToolSpec
-
-__all__ = [
-    "Decision",
-    "EmptyInputGuard",
-    "EndTurn",
-    "Guard",
-    "Guide",
-    "IdenticalFailureGuard",
-    "Proceed",
-    "Refuse",
-    "RepeatGuard",
-    "Watch",
-    "standard_guards",
-]
 
 
 def standard_guards(tools: Sequence[ToolSpec]) -> tuple[Guard, ...]:

@@ -1,13 +1,10 @@
 """The guard against one call, or one tool, that fails in the same way over and over.
 
-Two streaks stand for two habits: one call repeated exactly, and one tool called with changing
-arguments for the same error. Either is guided after the second failure and refused after the third.
-A model that repeated one call and then changes it has followed the guidance: that call is run, and
-the tool is refused only when it fails in that way too.
-
-A call's streak ends with its success. A tool's streak ends only with progress, a success that
-brought something new: between two runs of a failing test come different edits, while a loop hides
-behind one harmless call. A refused call has not failed and is not counted.
+One streak is one call repeated exactly, another is one tool with changing arguments for the same
+error. Either is guided after the second failure and refused after the third. A model that repeated
+one call and then changes it has followed the guidance: the tool is refused only when that fails so
+too. A call's streak ends with its success. A tool's ends only with a success that is new: a loop
+hides behind one harmless call. A refused call has not failed and is not counted.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The guard against the same calls with the same results: A A A, or A B A B A B.
 
-Results are compared, not only calls. Polling a job until it is done repeats the call with a
-changing result, and is right. The raw result counts, without guidance that was added to it. A
-result alone says nothing: eight files are written with eight times the same "ok".
-
-Two sequences are compared. Single calls, one after the other, show a loop inside one batch.
-Batches, in whatever order inside, show five reads that are asked for together again and again: they
-are one repeated thing and no cycle of five, which would be too long.
+Polling repeats a call with a changing result, and is right. Eight files are written with eight
+times the same "ok". So call and raw result count together, without guidance that was added. Single
+calls, one after the other, show a loop inside one batch. Batches, in whatever order inside, show
+five reads that are asked for together again and again: a cycle of five would be too long.
 """
 
 from __future__ import annotations

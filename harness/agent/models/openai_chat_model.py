@@ -1,13 +1,10 @@
 """The model behind the official `openai` SDK over Chat Completions.
 
-Three things differ from the Anthropic API. A tool result is a message of its own, and the text of a
-user who also answers calls stands in one more. The arguments of a call are text that the model
-wrote (`model_call.arguments_of`). The SDK takes a stream that simply ends for a complete answer:
-here an answer counts only when it said why it stopped.
-
-The messages go into the SDK's `extra_body`, which it sends unchanged. In its own parameter the SDK
-searches every field of every message for names to translate, and finds none: about 45 ms a call for
-299 messages, against 1 ms.
+A tool result is a message of its own, and the text of a user who also answers calls is one more.
+The arguments of a call are text (`model_call.arguments_of`). The SDK takes a stream that simply
+ends for a complete answer: here an answer must say why it stopped. The messages go into
+`extra_body`, which is sent unchanged: in their own parameter the SDK searches each field for names
+to translate (about 45 ms a call for 299 messages, against 1 ms).
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """How long an agent waits for a provider: for the connection, for bytes, and before a retry.
 
-A client's read time-out ends the wait for bytes; the SDK's is ten minutes. It never ends a stream
-of pings, because pings are bytes, and no SDK shows them to its caller. So the bytes are watched
-below the SDK: what only keeps the connection open is no answer. Time is monotonic here and stands
-still while a laptop sleeps.
-
-The anthropic SDK obeys any `retry-after`. Told to come back tomorrow, it sleeps a day inside one
-call. The openai SDK gives up beyond two minutes, and so does this file. An SDK that has no
-middleware yet is left as it is.
+The SDK's read time-out is ten minutes. It never ends a stream of pings: pings are bytes, and no SDK
+shows them. So the bytes are watched below the SDK. Time is monotonic here and stands still while a
+laptop sleeps. The anthropic SDK obeys any `retry-after` and would sleep a day inside one call. The
+openai SDK gives up beyond two minutes, and so does this file. An SDK without middleware is left as
+it is.
 """
 
 from __future__ import annotations

@@ -1,15 +1,10 @@
 """The lines of a JSONL transcript: reading, validation, and what of a file is not kept. Pure.
 
-A line is an object with `type`, `uuid`, `parentUuid` and, where somebody speaks, `message`. New
-types appear every week: an unknown type is kept and skipped. Reading is lenient and validation is
-strict: a torn line costs its message when a file is read, and the whole file when it must be
-trusted (`problem`). Only a line feed ends a line: U+2028 inside a text does not.
-
-Two things are left out: the program's own entries, and thinking that is stale. All other lines are
-kept byte for byte, because other programs read them; only a link to a removed entry is changed.
-Thinking is signed for the conversation it stood in. When a conversation is restored or resumed
-elsewhere, only the last answer keeps its thinking. From turn to turn nothing is removed, because
-each request must begin like the one before.
+New types appear every week: an unknown one is kept and skipped. A torn line costs its message when
+a file is read, and the whole file when it must be trusted (`problem`). Only a line feed ends a
+line, U+2028 does not. Lines stay byte for byte, for other programs, but for links to the program's
+own entries, which are left out. Thinking is signed for its conversation, so a restored one keeps it
+in the last answer only. From turn to turn nothing goes: a request begins like the one before.
 """
 
 from __future__ import annotations

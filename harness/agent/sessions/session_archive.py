@@ -1,17 +1,11 @@
 """A history told from a JSONL archive on disk, and exported when a turn is done.
 
-The store stays the truth: rows are written there first, and if anything is wrong with the archive,
-the store tells the history. Another program can resume from the archive, and an empty store is
-filled from it. A turn that failed is not exported: its rows come from the store the next time.
-
-The layout is that of Claude Code: `<config>/projects/<folder of the work>/<session>.jsonl`. A path
-may come from outside (a hook names one), so each is resolved and must lie below `projects`. The
-file is written before its watermark. A file whose watermark cannot be written is removed: it would
-look complete and hide all later rows.
-
-The watermark names the last row by identity. A count of rows would be shifted by reasoning, by
-summaries and by messages in the middle of a turn. Missing rows may follow an answer only; behind
-anything else the store tells the history.
+The store stays the truth: it tells the history when the archive is wrong, or after a failed turn.
+The archive fills an empty store, and other programs resume from it in Claude Code's layout:
+`<config>/projects/<folder of the work>/<session>.jsonl`. A path may come from outside (a hook), so
+each must lie below `projects`. The watermark is written last; a file without it is removed, or it
+would hide later rows. It names the last row by identity, because reasoning, summaries and messages
+inside a turn shift a count. Missing rows may follow an answer only.
 """
 
 from __future__ import annotations

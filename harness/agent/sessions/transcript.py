@@ -1,15 +1,10 @@
 """How the live history of a turn becomes rows of a store, and how a failing store is tried again.
 
-There is one list, and every message becomes a row before anything else happens with it: the inbound
-message before the first request, a call before it runs, a result before the model sees it, the
-reply before it is delivered. The store gives a row its identity. Nothing is found by its place in a
-list, because a repaired list is shorter than what was stored. Repair for a request happens on a
-copy.
-
-A write that raises has not happened: a store on this machine promises that. It is tried again a few
-times with growing waits, because a lock is released and a disk has room again. A server cannot
-promise that: when the answer to a commit is lost, the outcome is unknown, so its errors pass at
-once. The last error is raised, and the user is told.
+Every message becomes a row before anything else happens with it: a call before it runs, a result
+before the model sees it, the reply before it is delivered. The store's ids identify rows, because
+places change in a repaired list; repair happens on a copy. A store on this machine promises that a
+write that raises has not happened, so it is tried again. A server cannot promise that, because the
+answer to a commit may be lost: its errors pass at once. The last error is raised.
 """
 
 from __future__ import annotations
