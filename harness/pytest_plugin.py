@@ -59,14 +59,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
     reads_config = not config.getoption("--harness-no-config")
     try:
-        load_configured(_plugins_of(config), config=reads_config, folder=config.rootpath)
+        plugins = config.getini("harness_plugins")
+        load_configured(plugins, config=reads_config, folder=config.rootpath)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
-
-
-def _plugins_of(config: pytest.Config) -> list[str]:
-    names: list[str] = config.getini("harness_plugins")
-    return names
 
 
 @pytest.fixture
@@ -76,7 +72,7 @@ def play(request: pytest.FixtureRequest) -> Play:
     seed: int | None = config.getoption("--harness-seed")
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
-    return Play(folders, seed, Path(out) if out else None, _plugins_of(config))
+    return Play(folders, seed, Path(out) if out else None, config.getini("harness_plugins"))
 
 
 @pytest.fixture

@@ -48,15 +48,13 @@ class FuzzReport:
         self._progress = _bar()
         if self._progress is not None:
             self._progress.start()
-            self._bar = self._progress.add_task("", total=self._total(), completed=self._done())
+            total = self._most or (self._end_s or 0) - self._began_s
+            self._bar = self._progress.add_task("", total=total, completed=self._done())
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._progress is not None:
             self._progress.stop()
-
-    def _total(self) -> float:
-        return float(self._most) if self._most else (self._end_s or 0) - self._began_s
 
     def _done(self) -> float:
         return self._campaign.examples if self._most else time.monotonic() - self._began_s

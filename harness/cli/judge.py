@@ -108,11 +108,11 @@ def _show(file: JudgedFile, as_json: bool, verbose: bool) -> None:
     from harness.report import judge_report
 
     if as_json:
-        for line in judge_report.json_lines(file):
-            terminal.out(line)
+        lines = judge_report.json_lines(file)
     else:
-        for line in judge_report.text(file, terminal.width(), terminal.paint(), verbose):
-            terminal.out(line)
+        lines = judge_report.text(file, terminal.width(), terminal.paint(), verbose)
+    for line in lines:
+        terminal.out(line)
     if as_json or (file.named and not verbose):
         for refusal in file.refusals:
             terminal.note(f"{file.path}: {refusal}")

@@ -6,6 +6,7 @@ before it. Each run is reduced to its summary where it ran; the history is on di
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -73,17 +74,19 @@ def command(
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
     from harness.cli.selection import check_files, check_target, narrow, on_wires, overlaid, plan
+    from harness.report.run_summary import Invocation
 
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken), faults)
     check_files(planned)
     if dry_run:
         return rehearse(planned, target, seed, as_json)
     check_target(target, planned)
+    asked = partial(Invocation, target=target, world=world or "", store=store,
+                    faults=str(faults or ""), plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
-        RunTask(path=path, scenario=scenario, target=target, world=world, seed=seed, out=str(out),
-            store=store, faults=str(faults or ""), plugin_flags=plugin_flags())
+        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(out))
         for path, scenario in planned
-    ]  # fmt: skip
+    ]
     return _play(tasks, engine_named(engine, jobs), as_json, verbose)
 
 

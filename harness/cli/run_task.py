@@ -15,17 +15,13 @@ from harness.report.run_summary import Invocation, RunSummary, summarize
 
 
 class RunTask(msgspec.Struct, frozen=True, kw_only=True):
-    """A run to be played; `path` is the scenario's file as the user named it."""
+    """A run to be played; `asked` is how the user asked for it."""
 
-    path: str
     scenario: Scenario
-    target: str
+    asked: Invocation
     world: Literal["simulate", "supervise"] | None = None
     seed: int | None = None
     out: str
-    store: str = ""
-    faults: str = ""
-    plugin_flags: tuple[str, ...] = ()
 
 
 def play(task: RunTask) -> RunSummary:
@@ -39,21 +35,13 @@ def play(task: RunTask) -> RunSummary:
     with redirect_stdout(sys.stderr):
         played = run(
             task.scenario,
-            resolve(task.target),
+            resolve(task.asked.target),
             world=task.world,
             seed=task.seed,
             out=Path(task.out),
-            store=task.store,
+            store=task.asked.store,
         )
-    asked = Invocation(
-        path=task.path,
-        target=task.target,
-        world=task.world or "",
-        store=task.store,
-        faults=task.faults,
-        plugin_flags=task.plugin_flags,
-    )
-    return summarize(played, asked)
+    return summarize(played, task.asked)
 
 
 def lost_run(task: RunTask) -> RunSummary:

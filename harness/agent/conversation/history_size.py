@@ -108,12 +108,8 @@ def fit(messages: Sequence[Message], budget: int) -> list[Message]:
             break
         kept = [*messages[earlier:start], *kept]
         start = earlier
-    return [_marked(kept[0], start), *kept[1:]] if kept else []
-
-
-def _marked(first: Message, left_out: int) -> Message:
-    mark = f"[The conversation was too long. {left_out} earlier messages were left out.]"
-    return Message(first.role, (*first.blocks, Text(mark)))
+    mark = Text(f"[The conversation was too long. {start} earlier messages were left out.]")
+    return [Message(m.role, (*m.blocks, mark)) for m in kept[:1]] + kept[1:]
 
 
 def _shortened(messages: Sequence[Message], budget: int) -> list[Message]:

@@ -46,11 +46,7 @@ def write_block(block: Block) -> dict[str, Json]:
 def read_block(value: dict[str, Any]) -> Block:
     """A block of an answer; what is not known is kept whole."""
     kind = str(value.get("type"))
-    return _READERS.get(kind, _opaque)(value)
-
-
-def _opaque(value: dict[str, Any]) -> Block:
-    return Opaque(str(value.get("type")), value)
+    return _READERS[kind](value) if kind in _READERS else Opaque(kind, value)
 
 
 def _extra(value: dict[str, Any]) -> dict[str, Json]:
