@@ -44,7 +44,7 @@ LOOPS = (
 
 FAILURES = ("blind_resend",)
 """Those that go wrong only when the provider fails: every other 400 of a generated scenario says
-that the prompt is too long. One generated scenario in thirteen has a failure, so these need more."""
+that the prompt is too long. One generated scenario in thirteen has a failure: these need more."""
 
 
 def _history(name: str, scenario: Scenario) -> History:
