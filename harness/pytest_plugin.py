@@ -151,37 +151,24 @@ class Play:
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
-
-        try:
-            chosen = list(self._scenarios(scenario, variant))
-            runs = [self._run(s, agent, seed, store, options) for s in chosen]
-        except InputError as error:
-            pytest.fail(f"error: {error}", pytrace=False)
-        wanted = frozenset([expect] if isinstance(expect, str) else expect)
-        wrong = [run for run in runs if not _as_expected(run, wanted)] if check else []
-        if wrong:
-            pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
-        return Runs(runs)
-
-    def _run(
-        self,
-        scenario: Scenario,
-        agent: str | Callable[..., Any],
-        seed: int | None,
-        store: str,
-        options: dict[str, Any],
-    ) -> Run:
         from harness.runner import run
         from harness.targets.spec import resolve
 
-        return run(
-            scenario,
-            resolve(agent) if isinstance(agent, str) else agent,
-            seed=self._seed if seed is None else seed,
-            out=self._out,
-            store=store,
-            options=options,
-        )
+        drawn = self._seed if seed is None else seed
+        try:
+            chosen = list(self._scenarios(scenario, variant))
+            target = resolve(agent) if isinstance(agent, str) else agent
+            runs = [
+                run(each, target, seed=drawn, out=self._out, store=store, options=options)
+                for each in chosen
+            ]
+        except InputError as error:
+            pytest.fail(f"error: {error}", pytrace=False)
+        wanted = frozenset([expect] if isinstance(expect, str) else expect)
+        wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
+        if wrong:
+            pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
+        return Runs(runs)
 
     def _scenarios(
         self, scenario: str | Path | Scenario, variant: str | None

@@ -46,7 +46,6 @@ def rehearse(
 
 
 def _agent(target: str) -> str:
-    """The agent that rehearses."""
     from harness.targets.spec import resolve
 
     return target if target and resolve(target).kind == "python" else STAND_IN

@@ -97,7 +97,6 @@ class FuzzReport:
         }
 
     def _state(self) -> str:
-        """How it goes, in a line."""
         campaign, spent_s = self._campaign, time.monotonic() - self._began_s
         rate = (campaign.examples - self._before) / max(spent_s, 0.001)
         return (

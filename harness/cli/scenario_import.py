@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.recordings.importing.fidelity import GapLog
     from harness.recordings.transcripts import Recording, Transcript
-
-_T = TypeVar("_T")
 
 DIGEST_DIGITS = 16
 """How much of a file's SHA-256 names it in `source`."""
@@ -104,9 +103,8 @@ def import_file(asked: ImportRequest) -> ScenarioImport:
     scenario = asked.out / "scenarios" / f"{asked.name}.yaml"
     account = GapLog()
     read = _read(asked, account)
-    made = _placed(
-        asked.file,
-        lambda: import_dialogue(
+    with _naming(asked.file):
+        made = import_dialogue(
             read.story,
             name=asked.name,
             title=f"Imported from {asked.file.name}",
@@ -114,8 +112,7 @@ def import_file(asked: ImportRequest) -> ScenarioImport:
             fired=_askable(read.findings),
             at=asked.at,
             account=account,
-        ),
-    )
+        )
     head = [f"harness import of {asked.file.name}, {read.transcript}", *made.fidelity.lines()]
     text = scenario_text(mask_value(made.document), [str(mask_value(line)) for line in head])
     _check(text, scenario)
@@ -145,15 +142,16 @@ def _read(asked: ImportRequest, account: GapLog) -> _Read:
     from harness.recordings.importing import dialogue
 
     recording = read_any_recording(asked.file, asked.kind)
-    if recording.history is None:
-        return _placed(asked.file, lambda: _read_transcript(recording, asked, account))
     history = recording.history
-    return _Read(
-        format=recording.format,
-        transcript=next((start.run for start in history.trace.starts), ""),
-        story=_placed(asked.file, lambda: dialogue.dialogue_of_history(history)),
-        findings=_codes(history),
-    )
+    with _naming(asked.file):
+        if history is None:
+            return _read_transcript(recording, asked, account)
+        return _Read(
+            format=recording.format,
+            transcript=next((start.run for start in history.trace.starts), ""),
+            story=dialogue.dialogue_of_history(history),
+            findings=_codes(history),
+        )
 
 
 def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog) -> _Read:
@@ -172,10 +170,11 @@ def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog
     )
 
 
-def _placed(file: Path, work: Callable[[], _T]) -> _T:
-    """`work`, with the file named in what it raises."""
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Name the file in every InputError."""
     try:
-        return work()
+        yield
     except InputError as error:
         place = f"{file}: {error.place}" if error.place else str(file)
         raise InputError(error.what, place) from None

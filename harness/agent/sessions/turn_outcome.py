@@ -13,7 +13,6 @@ from harness.core.values.messages import Message, Text, ToolUse, assistant
 Status = Literal["ok", "failed", "refused", "truncated", "cancelled"]
 
 EXHAUSTED = "all_attempts_exhausted"
-
 NO_ANSWER = (
     "The model gave no answer, also when it was asked again. Nothing was decided or promised."
 )
