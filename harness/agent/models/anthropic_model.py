@@ -20,6 +20,7 @@ from harness.agent.models.failures import (
     classify,
     classify_answer,
     raised_as_failures,
+    unusable,
     with_timeout,
 )
 from harness.agent.models.model_call import (
@@ -37,7 +38,7 @@ from harness.agent.models.timeouts import (
     with_read_timeout,
 )
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Block, ToolUse
+from harness.core.values.messages import ToolUse
 
 _COUNTS = (
     "input_tokens",
@@ -100,12 +101,10 @@ class AnthropicModel:
     ) -> ModelAnswer:
         message = messages.create(**params)
         if getattr(message, "content", None) is None:
-            raise _unusable(message)
+            raise unusable(message)
         if message.stop_reason is None:
             raise ModelFailure("broken_stream", "the answer does not say why it ended")
-        _refuse_synthetic(message)
-        blocks = [read_block(block.to_dict()) for block in message.content]
-        answer = answer_of(blocks, message.stop_reason, _tokens(message))
+        answer = _answer(message, {})
         if show is not None and answer.message.text:
             show(answer.message.text)
         return answer
@@ -125,9 +124,7 @@ class AnthropicModel:
             message = stream.get_final_message()
         if not complete or message.stop_reason is None:
             raise ModelFailure("broken_stream", "the answer ended before it was complete")
-        _refuse_synthetic(message)
-        blocks = [read_block(block.to_dict()) for block in message.content]
-        return answer_of(_as_streamed(blocks, inputs), message.stop_reason, _tokens(message))
+        return _answer(message, inputs)
 
 
 def _events(stream: Any) -> Iterator[Any]:
@@ -145,21 +142,22 @@ def _take_delta(event: Any, inputs: dict[int, str], show: Callable[[str], None] 
         show(clean(event.delta.text))
 
 
-def _as_streamed(blocks: list[Block], inputs: dict[int, str]) -> list[Block]:
-    """The blocks with their calls' arguments read from the text that was streamed."""
+def _answer(message: Any, inputs: dict[int, str]) -> ModelAnswer:
+    """What a message says, its calls' arguments read from the text that was streamed.
+
+    Raises ModelFailure for a message that no model wrote.
+    """
+    tokens = _tokens(message)
+    said = "\n".join(block.text for block in message.content if block.type == "text")
+    kind = classify_answer(message.model, tokens, said)
+    if kind is not None:
+        raise ModelFailure(kind, said)
+    blocks = [read_block(block.to_dict()) for block in message.content]
     for index, text in inputs.items():
         block = blocks[index]
         if isinstance(block, ToolUse) and text:
             blocks[index] = msgspec.structs.replace(block, input=arguments_of(text))
-    return blocks
-
-
-def _refuse_synthetic(message: Any) -> None:
-    """Raise ModelFailure for a message that no model wrote."""
-    text = "\n".join(block.text for block in message.content if block.type == "text")
-    kind = classify_answer(message.model, _tokens(message), text)
-    if kind is not None:
-        raise ModelFailure(kind, text)
+    return answer_of(blocks, message.stop_reason, tokens)
 
 
 def _tokens(message: Any) -> int | None:
@@ -168,10 +166,3 @@ def _tokens(message: Any) -> int | None:
     counts = [getattr(usage, name, None) for name in _COUNTS]
     known = [count for count in counts if isinstance(count, int)]
     return sum(known) if known else None
-
-
-def _unusable(message: Any) -> ModelFailure:
-    """A 200 that holds no message: a page of HTML (a str), or an error in a success's clothes."""
-    text = str(message if isinstance(message, str) else message.to_dict())[:500]
-    kind = classify(ValueError(text)) or "broken_stream"
-    return ModelFailure(kind, text)

@@ -101,6 +101,12 @@ def classify_answer(model: str, tokens: int | None, text: str) -> FailureKind | 
     return "overflow" if tokens == 0 and said.startswith(OVERFLOW_PHRASES) else None
 
 
+def unusable(answer: Any) -> ModelFailure:
+    """A 200 that holds no message: a page of HTML (a str), or an error in a success's clothes."""
+    text = str(answer if isinstance(answer, str) else answer.to_dict())[:500]
+    return ModelFailure(classify(ValueError(text)) or "broken_stream", text)
+
+
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """The error and all that it came from, by cause and by context; cycles end."""
     seen: set[int] = set()

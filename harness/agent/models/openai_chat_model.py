@@ -24,6 +24,7 @@ from harness.agent.models.failures import (
     classify_answer,
     raised_as_failures,
     stream_pieces,
+    unusable,
     with_timeout,
 )
 from harness.agent.models.model_call import (
@@ -101,7 +102,7 @@ class OpenAIChatModel:
         completion = completions.create(**params)
         choices = getattr(completion, "choices", None)
         if not choices or choices[0].message is None:
-            raise _unusable(completion)
+            raise unusable(completion)
         if choices[0].finish_reason is None:
             raise ModelFailure("broken_stream", "the answer does not say why it ended")
         heard = _ChatAnswer()
@@ -246,9 +247,3 @@ def _kind(error: Exception) -> FailureKind | None:
     if kind == "permanent" and type(error).__name__ == "APIError":
         return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"
     return kind
-
-
-def _unusable(completion: Any) -> ModelFailure:
-    """A 200 that holds no message: a page of HTML (a str), or an error in a success's clothes."""
-    text = str(completion if isinstance(completion, str) else completion.to_dict())[:500]
-    return ModelFailure(classify(ValueError(text)) or "broken_stream", text)
