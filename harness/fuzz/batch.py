@@ -79,7 +79,8 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     doubts: list[str] = []
     calls = 0
     for example in range(batch.first, batch.first + batch.count):
-        given = _given(batch, random)
+        is_varied = bool(batch.parents) and random.random() < _VARIED
+        given = mutated(random, batch.parents) if is_varied else ()
         played = play(*draw(given, random, options), target, example)
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
@@ -97,12 +98,6 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         doubts=tuple(dict.fromkeys(doubts)),
         model_calls=calls,
     )
-
-
-def _given(batch: Batch, random: Random) -> Choices:
-    if batch.parents and random.random() < _VARIED:
-        return mutated(random, batch.parents)
-    return ()
 
 
 def lost(task: Task) -> Result:

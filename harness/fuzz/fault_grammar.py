@@ -134,9 +134,8 @@ def _repetitions(fault: Fault, on: str) -> Sequence[tuple[Times | Literal["once"
         return REPETITIONS
     if fault.layer == "gateway" and not fault.kills:
         return BRIEF_REPETITIONS[:3]
-    return (
-        STORE_REPETITIONS if on in _PARTS["store:write"] and not fault.kills else BRIEF_REPETITIONS
-    )
+    is_refused = on in _PARTS["store:write"] and not fault.kills
+    return STORE_REPETITIONS if is_refused else BRIEF_REPETITIONS
 
 
 def _lasts(settings: Mapping[str, Json]) -> bool:
@@ -181,11 +180,12 @@ def _others(type: Any, default: Any) -> Iterator[Json]:
         yield not default
     elif isinstance(default, int | float):
         for value in (default * 4, default // 4, 0, 1):
-            if value != default and _fits(value, type):
+            if value != default and fits(value, type):
                 yield value
 
 
-def _fits(value: Json, type: Any) -> bool:
+def fits(value: object, type: Any) -> bool:
+    """Whether a value can be given to a setting of a type."""
     try:
         msgspec.convert(value, type)
     except msgspec.ValidationError:
