@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from hypothesis import strategies as st
 
+from harness.contracts.laws import law
 from harness.fuzz.fault_grammar import fits
 
 Values = st.SearchStrategy[Any]
@@ -31,6 +32,15 @@ def settings_of(
     return st.fixed_dictionaries(
         {}, optional={name: values_of(kind, defaults[name]) for name, kind in types.items()}
     )
+
+
+def check_defaults(part: str, types: Mapping[str, object], defaults: Mapping[str, object]) -> None:
+    """Raise AssertionError for a default that does not fit the type of its setting."""
+    for name, kind in types.items():
+        try:
+            msgspec.convert(defaults[name], kind, strict=False)
+        except msgspec.ValidationError as error:
+            law(False, f"{part}: the default of {name} does not fit its type: {error}")
 
 
 def values_of(kind: Any, default: object) -> Values:

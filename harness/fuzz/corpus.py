@@ -1,12 +1,10 @@
 """The corpus: the examples that reached something new, and all that has been reached.
 
-A run covers (fault, check, kind of event) when the fault had fired, the event came after it, and
-the check was applicable. A kind says what happened and how it came out, and how often in powers of
-two: the eighth failure in a row is new, the ninth is not.
+A run covers (fault, check, kind of event) when the event came after the fault, and the check was
+applicable. A kind of event counts how often it came in powers of two.
 
-Batches of one generation see the corpus as it stood at the end of the last generation but one. So
-what a batch draws does not depend on how many workers there are or which is the fastest, and no
-worker waits for the slowest batch of a generation.
+A batch sees the corpus as it stood at the end of the last generation but one. So what it draws does
+not depend on the workers, and no worker waits for the slowest batch of a generation.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Sets of faults, drawn from all that the harness and the loaded plug-ins have.
 
-Each layer, and each plug-in, has one number that says the fault and its variant. So a set holds at
-most one fault of a layer, and the shrinker removes each with that number. A layer is hit as often
-as it has faults: all faults are equally likely.
-
-A variant says where the fault strikes, when, how often, and its settings. All of it is one number
-too. The settings to try are read off the fault's signature: the defaults, and simple other values
-that the type of each setting allows, one setting at a time.
+Each layer, and each plug-in, has one number that says the fault and its variant: where it strikes,
+when, how often, and its settings. So a set holds at most one fault of a layer, and all faults are
+equally likely. The settings are read off the fault's signature: the defaults, and simple other
+values that the type of a setting allows, one setting at a time.
 """
 
 from __future__ import annotations

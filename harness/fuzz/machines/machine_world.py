@@ -74,9 +74,9 @@ class GrowingScript:
         if call.purpose == "compact":
             return self._answer(SUMMARY, call)
         turn = self._said.popleft() if self._said else DONE
-        return (
-            (turn, next(self._numbers)) if isinstance(turn, ApiError) else self._answer(turn, call)
-        )
+        if isinstance(turn, ApiError):
+            return turn, next(self._numbers)
+        return self._answer(turn, call)
 
     def _answer(self, turn: Turn, call: Call) -> tuple[Value, int] | None:
         found = TurnScript((turn,), self._draws).reply(call, _NOTHING)
@@ -211,12 +211,10 @@ class MachineWorld:
 
     def bury(self, instance: AgentThread) -> None:
         """Record that an instance was killed, and let go of its store."""
-        self.instances, dead = (
-            [pair for pair in self.instances if pair[0] is not instance],
-            [own for alive, own in self.instances if alive is instance],
-        )
-        for own in dead:
-            own.close()
+        for alive, own in list(self.instances):
+            if alive is instance:
+                self.instances.remove((alive, own))
+                own.close()
         self.writes_left = 0
         self.history.killed(at_ms=self.clock.now_ms(), at="")
 
