@@ -23,7 +23,6 @@ from harness.fuzz.choice_sequence import Choices
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
-    from harness.core.values.verdict import Verdict
 
 
 Pair: TypeAlias = tuple[str, str]
@@ -46,11 +45,6 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
             names = (kind, f"{kind} x{times}") if times in _OFTEN else (kind,)
             reached.update(dict.fromkeys((fault, name) for name in names for fault in fired))
     return tuple(reached)
-
-
-def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
-    """The checks that were not applicable to a run."""
-    return tuple(row.check for row in verdict.not_applicable)
 
 
 def _kinds(event: AnyEvent) -> Iterator[str]:

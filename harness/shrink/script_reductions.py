@@ -1,11 +1,10 @@
 """Reductions of the model's script: turns go with what belongs to them, and repetition is folded.
 
-A tool answers in the order of its script. So a turn that calls it goes with the outcomes that its
-calls would have got; otherwise later calls would get the outcomes of others. A round is the turns
-that answer one message of the user, and goes with that message.
+A tool answers in the order of its script, so a turn that calls it goes with the outcomes of its
+calls. A round is the turns that answer one message of the user, and goes with that message.
 
-Equal neighbours become one turn with `times`, which is then lowered. A session in which the model
-says the same for 500 turns becomes one turn that way, and a dozen runs find how many it needs.
+Equal neighbours become one turn with `times`, which is then lowered: a dozen runs find how many of
+500 equal turns are needed.
 """
 
 from __future__ import annotations

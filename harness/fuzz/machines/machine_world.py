@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from harness.core.scenario.scenario import InboxItem, Limits, Scenario, ToolScri
 from harness.core.scenario.script import TurnScript
 from harness.core.values.calls import Call, Inbound
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError, Value
 from harness.fuzz.machines.agent_thread import AgentThread
 from harness.fuzz.machines.write_refusals import RefusingStore, WriteRefusals
@@ -127,7 +126,6 @@ class MachineWorld:
         target: TargetSpec,
         *,
         window_tokens: int | None = None,
-        tools: Mapping[str, Mapping[str, Json]] = TOOLS,
         store: str = "",
         opener: OpenStore = open_scratch,
     ) -> None:
@@ -136,7 +134,7 @@ class MachineWorld:
         self.script, self.clock = GrowingScript(), VirtualClock(limit_s=LIMITS.virtual_s)
         scripts = {
             name: ToolScript(input_schema=dict(schema), script=FOUND)
-            for name, schema in tools.items()
+            for name, schema in TOOLS.items()
         }
         scenario = Scenario(
             name=NAME, window_tokens=window_tokens, tools=scripts, limits=LIMITS,
