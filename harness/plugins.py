@@ -153,15 +153,11 @@ def _check_parts(plugin: Plugin) -> None:
     if not recognised:
         raise InputError("it has no public function, so it brings no part", place)
     for name, rooms in recognised.items():
-        at = f"{place}: {name}{_definition(plugin, name)}"
+        code = plugin.functions[name].__code__
+        at = f"{place}: {name} ({_shown(code.co_filename)}:{code.co_firstlineno})"
         if not rooms:
             kinds = ", ".join(ROOMS.values())
             what = f"a function of no kind: {kinds}; a helper's name begins with `_`"
             raise InputError(what, at)
         if len(rooms) > 1:
             raise InputError(f"a part of more than one room: {', '.join(rooms)}", at)
-
-
-def _definition(plugin: Plugin, name: str) -> str:
-    code = plugin.functions[name].__code__
-    return f" ({_shown(code.co_filename)}:{code.co_firstlineno})"

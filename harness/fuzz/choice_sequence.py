@@ -122,14 +122,7 @@ def _end(random: Random, choices: Choices, parents: Sequence[Choices]) -> Choice
 
 
 _CHANGES: tuple[Callable[[Random, Choices, Sequence[Choices]], Choices], ...] = (
-    _change,
-    _change,
-    _nudge,
-    _delete,
-    _insert,
-    _repeat,
-    _splice,
-    _end,
+    *(_change, _change, _nudge, _delete, _insert, _repeat, _splice, _end),
 )
 
 

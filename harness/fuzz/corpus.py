@@ -13,17 +13,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
+from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest
 from harness.fuzz.choice_sequence import Choices
-
-if TYPE_CHECKING:
-    from harness.core.history.history import History
-
 
 Pair: TypeAlias = tuple[str, str]
 """A fault, "" for none, and the kind of an event that came after it."""

@@ -36,29 +36,18 @@ WHEN: tuple[int | tuple[int, ...] | When, ...] = (
 """On which of the calls it strikes."""
 
 Then: TypeAlias = Literal["ok", "same", "escalate"]
+Repetition: TypeAlias = tuple[Times | Literal["once"], Then]
 
-REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
-    ("once", "ok"),
-    ("once", "ok"),
-    (2, "ok"),
-    (3, "ok"),
-    ("forever", "ok"),
-    ("once", "same"),
-    ("once", "escalate"),
+REPETITIONS: tuple[Repetition, ...] = (
+    *(("once", "ok"), ("once", "ok"), (2, "ok"), (3, "ok"), ("forever", "ok")),
+    *(("once", "same"), ("once", "escalate")),
 )
 """How often, and what comes then."""
 
-BRIEF_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
-    *(("once", "ok"),) * 2,
-    *((2, "ok"), (3, "ok")),
-)
+BRIEF_REPETITIONS: tuple[Repetition, ...] = REPETITIONS[:4]
 """The same for layers that block: the agent is ended three times at most, a channel fails twice."""
 
-STORE_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
-    *BRIEF_REPETITIONS,
-    (4, "ok"),
-    (6, "ok"),
-)
+STORE_REPETITIONS: tuple[Repetition, ...] = (*BRIEF_REPETITIONS, (4, "ok"), (6, "ok"))
 """The same where a store refuses the rows or the reply of a turn: longer than an agent tries."""
 
 VARIANTS = 1 << 16
@@ -126,7 +115,7 @@ def _row(number: int, table: Sequence[_T]) -> tuple[int, _T]:
     return rest, table[place]
 
 
-def _repetitions(fault: Fault, on: str) -> Sequence[tuple[Times | Literal["once"], Then]]:
+def _repetitions(fault: Fault, on: str) -> Sequence[Repetition]:
     if fault.layer not in BLOCKING_LAYERS:
         return REPETITIONS
     if fault.layer == "gateway" and not fault.kills:

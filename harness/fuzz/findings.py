@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,10 +28,7 @@ from harness.fuzz.example import HUNG, RawFinding, draw, genuine, options_of, ru
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE
 from harness.shrink.scenario_size import turns_of
-
-if TYPE_CHECKING:
-    from harness.targets import TargetSpec
-
+from harness.targets import TargetSpec
 
 TRIES_MAX = 1_500
 """The most candidates that are played for one finding; most findings need far fewer."""

@@ -109,18 +109,8 @@ def change_id(history: Drafts, place: int) -> Drafts:
 
 
 MUTATIONS: tuple[Mutation, ...] = (
-    drop_message,
-    drop_block,
-    two_users,
-    duplicate,
-    swap,
-    blank_text,
-    empty_content,
-    thinking_only,
-    orphan_result,
-    split_pair,
-    duplicate_id,
-    change_id,
+    *(drop_message, drop_block, two_users, duplicate, swap, blank_text),
+    *(empty_content, thinking_only, orphan_result, split_pair, duplicate_id, change_id),
 )
 """All of them, in the order in which they strike."""
 
