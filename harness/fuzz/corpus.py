@@ -20,6 +20,7 @@ import msgspec
 from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
 from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest
+from harness.core.values.verdict import Verdict
 from harness.fuzz.choice_sequence import Choices
 
 Pair: TypeAlias = tuple[str, str]
@@ -42,6 +43,11 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
             names = (kind, f"{kind} x{times}") if times in _OFTEN else (kind,)
             reached.update(dict.fromkeys((fault, name) for name in names for fault in fired))
     return tuple(reached)
+
+
+def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
+    """The checks that were not applicable to a run."""
+    return tuple(row.check for row in verdict.not_applicable)
 
 
 def _kinds(event: AnyEvent) -> Iterator[str]:

@@ -16,7 +16,7 @@ import msgspec
 from harness.core.history.events import Answered, Called
 from harness.core.scenario.scenario import Scenario
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
-from harness.fuzz.corpus import CorpusEntry, pairs_of
+from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import Options, scenario_of
 from harness.runner import Run, run
 from harness.targets import TargetSpec
@@ -78,9 +78,8 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
     """Play an example, number `example` of the campaign, and keep what the campaign needs."""
     run = run_of(scenario, target)
     fired = tuple(sorted(_fired(run)))
-    not_asked = tuple(row.check for row in run.verdict.not_applicable)
     return PlayedExample(
-        CorpusEntry(choices, pairs_of(run.history), not_asked),
+        CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
         tuple(
             RawFinding(code, message, example, choices, fired)
             for code, message in genuine(run).items()
