@@ -11,10 +11,11 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType, TracebackType
+from traceback import walk_tb
+from types import ModuleType
 
 from harness.configuration import load_configuration
 from harness.core.values.errors import InputError
@@ -50,7 +51,8 @@ def _load(modules: Sequence[str], folder: Path) -> tuple[Plugin, ...]:
         return loaded()
     plugins = [*loaded()]
     for name in names:
-        plugin = _plugin(name, folder)
+        module = _imported(name, folder)
+        plugin = Plugin(getattr(module, "PREFIX", name.rpartition(".")[2]), module)
         _check_prefix(plugin, plugins)
         _check_parts(plugin)
         plugins.append(plugin)
@@ -79,12 +81,6 @@ def loaded_modules() -> tuple[str, ...]:
     return tuple(plugin.module.__name__ for plugin in loaded())
 
 
-def _plugin(name: str, folder: Path) -> Plugin:
-    module = _imported(name, folder)
-    prefix = getattr(module, "PREFIX", name.rpartition(".")[2])
-    return Plugin(prefix, module)
-
-
 def _imported(name: str, folder: Path) -> ModuleType:
     """Import a module, the start folder first on the path, as for targets."""
     place = f"plug-in {name!r}"
@@ -110,17 +106,11 @@ def _frame(error: BaseException, name: str) -> str:
         return f" ({_shown(error.filename)}:{error.lineno})"
     top = name.partition(".")[0]
     own = [
-        f" ({_shown(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
-        for trace in _frames(error.__traceback__)
-        if str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] == top
+        f" ({_shown(frame.f_code.co_filename)}:{line})"
+        for frame, line in walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == top
     ]
     return own[-1] if own else ""
-
-
-def _frames(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
 
 
 def _shown(file: str) -> str:
@@ -163,15 +153,11 @@ def _check_parts(plugin: Plugin) -> None:
     if not recognised:
         raise InputError("it has no public function, so it brings no part", place)
     for name, rooms in recognised.items():
-        at = f"{place}: {name}{_definition(plugin, name)}"
+        code = plugin.functions[name].__code__
+        at = f"{place}: {name} ({_shown(code.co_filename)}:{code.co_firstlineno})"
         if not rooms:
             kinds = ", ".join(ROOMS.values())
             what = f"a function of no kind: {kinds}; a helper's name begins with `_`"
             raise InputError(what, at)
         if len(rooms) > 1:
             raise InputError(f"a part of more than one room: {', '.join(rooms)}", at)
-
-
-def _definition(plugin: Plugin, name: str) -> str:
-    code = plugin.functions[name].__code__
-    return f" ({_shown(code.co_filename)}:{code.co_firstlineno})"

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -70,13 +71,9 @@ __all__ = [
 _T = TypeVar("_T")
 
 
-def drawn(make: Callable[[Choose], _T]) -> st.SearchStrategy[_T]:
-    """The strategy of what a grammar makes; `make` asks its questions with the `Choose`."""
-    return _drawn(make)
-
-
 @st.composite
-def _drawn(draw: st.DrawFn, make: Callable[[Choose], _T]) -> _T:
+def drawn(draw: st.DrawFn, make: Callable[[Choose], _T]) -> _T:
+    """The strategy of what a grammar makes; `make` asks its questions with the `Choose`."""
     return make(lambda n: draw(_below(n)) if n > 1 else 0)
 
 
@@ -115,16 +112,13 @@ def tool_outcomes() -> st.SearchStrategy[tuple[ToolTurn, ...]]:
 
 def chunkings(data: bytes, *, max_cuts: int = 8) -> st.SearchStrategy[tuple[bytes, ...]]:
     """The bytes of a stream in pieces, cut anywhere; whole if it is simple. No piece is empty."""
-    cuts = st.sets(st.integers(1, len(data) - 1), max_size=max_cuts) if len(data) > 1 else _NO_CUTS
-    return cuts.map(lambda found: _cut(data, sorted(found)))
+    if len(data) < 2:
+        return st.just((data,) if data else ())
 
+    def cut(places: set[int]) -> tuple[bytes, ...]:
+        return tuple(data[start:end] for start, end in pairwise([0, *sorted(places), len(data)]))
 
-_NO_CUTS: st.SearchStrategy[set[int]] = st.just(set())
-
-
-def _cut(data: bytes, places: Sequence[int]) -> tuple[bytes, ...]:
-    ends = zip((0, *places), (*places, len(data)), strict=True)
-    return tuple(data[start:end] for start, end in ends if end > start)
+    return st.sets(st.integers(1, len(data) - 1), max_size=max_cuts).map(cut)
 
 
 def inbound_traffic(

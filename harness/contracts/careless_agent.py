@@ -70,9 +70,9 @@ def _ask(
 
 
 def _result(brief: Brief, call: dict[str, Any], habits: set[str]) -> dict[str, Any]:
-    content = ""
-    for _ in range(2 if "repeats calls" in habits else 1):
-        content = _called(brief, call)
+    if "repeats calls" in habits:
+        _called(brief, call)
+    content = _called(brief, call)
     return {"type": "tool_result", "tool_use_id": call["id"], "content": content}
 
 

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from inspect import signature
 from typing import Any, get_args, get_type_hints
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.contracts.laws import drawing, law, part_named
 from harness.contracts.played_histories import histories, prefix
-from harness.contracts.setting_values import settings_of
+from harness.contracts.setting_values import check_defaults, settings_of
 from harness.core.history.history import History, decode, encode
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.calls import Seam
@@ -77,11 +76,7 @@ def _check_declarations(check: CheckFunction, types: dict[str, object], defaults
     seams = get_args(Seam)
     for seam in getattr(check, "needs", ()):
         law(seam in seams, f"{check.__name__} needs {seam!r}; there are {', '.join(seams)}")
-    for name, kind in types.items():
-        try:
-            msgspec.convert(defaults[name], kind, strict=False)
-        except msgspec.ValidationError as error:
-            law(False, f"{check.__name__}: the default of {name} does not fit its type: {error}")
+    check_defaults(check.__name__, types, defaults)
 
 
 def _check_history(check: CheckFunction, history: History, settings: Settings) -> list[Finding]:
@@ -100,14 +95,10 @@ def _check_history(check: CheckFunction, history: History, settings: Settings) -
 def _contents(history: History) -> Iterator[tuple[str, int, tuple[int, ...]]]:
     """What the trace holds, list by list: a check may read them all, and change none."""
     trace = history.trace
-    for field in trace.__struct_fields__:
-        value = getattr(trace, field)
-        if isinstance(value, (list, dict)):
-            yield field, len(value), tuple(map(id, value))
-    for turn in trace.turns.values():
-        for field in turn.__struct_fields__:
-            value = getattr(turn, field)
-            if isinstance(value, list):
+    for holder in (trace, *trace.turns.values()):
+        for field in holder.__struct_fields__:
+            value = getattr(holder, field)
+            if isinstance(value, (list, dict)):
                 yield field, len(value), tuple(map(id, value))
 
 
@@ -144,7 +135,6 @@ def _check_prefix(
             late.code == early.code and not set(early.events).isdisjoint(late.events)
             for late in found
         )
-        what = (
-            f"{check.__name__} finds {early.code} in the beginning of a run, and not in all of it"
-        )
+        name = check.__name__
+        what = f"{name} finds {early.code} in the beginning of a run, and not in all of it"
         law(stays, f"{what}: {early.message}; with at_end=True it need not")

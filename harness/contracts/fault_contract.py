@@ -12,13 +12,12 @@ import random
 from collections.abc import Callable
 from typing import Any, get_args
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.contracts.laws import drawing, law, part_named
 from harness.contracts.moments import FaultCase, cases
-from harness.contracts.setting_values import settings_of
+from harness.contracts.setting_values import check_defaults, settings_of
 from harness.core.values.calls import Seam
 from harness.core.values.plans import Jump, Kill, Plan, Send, Step, Wait
 from harness.faults import Fault
@@ -52,19 +51,12 @@ def _check_declarations(fault: Fault) -> None:
     seams = get_args(Seam)
     for seam in fault.seams:
         law(seam in seams, f"{fault.kind}: SEAMS names {seam!r}; there are {', '.join(seams)}")
-    for name, kind in _settings(fault).items():
-        try:
-            msgspec.convert(fault.defaults[name], kind, strict=False)
-        except msgspec.ValidationError as error:
-            law(False, f"{fault.kind}: the default of {name} does not fit its type: {error}")
-
-
-def _settings(fault: Fault) -> dict[str, object]:
     try:
-        return fault.settings
+        types = fault.settings
     except KeyError as error:
         law(False, f"{fault.kind}: the setting {error.args[0]} has no type")
         raise
+    check_defaults(fault.kind, types, fault.defaults)
 
 
 def _check_moment(fault: Fault, case: FaultCase, settings: Settings) -> Plan:

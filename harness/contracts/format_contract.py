@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 from hypothesis import given
@@ -111,17 +110,18 @@ def _lines(document: bytes) -> list[bytes]:
 
 
 def _attempted(known: Format, document: bytes) -> Recording | str | None:
-    found: Recording | str | None = _guarded(known, known.attempt, document)
-    return found
+    return _guarded(known, known.attempt, document)
 
 
 def _read(known: Format, document: bytes) -> Recording | str | None:
-    found: Recording | str | None = _guarded(known, known.read, document)
+    found = _guarded(known, known.read, document)
     law(found is not None, f"{known.name} is named for a file, and gives no reason against it")
     return found
 
 
-def _guarded(known: Format, work: Callable[[bytes], Any], document: bytes) -> Any:
+def _guarded(
+    known: Format, work: Callable[[bytes], Recording | None], document: bytes
+) -> Recording | str | None:
     """A recording, None, or "refused"; anything else breaks a law."""
     try:
         found = work(document)

@@ -13,6 +13,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from hypothesis import strategies as st
 
+from harness.contracts.laws import law
+from harness.fuzz.fault_grammar import fits
+
 Values = st.SearchStrategy[Any]
 
 SPAN = 2_000
@@ -31,18 +34,19 @@ def settings_of(
     )
 
 
+def check_defaults(part: str, types: Mapping[str, object], defaults: Mapping[str, object]) -> None:
+    """Raise AssertionError for a default that does not fit the type of its setting."""
+    for name, kind in types.items():
+        try:
+            msgspec.convert(defaults[name], kind, strict=False)
+        except msgspec.ValidationError as error:
+            law(False, f"{part}: the default of {name} does not fit its type: {error}")
+
+
 def values_of(kind: Any, default: object) -> Values:
     """Values of a setting: its default, and others that a file may give."""
-    drawn = _of(kind, ()).filter(lambda value: _fits(value, kind))
-    return st.just(default) | drawn if _fits(default, kind) else drawn
-
-
-def _fits(value: object, kind: Any) -> bool:
-    try:
-        msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        return False
-    return True
+    drawn = _of(kind, ()).filter(lambda value: fits(value, kind))
+    return st.just(default) | drawn if fits(default, kind) else drawn
 
 
 def _of(kind: Any, bounds: tuple[msgspec.Meta, ...]) -> Values:
@@ -62,16 +66,6 @@ def _of(kind: Any, bounds: tuple[msgspec.Meta, ...]) -> Values:
     return plain(bounds)
 
 
-def _integers(bounds: tuple[msgspec.Meta, ...]) -> Values:
-    low, high = _range(bounds)
-    return st.integers(int(low), int(high))
-
-
-def _floats(bounds: tuple[msgspec.Meta, ...]) -> Values:
-    low, high = _range(bounds)
-    return st.floats(low, high, allow_nan=False)
-
-
 def _range(bounds: tuple[msgspec.Meta, ...]) -> tuple[float, float]:
     """The least and the greatest number; an open bound is left to the filter."""
     lows = [bound for meta in bounds for bound in (meta.ge, meta.gt) if bound is not None]
@@ -82,8 +76,8 @@ def _range(bounds: tuple[msgspec.Meta, ...]) -> tuple[float, float]:
 
 _PLAIN: dict[Any, Callable[[tuple[msgspec.Meta, ...]], Values]] = {
     bool: lambda _: st.booleans(),
-    int: _integers,
-    float: _floats,
+    int: lambda bounds: st.integers(*map(int, _range(bounds))),
+    float: lambda bounds: st.floats(*_range(bounds), allow_nan=False),
     str: lambda _: _WORDS,
     NoneType: lambda _: st.none(),
 }

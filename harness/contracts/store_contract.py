@@ -110,9 +110,7 @@ class _Watched:
 
 
 def _close(store: Store) -> None:
-    close = getattr(store, "close", None)
-    if close is not None:
-        close()
+    getattr(store, "close", lambda: None)()
 
 
 def _bytes(path: Path) -> bytes | None:

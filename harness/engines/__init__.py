@@ -23,10 +23,8 @@ STOP_S = 10.0
 class Engine(Protocol):
     """Does tasks somewhere."""
 
-    @property
-    def workers(self) -> int:
-        """How many tasks can be under way at once."""
-        ...
+    workers: int
+    """How many tasks can be under way at once."""
 
     def each(
         self,

@@ -152,11 +152,7 @@ def _in_order(
         while given in done:
             lease, said = done.pop(given)
             given += 1
-            yield lost(lease.task) if said is None else _result(said)
-
-
-def _result(said: tuple[Any, BaseException | None]) -> Any:
-    result, error = said
-    if error is not None:
-        raise error
-    return result
+            result, error = (lost(lease.task), None) if said is None else said
+            if error is not None:
+                raise error
+            yield result

@@ -69,15 +69,11 @@ def _listen(interrupt: _Interrupt) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     parent = multiprocessing.parent_process()
     if parent is not None:
+        # SIGIO comes once the parent is dead; a thread that waits would hinder a run that forks.
         with suppress(OSError):
-            _be_told_of_the_end_of(parent.sentinel)
-
-
-def _be_told_of_the_end_of(pipe: int) -> None:
-    """Have SIGIO sent once nobody holds the other end. A thread that waits would be in the way of
-    a run that forks."""
-    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+            pipe = parent.sentinel
+            fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _done(work: Callable[[Any], Any], plugins: Sequence[str], task: Any) -> bytes:

@@ -7,7 +7,7 @@ parents. Nothing is remembered from one batch to the next.
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -16,9 +16,7 @@ from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import RawFinding, draw, options_of, play
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, shrunk_finding
-
-if TYPE_CHECKING:
-    from harness.targets import TargetSpec
+from harness.targets import TargetSpec, resolve
 
 SIZE = 16
 """Examples of a batch."""
@@ -63,8 +61,6 @@ def work(task: Task) -> Result:
 
     Raises InputError for a target that cannot be used.
     """
-    from harness.targets.spec import resolve
-
     target = resolve(task.target)
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
 
@@ -79,7 +75,8 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     doubts: list[str] = []
     calls = 0
     for example in range(batch.first, batch.first + batch.count):
-        given = _given(batch, random)
+        is_varied = bool(batch.parents) and random.random() < _VARIED
+        given = mutated(random, batch.parents) if is_varied else ()
         played = play(*draw(given, random, options), target, example)
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
@@ -97,12 +94,6 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         doubts=tuple(dict.fromkeys(doubts)),
         model_calls=calls,
     )
-
-
-def _given(batch: Batch, random: Random) -> Choices:
-    if batch.parents and random.random() < _VARIED:
-        return mutated(random, batch.parents)
-    return ()
 
 
 def lost(task: Task) -> Result:

@@ -17,10 +17,9 @@ from msgspec import UNSET
 from harness.core.values.errors import InputError
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings
-from harness.fuzz.batch import Batch, BatchResult, Result, Task
+from harness.fuzz.batch import Batch, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
-from harness.fuzz.example import RawFinding
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding
 from harness.plugins import loaded_modules
 
@@ -47,13 +46,10 @@ class Campaign:
         """
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
-                return self._reduction(found)
+                self._shrinking.add((found.code, found.example))
+                return ShrinkTask.of(found, self.plan.target, self.plan.wire)
         left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
         return self._batch(left) if left > 0 else None
-
-    def _reduction(self, found: RawFinding) -> ShrinkTask:
-        self._shrinking.add((found.code, found.example))
-        return ShrinkTask.of(found, self.plan.target, self.plan.wire)
 
     def _batch(self, count: int) -> Batch:
         number, first = self._handed_out, self._reserved + 1
@@ -85,14 +81,7 @@ class Campaign:
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
         entries = tuple(entry for entry in kept if entry is not None)
         found = tuple(found for found in result.found if self.findings.found(found))
-        return BatchResult(
-            number=result.number,
-            examples=result.examples,
-            entries=entries,
-            found=found,
-            doubts=result.doubts,
-            model_calls=result.model_calls,
-        )
+        return msgspec.structs.replace(result, entries=entries, found=found)
 
     def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
         """Whether a result that was taken is a finding that is new."""

@@ -1,29 +1,24 @@
 """Choice sequences: every generated thing is a function of a sequence of small numbers.
 
-A grammar asks a `Choose` "which of n?" and gets a number. Hypothesis answers by drawing. A campaign
-answers from a sequence that it keeps and mutates. 0 is the simplest answer everywhere, so both
-simplify by making numbers smaller and sequences shorter. What is optional or repeated costs one
-number (0: no, or no more), so it goes away with that number.
+Hypothesis answers a `Choose` by drawing, a campaign from a sequence that it keeps and mutates. 0 is
+the simplest answer, so smaller numbers and shorter sequences are simpler. What is optional or
+repeated costs one number (0: no, or no more).
 
-Any tuple of numbers is an example: one that is too short goes on with fresh draws, and a number
-that is too large is taken modulo n. So cutting, changing and splicing are safe.
+Any tuple of numbers is an example: a short one goes on with fresh draws, and a large number is
+taken modulo n.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 _T = TypeVar("_T")
 
 
-class Choose(Protocol):
-    """Answers a question with `n` answers."""
-
-    def __call__(self, n: int, /) -> int:
-        """A number from 0 to n - 1; 0 is the simplest."""
-        ...
+Choose: TypeAlias = Callable[[int], int]
+"""Answers a question with `n` answers: a number from 0 to n - 1; 0 is the simplest."""
 
 
 def pick(choose: Choose, table: Sequence[_T]) -> _T:
@@ -127,14 +122,7 @@ def _end(random: Random, choices: Choices, parents: Sequence[Choices]) -> Choice
 
 
 _CHANGES: tuple[Callable[[Random, Choices, Sequence[Choices]], Choices], ...] = (
-    _change,
-    _change,
-    _nudge,
-    _delete,
-    _insert,
-    _repeat,
-    _splice,
-    _end,
+    *(_change, _change, _nudge, _delete, _insert, _repeat, _splice, _end),
 )
 
 

@@ -22,7 +22,8 @@ from harness.core.scenario.scenario import (
     Turn,
 )
 from harness.core.values.messages import Json, canonical
-from harness.shrink.session_reductions import is_whole
+from harness.shrink.scenario_size import turns_of
+from harness.shrink.session_reductions import blocks_of, is_whole
 
 COMPLETED = Expect(outcome="completed")
 
@@ -71,8 +72,7 @@ def once(faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
 
 def is_benign(scenario: Scenario) -> bool:
     """Whether nothing in a scenario gives an agent a reason to fail."""
-    script = scenario.script if isinstance(scenario.script, tuple) else ()
-    turns = [turn for turn in script if turn.purpose == "main"]
+    turns = [turn for turn in turns_of(scenario) if turn.purpose == "main"]
     return (
         scenario.window_tokens is None
         and _are_over_soon(scenario)
@@ -103,13 +103,9 @@ def _are_over_soon(scenario: Scenario) -> bool:
 
 def _is_sound(stored: Sequence[SeedMessage]) -> bool:
     """A session that alternates, with a result to each call, and a word in each message."""
-    ids = [b["id"] for m in stored for b in _blocks(m) if b.get("type") == "tool_use"]
-    said = all(any(map(_says, _blocks(message))) for message in stored)
+    ids = [b["id"] for m in stored for b in blocks_of(m) if b.get("type") == "tool_use"]
+    said = all(any(map(_says, blocks_of(message))) for message in stored)
     return is_whole(stored) and said and len(set(ids)) == len(ids)
-
-
-def _blocks(message: SeedMessage) -> Sequence[dict[str, Json]]:
-    return message.content if isinstance(message.content, tuple) else ()
 
 
 def _says(block: dict[str, Json]) -> bool:

@@ -1,12 +1,10 @@
 """The corpus: the examples that reached something new, and all that has been reached.
 
-A run covers (fault, check, kind of event) when the fault had fired, the event came after it, and
-the check was applicable. A kind says what happened and how it came out, and how often in powers of
-two: the eighth failure in a row is new, the ninth is not.
+A run covers (fault, check, kind of event) when the event came after the fault, and the check was
+applicable. A kind of event counts how often it came in powers of two.
 
-Batches of one generation see the corpus as it stood at the end of the last generation but one. So
-what a batch draws does not depend on how many workers there are or which is the fastest, and no
-worker waits for the slowest batch of a generation.
+A batch sees the corpus as it stood at the end of the last generation but one. So what it draws does
+not depend on the workers, and no worker waits for the slowest batch of a generation.
 """
 
 from __future__ import annotations
@@ -14,20 +12,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import singledispatch
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
+from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest
+from harness.core.values.verdict import Verdict
 from harness.fuzz.choice_sequence import Choices
-
-if TYPE_CHECKING:
-    from harness.core.history.history import History
-    from harness.core.values.verdict import Verdict
-
 
 Pair: TypeAlias = tuple[str, str]
 """A fault, "" for none, and the kind of an event that came after it."""
@@ -47,9 +41,7 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
             counted[kind] += 1
             times = counted[kind]
             names = (kind, f"{kind} x{times}") if times in _OFTEN else (kind,)
-            for name in names:
-                for fault in fired:
-                    reached[fault, name] = None
+            reached.update(dict.fromkeys((fault, name) for name in names for fault in fired))
     return tuple(reached)
 
 
@@ -58,50 +50,30 @@ def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
     return tuple(row.check for row in verdict.not_applicable)
 
 
-@singledispatch
 def _kinds(event: AnyEvent) -> Iterator[str]:
     """What an event is, and how it came out; nothing for one that only keeps a value."""
-    return iter(())
-
-
-@_kinds.register
-def _(event: Called) -> Iterator[str]:
-    if isinstance(event.request, OutboxRequest):
-        yield f"send {event.request.kind} {event.request.status}".rstrip()
-    elif event.seam == "model":
-        yield f"ask {event.purpose}{' again' if event.sdk_retry else ''}"
-        yield from (f"refused {rule}" for rule in event.refused)
-    else:
-        yield f"call {event.seam}"
-
-
-@_kinds.register
-def _(event: Answered) -> Iterator[str]:
-    failed = event.status is not None and event.status >= 400
-    whole = "" if event.complete or failed else " cut"
-    how = event.stop or event.error or (event.status and str(event.status)) or event.outcome
-    yield f"{event.seam} answers {how}{whole}"
-
-
-@_kinds.register
-def _(event: Stored) -> Iterator[str]:
-    changes = {"added": event.added, "changed": event.changed, "gone": event.gone}
-    yield from (f"rows {change}" for change, rows in changes.items() if rows)
-
-
-@_kinds.register
-def _(event: Effected) -> Iterator[str]:
-    yield "effect"
-
-
-@_kinds.register
-def _(event: Killed) -> Iterator[str]:
-    yield "killed"
-
-
-@_kinds.register
-def _(event: Ended) -> Iterator[str]:
-    yield f"ended {event.how}"
+    match event:
+        case Called(request=OutboxRequest() as said):
+            yield f"send {said.kind} {said.status}".rstrip()
+        case Called(seam="model"):
+            yield f"ask {event.purpose}{' again' if event.sdk_retry else ''}"
+            yield from (f"refused {rule}" for rule in event.refused)
+        case Called():
+            yield f"call {event.seam}"
+        case Answered():
+            failed = event.status is not None and event.status >= 400
+            whole = "" if event.complete or failed else " cut"
+            how = event.stop or event.error or (event.status and str(event.status)) or event.outcome
+            yield f"{event.seam} answers {how}{whole}"
+        case Stored():
+            changes = {"added": event.added, "changed": event.changed, "gone": event.gone}
+            yield from (f"rows {change}" for change, rows in changes.items() if rows)
+        case Effected():
+            yield "effect"
+        case Killed():
+            yield "killed"
+        case Ended():
+            yield f"ended {event.how}"
 
 
 GENERATION = 32

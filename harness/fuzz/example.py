@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from random import Random
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,10 +18,8 @@ from harness.core.scenario.scenario import Scenario
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import Options, scenario_of
-
-if TYPE_CHECKING:
-    from harness.runner import Run
-    from harness.targets import TargetSpec
+from harness.runner import Run, run
+from harness.targets import TargetSpec
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
 """Findings about turns and faults that a scenario requires; a generated one requires none."""
@@ -94,8 +91,6 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
 
 def run_of(scenario: Scenario, target: TargetSpec) -> Run:
     """A run whose output is discarded."""
-    from harness.runner import run
-
     with silence():
         return run(scenario, target)
 

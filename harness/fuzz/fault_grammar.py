@@ -1,12 +1,9 @@
 """Sets of faults, drawn from all that the harness and the loaded plug-ins have.
 
-Each layer, and each plug-in, has one number that says the fault and its variant. So a set holds at
-most one fault of a layer, and the shrinker removes each with that number. A layer is hit as often
-as it has faults: all faults are equally likely.
-
-A variant says where the fault strikes, when, how often, and its settings. All of it is one number
-too. The settings to try are read off the fault's signature: the defaults, and simple other values
-that the type of each setting allows, one setting at a time.
+Each layer, and each plug-in, has one number that says the fault and its variant: where it strikes,
+when, how often, and its settings. So a set holds at most one fault of a layer, and all faults are
+equally likely. The settings are read off the fault's signature: the defaults, and simple other
+values that the type of a setting allows, one setting at a time.
 """
 
 from __future__ import annotations
@@ -39,29 +36,18 @@ WHEN: tuple[int | tuple[int, ...] | When, ...] = (
 """On which of the calls it strikes."""
 
 Then: TypeAlias = Literal["ok", "same", "escalate"]
+Repetition: TypeAlias = tuple[Times | Literal["once"], Then]
 
-REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
-    ("once", "ok"),
-    ("once", "ok"),
-    (2, "ok"),
-    (3, "ok"),
-    ("forever", "ok"),
-    ("once", "same"),
-    ("once", "escalate"),
+REPETITIONS: tuple[Repetition, ...] = (
+    *(("once", "ok"), ("once", "ok"), (2, "ok"), (3, "ok"), ("forever", "ok")),
+    *(("once", "same"), ("once", "escalate")),
 )
 """How often, and what comes then."""
 
-BRIEF_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
-    *(("once", "ok"),) * 2,
-    *((2, "ok"), (3, "ok")),
-)
+BRIEF_REPETITIONS: tuple[Repetition, ...] = REPETITIONS[:4]
 """The same for layers that block: the agent is ended three times at most, a channel fails twice."""
 
-STORE_REPETITIONS: tuple[tuple[Times | Literal["once"], Then], ...] = (
-    *BRIEF_REPETITIONS,
-    (4, "ok"),
-    (6, "ok"),
-)
+STORE_REPETITIONS: tuple[Repetition, ...] = (*BRIEF_REPETITIONS, (4, "ok"), (6, "ok"))
 """The same where a store refuses the rows or the reply of a turn: longer than an agent tries."""
 
 VARIANTS = 1 << 16
@@ -129,14 +115,13 @@ def _row(number: int, table: Sequence[_T]) -> tuple[int, _T]:
     return rest, table[place]
 
 
-def _repetitions(fault: Fault, on: str) -> Sequence[tuple[Times | Literal["once"], Then]]:
+def _repetitions(fault: Fault, on: str) -> Sequence[Repetition]:
     if fault.layer not in BLOCKING_LAYERS:
         return REPETITIONS
     if fault.layer == "gateway" and not fault.kills:
         return BRIEF_REPETITIONS[:3]
-    return (
-        STORE_REPETITIONS if on in _PARTS["store:write"] and not fault.kills else BRIEF_REPETITIONS
-    )
+    is_refused = on in _PARTS["store:write"] and not fault.kills
+    return STORE_REPETITIONS if is_refused else BRIEF_REPETITIONS
 
 
 def _lasts(settings: Mapping[str, Json]) -> bool:
@@ -181,11 +166,12 @@ def _others(type: Any, default: Any) -> Iterator[Json]:
         yield not default
     elif isinstance(default, int | float):
         for value in (default * 4, default // 4, 0, 1):
-            if value != default and _fits(value, type):
+            if value != default and fits(value, type):
                 yield value
 
 
-def _fits(value: Json, type: Any) -> bool:
+def fits(value: object, type: Any) -> bool:
+    """Whether a value can be given to a setting of a type."""
     try:
         msgspec.convert(value, type)
     except msgspec.ValidationError:

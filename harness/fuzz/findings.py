@@ -14,30 +14,21 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
+from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
-from harness.fuzz.example import (
-    HUNG,
-    RawFinding,
-    draw,
-    genuine,
-    options_of,
-    run_of,
-    silence,
-)
-
-if TYPE_CHECKING:
-    from harness.targets import TargetSpec
-
+from harness.fuzz.example import HUNG, RawFinding, draw, genuine, options_of, run_of, silence
+from harness.shrink import FindingOracle, shrink
+from harness.shrink.finding_oracle import REFERENCE
+from harness.shrink.scenario_size import turns_of
+from harness.targets import TargetSpec
 
 TRIES_MAX = 1_500
 """The most candidates that are played for one finding; most findings need far fewer."""
@@ -88,8 +79,6 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
-    from harness.shrink import FindingOracle
-
     scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire))
     tries_max = TRIES_MAX
     if task.code == HUNG:
@@ -112,8 +101,6 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
 
 def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:
     """Whether the reference agent, with the options of the target, shows the finding as well."""
-    from harness.shrink.finding_oracle import REFERENCE
-
     if target.agent is REFERENCE.agent:
         return False
     like = msgspec.structs.replace(REFERENCE, options=target.options)
@@ -130,8 +117,6 @@ def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[
 def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: int) -> Scenario:
     """The smallest scenario. Shrinking only cuts, and may end at a turn that calls a tool where any
     answer would do, so plain answers are tried too."""
-    from harness.shrink import shrink
-
     plain = msgspec.structs.replace(scenario, script=(HELLO,))
     small = shrink(plain if keeps(plain) else scenario, keeps, tries_max=tries_max).scenario
     simpler = _with_plain_answers(small, keeps)
@@ -139,7 +124,7 @@ def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: 
 
 
 def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -> Scenario:
-    script = scenario.script if isinstance(scenario.script, tuple) else ()
+    script = turns_of(scenario)
     for place, turn in enumerate(script):
         said = (*script[:place], HELLO, *script[place + 1 :])
         candidate = msgspec.structs.replace(scenario, script=said)
@@ -149,8 +134,6 @@ def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -
 
 
 def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -> ShrunkFinding:
-    from harness.files.scenario_text import scenario_yaml
-
     text = scenario_yaml(small)
     with tempfile.TemporaryDirectory(prefix="loop-harness-") as folder:
         file = Path(folder) / f"{small.name}.yaml"
@@ -159,9 +142,8 @@ def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -
         found = genuine(run_of(again, target))
         shared = _is_of_the_scenario(again, task.code, target)
     if task.code not in found or shared:
-        return _failed(
-            task, SHOWN_BY_REFERENCE if shared else "the scenario file of it does not fail"
-        )
+        why = SHOWN_BY_REFERENCE if shared else "the scenario file of it does not fail"
+        return _failed(task, why)
     return ShrunkFinding(
         code=task.code,
         example=task.example,
@@ -192,8 +174,7 @@ def model_messages(scenario: Scenario) -> int:
     """How many messages of the model a scenario holds, without the optional turns that repeat
     forever."""
     stored = sum(m.role == "assistant" for m in scenario.session.messages)
-    script = scenario.script if isinstance(scenario.script, tuple) else ()
-    return stored + sum(not (t.optional and t.times == "forever") for t in script)
+    return stored + sum(not (t.optional and t.times == "forever") for t in turns_of(scenario))
 
 
 def structure(scenario: Scenario) -> str:
@@ -208,17 +189,14 @@ def _parts(scenario: Scenario) -> Iterator[str]:
     ids = [item.id for item in scenario.inbox]
     for at, item in enumerate(scenario.inbox):
         yield f"inbox {item.kind}{' again' if item.id and item.id in ids[:at] else ''}"
-    for turn in scenario.script if isinstance(scenario.script, tuple) else ():
+    for turn in turns_of(scenario):
         fields = msgspec.to_builtins(turn)
-        yield " ".join(["model", *_kinds(fields), str(turn.stop or ""), str(turn.times)])
+        kinds = [name for name in ("say", "think", "use") if name in fields]
+        kinds += [str(block.get("type")) for block in turn.blocks]
+        yield " ".join(["model", *kinds, str(turn.stop or ""), str(turn.times)])
     for tool in scenario.tools.values():
         yield " ".join(["tool", *(kind for t in tool.script for kind in msgspec.to_builtins(t))])
     yield from sorted(f"fault {fault.kind} {fault.on}" for fault in scenario.faults)
-
-
-def _kinds(fields: dict[str, Json]) -> Iterator[str]:
-    yield from (name for name in ("say", "think", "use") if name in fields)
-    yield from (str(block.get("type")) for block in fields.get("blocks", ()))
 
 
 FOLDER = "findings"
@@ -269,19 +247,13 @@ def write(folder: Path, reduced: ShrunkFinding, target: str) -> Path:
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
     test = inside / f"test_{reduced.name.replace('-', '_')}.py"
-    for path, text in ((scenario, reduced.text), (test, _test(reduced, target))):
+    shown = _TEST.format(
+        target=target, code=reduced.code, function=test.stem.removeprefix("test_"),
+        message=_plain(reduced.message), name=reduced.name,
+    )  # fmt: skip
+    for path, text in ((scenario, reduced.text), (test, shown)):
         write_atomically(path, text.encode("utf-8", "backslashreplace"))
     return scenario
-
-
-def _test(reduced: ShrunkFinding, target: str) -> str:
-    return _TEST.format(
-        target=target,
-        code=reduced.code,
-        function=reduced.name.replace("-", "_"),
-        message=_plain(reduced.message),
-        name=reduced.name,
-    )
 
 
 def _plain(text: str) -> str:

@@ -102,7 +102,12 @@ def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
 
     If nothing in it is a reason to give up, it expects an answer to each message.
     """
-    scenario = _scenario(choose, _benign_options(options))
+    options = msgspec.structs.replace(
+        options, damaged=False, cancels=False, windows=False, spirals=False, odd=False,
+        mean_faults=BENIGN_MEAN_FAULTS,
+        faults=_benign_faults(options.faults, options.wire, bool(options.tools)),
+    )  # fmt: skip
+    scenario = _scenario(choose, options)
     return msgspec.structs.replace(scenario, expect=expected_of(scenario))
 
 
@@ -110,20 +115,6 @@ def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
 def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[str, ...]:
     found = matching(patterns, wire, tools, kills=False)
     return tuple(fault.kind for fault in found if fault.kind in PASSING | TOO_LONG)
-
-
-def _benign_options(options: Options) -> Options:
-    """The options without what may be a reason to give up."""
-    return msgspec.structs.replace(
-        options,
-        damaged=False,
-        cancels=False,
-        windows=False,
-        spirals=False,
-        odd=False,
-        mean_faults=BENIGN_MEAN_FAULTS,
-        faults=_benign_faults(options.faults, options.wire, bool(options.tools)),
-    )
 
 
 def _scenario(choose: Choose, options: Options) -> Scenario:
@@ -171,14 +162,10 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
 def _window(
     choose: Choose, options: Options, struck: Sequence[FaultSpec], dialect: str
 ) -> int | None:
-    """The window; none where a refusal may be hidden, and no tiny one where it says no sizes."""
-    if not options.windows or _hides(struck):
+    """The window; none where a fault may hide a refusal, and no tiny one where it says no sizes."""
+    hides = any(layer_of(spec) in ANSWER_LAYERS and spec.on != "compact" for spec in struck)
+    if not options.windows or hides:
         return None
     window = pick(choose, WINDOWS)
     is_untold = dialect in record(options.wire).dialects.untold
     return max(window, SMALLEST_UNTOLD_WINDOW) if window and is_untold else window
-
-
-def _hides(struck: Sequence[FaultSpec]) -> bool:
-    """Whether a fault may hide from the agent that its request was refused for its size."""
-    return any(layer_of(spec) in ANSWER_LAYERS and spec.on != "compact" for spec in struck)

@@ -125,17 +125,13 @@ def script_of(
     """
     often = TIMES if spirals else TIMES[:1]
     known = TURNS if odd else TURNS[:PLAIN]
-    turns = known if record(wire).server_tools else tuple(t for t in known if _is_common(t(0)))
+    if not record(wire).server_tools:
+        known = tuple(turn for turn in known if _SEARCH not in turn(0).blocks)
     said = [
-        _repeated(turns[n % len(turns)], n // len(turns))
-        for n in some(choose, len(turns) * len(WORDS) * len(often), max_turns, mean=3)
+        _repeated(known[n % len(known)], n // len(known))
+        for n in some(choose, len(known) * len(WORDS) * len(often), max_turns, mean=3)
     ]
     return (*said, pick(choose, LASTS if spirals else LASTS[:1]), SUMMARY)
-
-
-def _is_common(turn: Turn) -> bool:
-    """Whether every provider can say it: it has no tool of the provider's own."""
-    return _SEARCH not in turn.blocks
 
 
 def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
@@ -145,14 +141,13 @@ def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
 
 def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
     """The tools with their scripts; the last answer of a script repeats forever."""
-    return {name: _tool(dict(schema), outcomes_of(choose)) for name, schema in tools.items()}
+    return {
+        name: ToolScript(input_schema=dict(schema), script=outcomes_of(choose))
+        for name, schema in tools.items()
+    }
 
 
 def outcomes_of(choose: Choose) -> tuple[ToolTurn, ...]:
     """What a tool answers: a few outcomes, of which the last repeats forever."""
     given = [OUTCOMES[n] for n in some(choose, len(OUTCOMES), 3, mean=1)] or [OUTCOMES[0]]
     return (*given[:-1], msgspec.structs.replace(given[-1], times="forever"))
-
-
-def _tool(schema: dict[str, Json], script: tuple[ToolTurn, ...]) -> ToolScript:
-    return ToolScript(input_schema=schema, script=script)

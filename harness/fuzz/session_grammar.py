@@ -1,18 +1,16 @@
 """Stored sessions: valid by construction, or a valid one that mutations have damaged. Pure.
 
-A valid session is a sequence of rounds. In a round the user says something, the assistant thinks,
-speaks and calls tools in one or more steps, each call has its result in the next message, and the
-assistant has the last word. One number is a round: its shape and its words.
+A valid session is a sequence of rounds. One number is a round: its shape and its words. In a round
+the user speaks, the assistant answers in one or more steps, and each call has its result.
 
-A mutation takes a session and a place and returns another session; without anything to damage it
-returns the session as it is. A place is any number from 0, counted from the end modulo the length.
-So the same place stays damaged when the shrinker removes what was said before. Each mutation is one
-number, so the shrinker can remove each alone.
+A mutation damages a session at a place, which is one number, so the shrinker removes each alone. A
+place counts from the end, modulo the length, so it stays when earlier messages go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Literal, NamedTuple, TypeAlias
 
 from harness.core.scenario.scenario import SeedMessage
@@ -73,11 +71,8 @@ def blank_text(history: Drafts, place: int) -> Drafts:
 def empty_content(history: Drafts, place: int) -> Drafts:
     """A message has no content at all."""
     at = _from_end(place, len(history))
-    return [
-        *history[:at],
-        *(DraftMessage(d.role, ()) for d in history[at : at + 1]),
-        *history[at + 1 :],
-    ]
+    emptied = [draft._replace(blocks=()) for draft in history[at : at + 1]]
+    return [*history[:at], *emptied, *history[at + 1 :]]
 
 
 def thinking_only(history: Drafts, place: int) -> Drafts:
@@ -114,18 +109,8 @@ def change_id(history: Drafts, place: int) -> Drafts:
 
 
 MUTATIONS: tuple[Mutation, ...] = (
-    drop_message,
-    drop_block,
-    two_users,
-    duplicate,
-    swap,
-    blank_text,
-    empty_content,
-    thinking_only,
-    orphan_result,
-    split_pair,
-    duplicate_id,
-    change_id,
+    *(drop_message, drop_block, two_users, duplicate, swap, blank_text),
+    *(empty_content, thinking_only, orphan_result, split_pair, duplicate_id, change_id),
 )
 """All of them, in the order in which they strike."""
 
@@ -177,27 +162,14 @@ NEVER = 24
 def session_of(choose: Choose, max_rounds: int = 3, damaged: bool = True) -> SeedMessages:
     """A stored session of a few rounds; `damaged`: with mutations, at most one of each kind."""
     kinds = len(SHAPES) * len(WORDS)
-    history = _valid(list(some(choose, kinds, max_rounds, mean=1.5)))
+    made = count(1)
+    rounds = list(some(choose, kinds, max_rounds, mean=1.5))
+    history = [draft for number in rounds for draft in _round(number, made)]
     for mutate in MUTATIONS if damaged else ():
         place = sometimes(choose, PLACES, NEVER)
         if place is not None:
             history = mutate(history, place)
-    return _stored(history)
-
-
-def _stored(history: Drafts) -> SeedMessages:
     return tuple(SeedMessage(role=d.role, content=d.blocks) for d in history)
-
-
-def _valid(rounds: Sequence[int]) -> Drafts:
-    made = _numbers()
-    return [draft for number in rounds for draft in _round(number, made)]
-
-
-def _numbers() -> Iterator[int]:
-    number = 0
-    while True:
-        yield (number := number + 1)
 
 
 def _round(number: int, made: Iterator[int]) -> Iterator[DraftMessage]:

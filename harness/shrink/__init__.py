@@ -6,7 +6,7 @@ shows the finding. `delta_debugging` has the searches that every reduction is ma
 writes out what a scenario only names, so that it can be cut.
 """
 
-from harness.shrink.finding_oracle import FindingOracle
-from harness.shrink.shrinker import ShrinkStep, Shrunk, shrink
-
-__all__ = ["FindingOracle", "ShrinkStep", "Shrunk", "shrink"]
+from harness.shrink.finding_oracle import FindingOracle as FindingOracle
+from harness.shrink.shrinker import ShrinkStep as ShrinkStep
+from harness.shrink.shrinker import Shrunk as Shrunk
+from harness.shrink.shrinker import shrink as shrink

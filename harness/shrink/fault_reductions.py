@@ -7,11 +7,12 @@ what comes after.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
 from harness.core.scenario.scenario import FaultSpec, Scenario, When
-from harness.shrink.delta_debugging import Candidates, Reduction, in_turn, lowered, mapped
+from harness.shrink.delta_debugging import Candidates, in_turn, lowered, mapped
 
 _OFTEN = 256
 """A fault that strikes forever is tried up to this many times."""
@@ -19,23 +20,17 @@ _OFTEN = 256
 
 def weaker(scenario: Scenario) -> Candidates[Scenario]:
     """Every fault becomes as weak as it can be."""
-    yield from in_turn(scenario, [_weaker(place) for place in range(len(scenario.faults))])
+    yield from in_turn(scenario, [partial(_weaker, place) for place in range(len(scenario.faults))])
 
 
-def _weaker(place: int) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        yield from in_turn(scenario, [_simpler(place), _fewer_times(place)])
-
-    return reduce
+def _weaker(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    yield from in_turn(scenario, [partial(_simpler, place), partial(_fewer_times, place)])
 
 
-def _simpler(place: int) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        for fault in _simple(scenario.faults[place]):
-            if (yield _with(scenario, place, fault)):
-                return
-
-    return reduce
+def _simpler(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    for fault in _simple(scenario.faults[place]):
+        if (yield _with(scenario, place, fault)):
+            return
 
 
 def _simple(fault: FaultSpec) -> Iterator[FaultSpec]:
@@ -50,15 +45,12 @@ def _simple(fault: FaultSpec) -> Iterator[FaultSpec]:
             yield msgspec.structs.replace(fault, when=first)
 
 
-def _fewer_times(place: int) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        fault = scenario.faults[place]
-        often = _OFTEN if fault.often == "forever" else fault.often
-        if isinstance(often, int):
-            times = mapped(lowered(often, 2), lambda n: msgspec.structs.replace(fault, often=n))
-            yield from mapped(times, lambda weak: _with(scenario, place, weak))
-
-    return reduce
+def _fewer_times(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    fault = scenario.faults[place]
+    often = _OFTEN if fault.often == "forever" else fault.often
+    if isinstance(often, int):
+        times = mapped(lowered(often, 2), lambda n: msgspec.structs.replace(fault, often=n))
+        yield from mapped(times, lambda weak: _with(scenario, place, weak))
 
 
 def _with(scenario: Scenario, place: int, fault: FaultSpec) -> Scenario:

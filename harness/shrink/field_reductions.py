@@ -8,6 +8,7 @@ format does not allow are skipped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
@@ -65,16 +66,13 @@ _Fits: TypeAlias = Callable[[Path, Json], bool]
 def _everywhere(scenario: Scenario, fits: _Fits, cut: _Cut) -> Candidates[Scenario]:
     """A cut at every place that fits; a place that has gone meanwhile is passed over."""
     found = [path for path, value in _walk(plain(scenario), ()) if fits(path, value)]
-    yield from in_turn(scenario, [_cut_at(path, fits, cut) for path in found])
+    yield from in_turn(scenario, [partial(_cut_at, path, fits, cut) for path in found])
 
 
-def _cut_at(path: Path, fits: _Fits, cut: _Cut) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        value = _value(plain(scenario), path)
-        if value is not _GONE and fits(path, value):
-            yield from _at(scenario, path, cut)
-
-    return reduce
+def _cut_at(path: Path, fits: _Fits, cut: _Cut, scenario: Scenario) -> Candidates[Scenario]:
+    value = _value(plain(scenario), path)
+    if value is not _GONE and fits(path, value):
+        yield from _at(scenario, path, cut)
 
 
 def _at(scenario: Scenario, path: Path, cut: _Cut) -> Candidates[Scenario]:
@@ -111,14 +109,18 @@ def _is_container(path: Path, value: Json) -> bool:
 
 
 def _is_number(path: Path, value: Json) -> bool:
-    key = next((part for part in reversed(path) if isinstance(part, str)), "")
+    key = _key(path)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and value > 1 and (key in NUMBERS or key.endswith("_ms"))
 
 
 def _is_text(path: Path, value: Json) -> bool:
-    key = next((part for part in reversed(path) if isinstance(part, str)), "")
-    return isinstance(value, str) and bool(value) and (key in TEXTS or "input" in path)
+    return isinstance(value, str) and bool(value) and (_key(path) in TEXTS or "input" in path)
+
+
+def _key(path: Path) -> str:
+    """The last key of a path; "" if there is none."""
+    return next((part for part in reversed(path) if isinstance(part, str)), "")
 
 
 def _walk(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:

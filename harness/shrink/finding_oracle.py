@@ -1,25 +1,17 @@
 """The oracle of a finding: whether a candidate still shows it, and shows it as the agent's.
 
-The target plays the candidate and must show a finding of the same code and shape. The reference
-agent then plays it too, and may show no code that it did not show on the whole scenario. So the
-finding stays the agent's and does not become the scenario's (a script without a turn left, a turn
-that no agent would ask for), and a correct agent passes what shrinking leaves. A run that cannot be
-made, or that is in doubt where the first was not, keeps nothing.
+The target must show a finding of the same shape. The reference agent plays the candidate too, and
+may show no code that it did not show on the whole scenario: so the finding stays the agent's.
 
-A code alone is too coarse for "the same finding": crashes of two kinds share one code, and so do a
-call too many and a call too few. The message is too fine: numbers, ids and quoted words change with
-every cut. So the shape is the code, the seams of the events that prove it, and, where one rule
-stands for many mistakes, the words of the message that are no names: the exception and function of
-a crash, the comparison of an expectation. Tool names are left out.
+A code alone is too coarse for a shape, because crashes of two kinds share one code. A message is
+too fine, because numbers, ids and quoted words change with every cut. So a shape is the code, the
+seams of the proof, and of a crash or an expectation the words that are no names.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import msgspec
 
 from harness.agent import agent as reference
 from harness.core.history.events import Answered, AnyEvent, Called
@@ -38,16 +30,12 @@ def shape(finding: Finding, history: History) -> str:
     """The shape of a finding in its history: `code`, or `code: words (seams)`."""
     events = {event.n: event for event in history.events}
     seams = sorted({_seam(events[n]) for n in finding.events if n in events})
-    words = _WORDS.get(finding.check, _no_words)(finding.message)
+    words = _WORDS[finding.check](finding.message) if finding.check in _WORDS else ""
     return f"{finding.code}{f': {words}' if words else ''} ({', '.join(seams)})"
 
 
 def _seam(event: AnyEvent) -> str:
     return event.seam if isinstance(event, (Called, Answered)) else type(event).__name__.lower()
-
-
-def _no_words(message: str) -> str:
-    return ""
 
 
 _CRASH = re.compile(r"\b(\w[\w.]*(?:Error|Exception|Exit|Interrupt|Group))\b")
@@ -56,8 +44,7 @@ _PLACE = re.compile(r"\(in (\w+)\)\Z")
 
 def _crash(message: str) -> str:
     """The exception and the function that raised it."""
-    found = [*_CRASH.findall(message)[:1], *_PLACE.findall(message)]
-    return " in ".join(found)
+    return " in ".join([*_CRASH.findall(message)[:1], *_PLACE.findall(message)])
 
 
 _NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|(?<=the tool )\S+")
@@ -128,20 +115,15 @@ class FindingOracle:
         return run(scenario, target, world=self._world, store=self._store)
 
     def _codes(self, scenario: Scenario) -> frozenset[str] | None:
-        """What the reference agent shows; None if it cannot play the scenario."""
+        """What the reference agent shows with the target's store; None if it cannot play it."""
+        options = {k: v for k, v in self._target.options.items() if k == "store"}
         try:
-            verdict = run(scenario, _like(self._target)).verdict
+            verdict = run(scenario, REFERENCE, options=options).verdict
         except (HarnessError, InputError):
             return None
         if verdict.verdict == "not_applicable":
             return None
         return frozenset(finding.code for finding in verdict.findings)
-
-
-def _like(target: TargetSpec) -> TargetSpec:
-    """The reference agent with the options of a target that are its own too."""
-    options: dict[str, Any] = {k: v for k, v in target.options.items() if k == "store"}
-    return msgspec.structs.replace(REFERENCE, options=options)
 
 
 class NotShown(InputError):

@@ -1,24 +1,24 @@
 """Reductions of the model's script: turns go with what belongs to them, and repetition is folded.
 
-A tool answers in the order of its script. So a turn that calls it goes with the outcomes that its
-calls would have got; otherwise later calls would get the outcomes of others. A round is the turns
-that answer one message of the user, and goes with that message.
+A tool answers in the order of its script, so a turn that calls it goes with the outcomes of its
+calls. A round is the turns that answer one message of the user, and goes with that message.
 
-Equal neighbours become one turn with `times`, which is then lowered. A session in which the model
-says the same for 500 turns becomes one turn that way, and a dozen runs find how many it needs.
+Equal neighbours become one turn with `times`, which is then lowered: a dozen runs find how many of
+500 equal turns are needed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 
-from harness.core.scenario.scenario import Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario.scenario import Scenario, Times, ToolScript, ToolTurn, Turn
 from harness.core.scenario.script import FOREVER, count
-from harness.shrink.delta_debugging import Candidates, Reduction, in_turn, lowered, mapped, subsets
+from harness.shrink.delta_debugging import Candidates, in_turn, lowered, mapped, subsets
 from harness.shrink.scenario_size import turns_of
 
 Span = tuple[int, int]
@@ -156,50 +156,46 @@ def folded_turns(scenario: Scenario) -> Candidates[Scenario]:
 
 def folded_outcomes(scenario: Scenario) -> Candidates[Scenario]:
     """Equal neighbours of each tool's script become one; the last one repeats forever."""
-    yield from in_turn(scenario, [_tool_folded(name) for name in scenario.tools])
+    yield from in_turn(scenario, [partial(_tool_folded, name) for name in scenario.tools])
 
 
 def fewer_times(scenario: Scenario) -> Candidates[Scenario]:
     """Every turn of the script repeats as few times as it can."""
-    yield from in_turn(scenario, [_fewer(place) for place in range(len(turns_of(scenario)))])
+    yield from in_turn(scenario, [partial(_fewer, n) for n in range(len(turns_of(scenario)))])
 
 
-def _fewer(place: int) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        script = turns_of(scenario)
-        before, turn, behind = script[:place], script[place], script[place + 1 :]
+def _fewer(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    script = turns_of(scenario)
+    before, turn, behind = script[:place], script[place], script[place + 1 :]
 
-        def played(times: int) -> Scenario:
-            fewer = msgspec.structs.replace(turn, times=times)
-            return msgspec.structs.replace(scenario, script=(*before, fewer, *behind))
+    def played(times: int) -> Scenario:
+        fewer = msgspec.structs.replace(turn, times=times)
+        return msgspec.structs.replace(scenario, script=(*before, fewer, *behind))
 
-        yield from mapped(lowered(min(count(turn.times), _OFTEN)), played)
-
-    return reduce
+    yield from mapped(lowered(min(count(turn.times), _OFTEN)), played)
 
 
 _OFTEN = 4096
 """A turn that repeats forever is tried up to this many times."""
 
 
-def _tool_folded(name: str) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        tool = scenario.tools[name]
-        folded = _folded(tool.script)
-        endless = [msgspec.structs.replace(turn, times="forever") for turn in folded[-1:]]
-        for script in ((*folded[:-1], *endless), folded):
-            changed = msgspec.structs.replace(tool, script=script)
-            if (yield msgspec.structs.replace(scenario, tools={**scenario.tools, name: changed})):
-                return
-
-    return reduce
+def _tool_folded(name: str, scenario: Scenario) -> Candidates[Scenario]:
+    tool = scenario.tools[name]
+    folded = _folded(tool.script)
+    endless = [msgspec.structs.replace(turn, times="forever") for turn in folded[-1:]]
+    for script in ((*folded[:-1], *endless), folded):
+        changed = msgspec.structs.replace(tool, script=script)
+        if (yield msgspec.structs.replace(scenario, tools={**scenario.tools, name: changed})):
+            return
 
 
 def _folded(script: Sequence[_T]) -> tuple[_T, ...]:
     folded: list[_T] = []
     for turn in script:
         if folded and _is_same(folded[-1], turn):
-            folded[-1] = _both(folded[-1], turn)
+            times = count(folded[-1].times) + count(turn.times)
+            both: Times = "forever" if times >= FOREVER else times
+            folded[-1] = msgspec.structs.replace(turn, times=both)
         else:
             folded.append(turn)
     return tuple(folded)
@@ -217,8 +213,3 @@ def _each_folded(script: tuple[Turn, ...]) -> Iterator[tuple[Turn, ...]]:
 
 def _is_same(one: _T, other: _T) -> bool:
     return one == msgspec.structs.replace(other, times=one.times)
-
-
-def _both(one: _T, other: _T) -> _T:
-    times = count(one.times) + count(other.times)
-    return msgspec.structs.replace(one, times="forever" if times >= FOREVER else times)

@@ -7,7 +7,7 @@ cut freely, because its damage is what matters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -23,7 +23,7 @@ def messages(scenario: Scenario) -> Candidates[Scenario]:
     stored = scenario.session.messages
 
     def only(kept: tuple[int, ...]) -> Scenario:
-        return _with(scenario, _mended(stored, [stored[n] for n in kept]))
+        return with_messages(scenario, _mended(stored, [stored[n] for n in kept]))
 
     yield from mapped(subsets(len(stored)), only)
 
@@ -35,7 +35,7 @@ def calls(scenario: Scenario) -> Candidates[Scenario]:
 
     def only(kept: tuple[int, ...]) -> Scenario:
         gone = {*ids} - {ids[n] for n in kept}
-        return _with(scenario, _filtered(stored, lambda b: str(b.get("id")) not in gone))
+        return with_messages(scenario, _filtered(stored, lambda b: str(b.get("id")) not in gone))
 
     yield from mapped(subsets(len(ids)), only)
 
@@ -44,14 +44,15 @@ def is_whole(stored: Sequence[SeedMessage]) -> bool:
     """Whether a session alternates from the user to the assistant, with a result to each call."""
     asked: list[Json] = []
     for n, message in enumerate(stored):
-        answers = [b.get("id") for b in _blocks(message) if b.get("type") == "tool_result"]
+        answers = [b.get("id") for b in blocks_of(message) if b.get("type") == "tool_result"]
         if message.role != ("user", "assistant")[n % 2] or sorted(map(str, answers)) != asked:
             return False
-        asked = sorted(str(b.get("id")) for b in _blocks(message) if b.get("type") == "tool_use")
+        asked = sorted(str(b.get("id")) for b in blocks_of(message) if b.get("type") == "tool_use")
     return len(stored) % 2 == 0 and not asked
 
 
-def _with(scenario: Scenario, stored: Sequence[SeedMessage]) -> Scenario:
+def with_messages(scenario: Scenario, stored: Sequence[SeedMessage]) -> Scenario:
+    """The scenario with another stored session."""
     session = msgspec.structs.replace(scenario.session, messages=tuple(stored))
     return msgspec.structs.replace(scenario, session=session)
 
@@ -67,18 +68,19 @@ def _filtered(stored: Sequence[SeedMessage], stays: Callable[[Block], bool]) -> 
     """The messages with the blocks that stay; one that loses all of its blocks goes."""
     left = []
     for message in stored:
-        blocks = tuple(block for block in _blocks(message) if stays(block))
-        if len(blocks) == len(_blocks(message)):
+        blocks = tuple(block for block in blocks_of(message) if stays(block))
+        if len(blocks) == len(blocks_of(message)):
             left.append(message)
         elif blocks:
             left.append(msgspec.structs.replace(message, content=blocks))
     return left
 
 
-def _blocks(message: SeedMessage) -> Collection[Block]:
+def blocks_of(message: SeedMessage) -> Sequence[Block]:
+    """The blocks of a stored message; none of one that is a text."""
     return () if isinstance(message.content, str) else message.content
 
 
 def _ids(stored: Sequence[SeedMessage], kind: str) -> set[str]:
-    blocks = (block for message in stored for block in _blocks(message))
+    blocks = (block for message in stored for block in blocks_of(message))
     return {str(b.get("id")) for b in blocks if b.get("type") == kind and b.get("id")}

@@ -1,12 +1,10 @@
 """The shrinker: the smallest scenario that it can reach, one kept candidate after the other.
 
-Pure but for `keeps`, which plays a candidate and says whether the finding is still there. The same
-scenario and the same answers give the same result. A pass tries every reduction. After a pass that
-keeps nothing no single reduction can go on, and the scenario is minimal.
+The same scenario and the same answers of `keeps` give the same result. A pass tries every
+reduction; after a pass that keeps nothing the scenario is minimal.
 
-A candidate must be a scenario that the loader accepts. It must not be odd in a way in which the
-scenario was not: a session with open calls, a message without a word. Agents have their own trouble
-with such things, and the finding would be another one with the same code.
+The loader must accept a candidate. A candidate is also no odder than the scenario: open calls and
+blank messages are trouble of their own, and the finding would be another one with the same code.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from harness.core.scenario.scenario import InboxItem, Scenario, SeedMessage, Turn
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import digest
 from harness.files.mistakes import mistakes_in
 from harness.shrink import (
@@ -41,22 +39,13 @@ def is_allowed(candidate: Scenario, before: Scenario) -> bool:
 
 def blanks(scenario: Scenario) -> int:
     """How many turns and messages say nothing."""
-    turns = sum(map(_is_blank_turn, turns_of(scenario)))
-    stored = sum(map(_is_blank_message, scenario.session.messages))
-    return turns + stored + sum(map(_is_blank_item, scenario.inbox))
-
-
-def _is_blank_turn(turn: Turn) -> bool:
-    return not turn.blocks and turn.use is None and not (turn.say or "").strip()
-
-
-def _is_blank_message(message: SeedMessage) -> bool:
-    content = message.content
-    return not (content.strip() if isinstance(content, str) else content)
-
-
-def _is_blank_item(item: InboxItem) -> bool:
-    return item.kind == "message" and not item.text.strip()
+    turns = (turn for turn in turns_of(scenario) if not turn.blocks and turn.use is None)
+    contents = [
+        *(turn.say or "" for turn in turns),
+        *(message.content for message in scenario.session.messages),
+        *(item.text for item in scenario.inbox if item.kind == "message"),
+    ]
+    return sum(not (c.strip() if isinstance(c, str) else c) for c in contents)
 
 
 REDUCTIONS: tuple[Reduction, ...] = (

@@ -8,15 +8,17 @@ The short form has `say`, `think` and `use` in place of blocks, and a text in pl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from harness.core.scenario.scenario import Scenario, SeedMessage, Turn
 from harness.core.values.messages import Json
-from harness.shrink.delta_debugging import Candidates, Reduction, in_turn
+from harness.shrink.delta_debugging import Candidates, in_turn
 from harness.shrink.scenario_size import turns_of
 from harness.shrink.script_reductions import called
+from harness.shrink.session_reductions import with_messages
 
 PLAIN = Turn(say="Yes.")
 
@@ -25,18 +27,14 @@ def plain_answers(scenario: Scenario) -> Candidates[Scenario]:
     """One plain answer in place of the script, else in place of each turn that is more."""
     if (yield _with(scenario, (PLAIN,))):
         return
-    yield from in_turn(scenario, [_plain(place) for place in range(len(turns_of(scenario)))])
+    yield from in_turn(scenario, [partial(_plain, n) for n in range(len(turns_of(scenario)))])
 
 
-def _plain(place: int) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        script = turns_of(scenario)
-        turn = script[place]
-        answer = msgspec.structs.replace(PLAIN, purpose=turn.purpose)
-        if turn != answer:
-            yield _with(scenario, (*script[:place], answer, *script[place + 1 :]))
-
-    return reduce
+def _plain(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    script = turns_of(scenario)
+    answer = msgspec.structs.replace(PLAIN, purpose=script[place].purpose)
+    if script[place] != answer:
+        yield _with(scenario, (*script[:place], answer, *script[place + 1 :]))
 
 
 def _with(scenario: Scenario, script: tuple[Turn, ...]) -> Scenario:
@@ -53,20 +51,17 @@ _SHORT = {"thinking": ("text", "think"), "text": ("text", "say"), "tool_use": ("
 
 def short_forms(scenario: Scenario) -> Candidates[Scenario]:
     """Turns and messages that the short form can write are written in it."""
-    turns = [_short_turn(place) for place in range(len(turns_of(scenario)))]
-    stored = [_short_message(place) for place in range(len(scenario.session.messages))]
+    turns = [partial(_short_turn, place) for place in range(len(turns_of(scenario)))]
+    stored = [partial(_short_message, place) for place in range(len(scenario.session.messages))]
     yield from in_turn(scenario, [*turns, *stored])
 
 
-def _short_turn(place: int) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        script = turns_of(scenario)
-        turn = _short(script[place])
-        if turn is not None:
-            turns = (*script[:place], turn, *script[place + 1 :])
-            yield msgspec.structs.replace(scenario, script=turns)
-
-    return reduce
+def _short_turn(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    script = turns_of(scenario)
+    turn = _short(script[place])
+    if turn is not None:
+        turns = (*script[:place], turn, *script[place + 1 :])
+        yield msgspec.structs.replace(scenario, script=turns)
 
 
 def _short(turn: Turn) -> Turn | None:
@@ -85,17 +80,12 @@ def _short(turn: Turn) -> Turn | None:
     return msgspec.structs.replace(turn, blocks=(), **said)
 
 
-def _short_message(place: int) -> Reduction:
-    def reduce(scenario: Scenario) -> Candidates[Scenario]:
-        stored = scenario.session.messages
-        text = _only_text(stored[place].content)
-        if text is not None:
-            message = SeedMessage(role=stored[place].role, content=text)
-            changed = (*stored[:place], message, *stored[place + 1 :])
-            session = msgspec.structs.replace(scenario.session, messages=changed)
-            yield msgspec.structs.replace(scenario, session=session)
-
-    return reduce
+def _short_message(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    stored = scenario.session.messages
+    text = _only_text(stored[place].content)
+    if text is not None:
+        message = SeedMessage(role=stored[place].role, content=text)
+        yield with_messages(scenario, (*stored[:place], message, *stored[place + 1 :]))
 
 
 def _only_text(content: str | Sequence[dict[str, Json]]) -> str | None:

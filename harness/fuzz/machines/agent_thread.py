@@ -1,13 +1,11 @@
 """An agent in a thread of its own, driven one step at a time, from its start to its end or death.
 
-An agent pulls its messages, and a state machine pushes its steps. So the agent's thread is parked
-in its inbox whenever there is nothing to do. Exactly one of the two threads runs at any moment, so
-nothing depends on the scheduler. A step costs a few microseconds; playing all steps so far in a new
-run would cost as many runs as there are steps. The clock is virtual only while the agent runs.
+An agent pulls its messages, and a state machine pushes its steps, so the agent's thread is parked
+in its inbox. Exactly one of the two threads runs at any moment. The clock is virtual only while the
+agent runs. A step costs a few microseconds, where a new run of all steps so far costs a run.
 
-A death is an exception that no agent catches, raised where a kill would strike. A real kill
-(`persistence.killed_at_write`) costs a process. This one is as final: a dying agent cannot reach
-the world any more, so what it tries on its way out has no effect.
+A death is an exception that no agent catches, raised where a kill would strike. It costs no
+process, and is as final: a dying agent cannot reach the world any more.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from harness.core.scenario.scenario import InboxItem, Limits, Scenario, ToolScri
 from harness.core.scenario.script import TurnScript
 from harness.core.values.calls import Call, Inbound
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError, Value
 from harness.fuzz.machines.agent_thread import AgentThread
 from harness.fuzz.machines.write_refusals import RefusingStore, WriteRefusals
@@ -74,9 +73,9 @@ class GrowingScript:
         if call.purpose == "compact":
             return self._answer(SUMMARY, call)
         turn = self._said.popleft() if self._said else DONE
-        return (
-            (turn, next(self._numbers)) if isinstance(turn, ApiError) else self._answer(turn, call)
-        )
+        if isinstance(turn, ApiError):
+            return turn, next(self._numbers)
+        return self._answer(turn, call)
 
     def _answer(self, turn: Turn, call: Call) -> tuple[Value, int] | None:
         found = TurnScript((turn,), self._draws).reply(call, _NOTHING)
@@ -127,7 +126,6 @@ class MachineWorld:
         target: TargetSpec,
         *,
         window_tokens: int | None = None,
-        tools: Mapping[str, Mapping[str, Json]] = TOOLS,
         store: str = "",
         opener: OpenStore = open_scratch,
     ) -> None:
@@ -136,7 +134,7 @@ class MachineWorld:
         self.script, self.clock = GrowingScript(), VirtualClock(limit_s=LIMITS.virtual_s)
         scripts = {
             name: ToolScript(input_schema=dict(schema), script=FOUND)
-            for name, schema in tools.items()
+            for name, schema in TOOLS.items()
         }
         scenario = Scenario(
             name=NAME, window_tokens=window_tokens, tools=scripts, limits=LIMITS,
@@ -211,12 +209,10 @@ class MachineWorld:
 
     def bury(self, instance: AgentThread) -> None:
         """Record that an instance was killed, and let go of its store."""
-        self.instances, dead = (
-            [pair for pair in self.instances if pair[0] is not instance],
-            [own for alive, own in self.instances if alive is instance],
-        )
-        for own in dead:
-            own.close()
+        for alive, own in list(self.instances):
+            if alive is instance:
+                self.instances.remove((alive, own))
+                own.close()
         self.writes_left = 0
         self.history.killed(at_ms=self.clock.now_ms(), at="")
 

@@ -98,13 +98,11 @@ class SessionInvariants:
         self._asked_before[event.key] = request.digests
         messages = [self._values[name] for name in request.digests]
         start = max(len(kept) - 1, 0)
-        yield from (
-            InvariantViolation(c, f"{event.key}: {t}") for c, t in _on_the_wire(messages, start)
-        )
+        for code, text in _on_the_wire(messages, start):
+            yield InvariantViolation(code, f"{event.key}: {text}")
         if set(event.refused) - SIZES:
-            yield InvariantViolation(
-                "valid_request", f"{event.key}: refused by {', '.join(event.refused)}"
-            )
+            text = f"{event.key}: refused by {', '.join(event.refused)}"
+            yield InvariantViolation("valid_request", text)
         if event.purpose == "main":
             yield from self._beginning(event, request)
         else:
@@ -129,9 +127,8 @@ class SessionInvariants:
         if kept and _is_paused(self._values[kept[-1]]):
             kept = kept[:-1]
         if request.digests[: len(kept)] != kept:
-            yield InvariantViolation(
-                "prefix_stable", f"{event.key} does not begin as {before.key} did"
-            )
+            text = f"{event.key} does not begin as {before.key} did"
+            yield InvariantViolation("prefix_stable", text)
 
     def _said(self, said: OutboxRequest) -> Iterator[InvariantViolation]:
         """The user is answered once; once more only by an agent that was killed in between, or that
@@ -148,9 +145,8 @@ class SessionInvariants:
         for row in event.added:
             self.rows[row.id] = row.digest
             if row.inbound in self._stored:
-                yield InvariantViolation(
-                    "stored_once", f"the message {row.inbound} is stored twice"
-                )
+                text = f"the message {row.inbound} is stored twice"
+                yield InvariantViolation("stored_once", text)
             if row.inbound:
                 self._stored[row.inbound] = row.id
                 self._order.append(row.inbound)

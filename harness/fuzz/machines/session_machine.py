@@ -2,14 +2,9 @@
 
     SessionTest = session_machine(my_agent).TestCase        # for pytest or unittest
 
-Each step is one thing that happens to an agent in the field: a message, a blank one, one that comes
-again, a turn with tools, one that fails, is cancelled, or runs over the window, a store that
-refuses writes, a kill at a write of it, a restart, a damaged session, a second instance beside the
-first. The `session_invariants` are checked after each step. All checks of the harness judge an
-agent that ends in order: they hold on every prefix of a history, so judging late loses nothing.
-
-Every step is carried out on the agent itself (`agent_thread` says how). Playing all steps anew in a
-run of its own after each of them would need no threads; it would cost the square of the steps.
+Each step is one thing that happens to an agent in the field, carried out on the agent itself
+(`agent_thread` says how). The `session_invariants` are checked after each step. The checks of the
+harness judge an agent that ends in order: they hold on every prefix, so judging late loses nothing.
 """
 
 from __future__ import annotations
@@ -147,9 +142,7 @@ class SessionMachine(RuleBasedStateMachine):
         cancel = InboxItem(id=self._name(), kind="cancel", when={"after": f"main/model#{asked}"})
         self._send(text, (Turn(use="ping"), *turns_of(turns)), "main", 0, cancel)
 
-    @rule(
-        write=st.integers(1, 8), moment=st.sampled_from(MOMENTS), turns=_TURNS, text=_TEXT,
-    )  # fmt: skip
+    @rule(write=st.integers(1, 8), moment=st.sampled_from(MOMENTS), turns=_TURNS, text=_TEXT)
     @precondition(lambda self: not self.own)
     def crash_at_a_write(self, write: int, moment: Any, turns: list[int], text: int) -> None:
         """A message, and the agent is killed at a write of its store, then started again."""
@@ -157,9 +150,7 @@ class SessionMachine(RuleBasedStateMachine):
         self._send(text, turns_of(turns[1:]))
         self._there.writes_left = 0
 
-    @rule(
-        row=st.integers(1, 3), times=st.integers(1, MOST_REFUSALS), turns=_TURNS, text=_TEXT,
-    )  # fmt: skip
+    @rule(row=st.integers(1, 3), times=st.integers(1, MOST_REFUSALS), turns=_TURNS, text=_TEXT)
     @precondition(lambda self: not self.own)
     def store_refuses(self, row: int, times: int, turns: list[int], text: int) -> None:
         """A message, and from some row of its turn on the store refuses a few times."""
@@ -192,9 +183,8 @@ class SessionMachine(RuleBasedStateMachine):
         """What is read anew is what was written."""
         found = [(row.id, row.digest) for row, _ in self._read()]
         if found != list(self.session_invariants.rows.items()):
-            raise InvariantViolation(
-                "reload", f"read anew: {found}, written: {self.session_invariants.rows}"
-            )
+            text = f"read anew: {found}, written: {self.session_invariants.rows}"
+            raise InvariantViolation("reload", text)
 
     @rule(damage=st.sampled_from(DAMAGE))
     @precondition(lambda self: self.session_invariants.watches_rows and not self.own)
@@ -272,9 +262,8 @@ def _ended(world: MachineWorld) -> Iterator[InvariantViolation]:
     """Agents that are no longer there, although their inbox is open."""
     for instance, _ in world.instances:
         if instance.is_over:
-            yield InvariantViolation(
-                "target.crashed", instance.crash or "it returned before its inbox ended"
-            )
+            text = instance.crash or "it returned before its inbox ended"
+            yield InvariantViolation("target.crashed", text)
 
 
 def session_machine(

@@ -81,6 +81,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = self._opened()
         self.expected = {session: ExpectedSession() for session in SESSIONS}
         self.sent: list[Inbound] = []
+        self._abandoned: list[Any] = []
 
     @rule(session=_SESSION, message=_MESSAGE)
     def append(self, session: str, message: Message) -> None:
@@ -139,9 +140,8 @@ class StoreMachine(RuleBasedStateMachine):
             self.store.at_commit = no_commit_hook
             self.reopen()
         else:
-            raise InvariantViolation(
-                "at_commit", "a write ended without its moment before the commit"
-            )
+            text = "a write ended without its moment before the commit"
+            raise InvariantViolation("at_commit", text)
 
     @rule()
     def reopen(self) -> None:
@@ -152,7 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         """The process dies at rest, without closing the store."""
-        self._abandoned().append(self.store)
+        self._abandoned.append(self.store)
         self.store = self._opened()
 
     @invariant()
@@ -170,15 +170,13 @@ class StoreMachine(RuleBasedStateMachine):
         for session, expected in self.expected.items():
             rows = [row.message for row in store.rows(session)]
             if rows != expected.messages:
-                yield InvariantViolation(
-                    "stored_once", f"{session}{name} has {rows}: {expected.messages}"
-                )
+                text = f"{session}{name} has {rows}: {expected.messages}"
+                yield InvariantViolation("stored_once", text)
             if hasattr(store, "load"):
                 loaded = [row.message for row in store.load(session)]
                 if loaded != expected.loaded():
-                    yield InvariantViolation(
-                        "reload", f"{session}{name} loads {loaded}: {expected.loaded()}"
-                    )
+                    text = f"{session}{name} loads {loaded}: {expected.loaded()}"
+                    yield InvariantViolation("reload", text)
         if hasattr(store, "pending"):
             left = sorted(pending.inbound.id for pending in store.pending())
             want = sorted(n for expected in self.expected.values() for n in expected.open)
@@ -187,16 +185,12 @@ class StoreMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """The files go."""
-        for store in (self.store, *self._abandoned()):
+        for store in (self.store, *self._abandoned):
             self._close(store)
         rmtree(self.folder, ignore_errors=True)
 
     def _opened(self) -> Any:
         return type(self).open_store(self.folder)
-
-    def _abandoned(self) -> list[Any]:
-        found: list[Any] = self.__dict__.setdefault("_left", [])
-        return found
 
     def _kept(self, session: str, message: Message, name: object = "") -> None:
         expected = self.expected[session]

@@ -8,7 +8,6 @@ so the checks know what may be lost.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from typing import Any
 
 from harness.clock import VirtualClock
@@ -18,10 +17,6 @@ from harness.core.values.messages import Message
 
 MOST_REFUSALS = 6
 """More than an agent tries one write, and less than it takes to lose a whole turn's rows."""
-
-REFUSED = "append"
-"""The rows of a turn that goes on. If a message or its reply cannot be stored, the user is told and
-the message may come again or be resumed by a later instance; scenarios judge that."""
 
 KIND = "persistence.locked"
 
@@ -41,44 +36,45 @@ class WriteRefusals:
         """Refuse no more."""
         self._left = 0
 
-    def meet(self, write: str, arguments: tuple[Any, ...]) -> None:
-        """A write is tried. Raises what the store's library raises, for one that is refused."""
+    def meet(self, arguments: tuple[Any, ...]) -> None:
+        """Rows are appended. Raises what the store's library raises, for one that is refused."""
         if self._left and self._passing:
             self._passing -= 1
         elif self._left:
             self._left -= 1
-            self._record(write, arguments)
+            self._record(arguments)
             raise sqlite3.OperationalError("database is locked")
 
-    def _record(self, write: str, arguments: tuple[Any, ...]) -> None:
+    def _record(self, arguments: tuple[Any, ...]) -> None:
         past, at_ms = self._history.past, self._clock.now_ms()
         messages = [given for given in arguments if isinstance(given, Message)]
         rows = tuple(self._history.note(message, at_ms) for message in messages)
         session = past.working_session
         turn, number = past.turn(session), past.next_index(session, "store")
         key = f"{session or 'main'}/store#{number}"
+        request = StoreRequest("append", rows)
         self._history.called(
-            key=key, seam="store", request=StoreRequest(write, rows), at_ms=at_ms, session=session,
-            turn=turn,
-        )  # fmt: skip
+            key=key, seam="store", request=request, at_ms=at_ms, session=session, turn=turn
+        )
         self._history.answered(
             key, "store", at_ms, session, turn, faults=(KIND,), outcome="error", complete=False
         )
 
 
 class RefusingStore:
-    """A session store whose writes are asked about before they are made."""
+    """A session store that may refuse the rows of a turn that goes on.
+
+    If a message or its reply cannot be stored, the user is told and the message may come again or
+    be resumed by a later instance; scenarios judge that.
+    """
 
     def __init__(self, store: Any, refusals: WriteRefusals) -> None:
         self._store, self._refusals = store, refusals
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._store, name)
-        return self._asked(name, found) if name == REFUSED else found
+        return getattr(self._store, name)
 
-    def _asked(self, name: str, write: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            self._refusals.meet(name, arguments)
-            return write(*arguments)
-
-        return call
+    def append(self, *arguments: Any) -> Any:
+        """Store a row, unless it is refused."""
+        self._refusals.meet(arguments)
+        return self._store.append(*arguments)
