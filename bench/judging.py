@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from bench.figure import Figure
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Limits, Scenario, Turn
 from harness.core.scenario.script import TurnScript

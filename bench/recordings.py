@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from bench.figure import Figure
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.recordings.recognition import read
 from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history

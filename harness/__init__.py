@@ -11,7 +11,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.checks.declarations import needs as needs
-    from harness.checks.judgement import judge as judge
+    from harness.checks.judge import judge as judge
     from harness.core.history.history import History as History
     from harness.core.history.past import Past as Past
     from harness.core.scenario.scenario import FaultSpec as FaultSpec
@@ -51,106 +51,7 @@ if TYPE_CHECKING:
     from harness.runner.run import Run as Run
     from harness.runner.run import run as run
     from harness.targets.spec import resolve as resolve
+else:
+    from harness.lazy_names import lazy_names
 
-_HOMES = {
-    "ApiError": "harness.core.values.plans",
-    "Brief": "harness.core.values.brief",
-    "Call": "harness.core.values.calls",
-    "FaultSpec": "harness.core.scenario.scenario",
-    "Finding": "harness.core.values.verdict",
-    "HarnessError": "harness.core.values.errors",
-    "History": "harness.core.history.history",
-    "Inbound": "harness.core.values.calls",
-    "InboxItem": "harness.core.scenario.scenario",
-    "InputError": "harness.core.values.errors",
-    "Limits": "harness.core.scenario.scenario",
-    "Message": "harness.core.values.messages",
-    "Miss": "harness.core.transition.ports",
-    "Past": "harness.core.history.past",
-    "Reply": "harness.core.values.plans",
-    "Run": "harness.runner.run",
-    "Scenario": "harness.core.scenario.scenario",
-    "SeedMessage": "harness.core.scenario.scenario",
-    "Session": "harness.core.scenario.scenario",
-    "Text": "harness.core.values.messages",
-    "Thinking": "harness.core.values.messages",
-    "Tool": "harness.core.values.brief",
-    "ToolError": "harness.core.values.brief",
-    "ToolResult": "harness.core.values.messages",
-    "ToolScript": "harness.core.scenario.scenario",
-    "ToolSpec": "harness.core.values.messages",
-    "ToolTurn": "harness.core.scenario.scenario",
-    "ToolUse": "harness.core.values.messages",
-    "Turn": "harness.core.scenario.scenario",
-    "Verdict": "harness.core.values.verdict",
-    "assistant": "harness.core.values.messages",
-    "event_lines": "harness.report.event_lines",
-    "find_scenarios": "harness.files",
-    "judge": "harness.checks.judgement",
-    "load_plugins": "harness.plugins",
-    "load_scenarios": "harness.files",
-    "needs": "harness.checks.declarations",
-    "resolve": "harness.targets.spec",
-    "results": "harness.core.values.messages",
-    "run": "harness.runner.run",
-    "user": "harness.core.values.messages",
-}
-
-__all__ = [
-    "ApiError",
-    "Brief",
-    "Call",
-    "FaultSpec",
-    "Finding",
-    "HarnessError",
-    "History",
-    "Inbound",
-    "InboxItem",
-    "InputError",
-    "Limits",
-    "Message",
-    "Miss",
-    "Past",
-    "Reply",
-    "Run",
-    "Scenario",
-    "SeedMessage",
-    "Session",
-    "Text",
-    "Thinking",
-    "Tool",
-    "ToolError",
-    "ToolResult",
-    "ToolScript",
-    "ToolSpec",
-    "ToolTurn",
-    "ToolUse",
-    "Turn",
-    "Verdict",
-    "assistant",
-    "event_lines",
-    "find_scenarios",
-    "judge",
-    "load_plugins",
-    "load_scenarios",
-    "needs",
-    "resolve",
-    "results",
-    "run",
-    "user",
-]
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its home, once."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -131,7 +131,7 @@ def _shown(file: str) -> str:
 
 def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
     """Raise InputError for a prefix that cannot begin a name, or that something else has."""
-    from harness.checks.check_registry import checks
+    from harness.checks.judge import checks
     from harness.faults import faults
 
     name, prefix = plugin.module.__name__, plugin.prefix

@@ -32,6 +32,12 @@ class Room:
 
 ROOMS: tuple[Room, ...] = (
     Room(
+        "lazy_names",
+        -1,
+        "Imports the public names of a package when they are first used. Every room may import it.",
+        "",
+    ),
+    Room(
         "core",
         0,
         "The transition (one call in, one plan out), the history, the scenario, and the values "

@@ -24,6 +24,9 @@ ONLY: dict[str, frozenset[str]] = {
 }
 """Rooms that may import fewer rooms than their floor allows."""
 
+EVERYWHERE: tuple[str, ...] = ("lazy_names",)
+"""What every room may import."""
+
 SUB_FLOORS: dict[str, dict[str, int]] = {
     "core": {"values": 0, "history": 1, "scenario": 2, "transition": 3},
     "providers": {"shared": 0, "*": 1},
@@ -47,10 +50,8 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
-    "checks": Siblings(
-        common=_words("evidence declarations"), above=_words("check_registry judgement")
-    ),
-    "faults": Siblings(common=_words("error_answers replies stream_events")),
+    "checks": Siblings(common=_words("evidence declarations"), above=_words("judge")),
+    "faults": Siblings(common=_words("durations error_answers replies stream_events")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
 
@@ -61,7 +62,10 @@ PROVIDER_WORDS = _words("anthropic openai gemini bedrock vertex claude gpt")
 """The words by which a provider is known; `core` says none of them."""
 
 PROVIDER_DEFAULTS: frozenset[tuple[str, str]] = frozenset({("core.scenario.scenario", "anthropic")})
-"""The one place in `core` that names a provider: the default of the scenario's key `wire`."""
+"""The default of the scenario's key `wire`."""
+
+SDK_METHODS: tuple[str, ...] = ("core.values.brief",)
+"""Where methods are named after SDKs, for a user asks there for the client of his own."""
 
 PURE: tuple[str, ...] = (
     *(room.name for room in ROOMS if room.pure),
@@ -171,7 +175,7 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-PROCESS_STATE: tuple[str, ...] = ("clock.time_patch", "core.values.loaded_plugins")
+PROCESS_STATE: tuple[str, ...] = ("clock.virtual_clock", "core.values.loaded_plugins")
 """Who may say `global`: the one patch of the process that virtual time needs for sync code, and the
 plug-ins that the process has loaded."""
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.checks.check_registry import checks, docstring_of
 from harness.checks.declarations import declared
+from harness.checks.judge import checks, docstring_of
 from harness.core.transition.ports import CheckFunction
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.rules import RULES

@@ -31,22 +31,10 @@ if TYPE_CHECKING:
     from harness.agent.guards import Watch as Watch
     from harness.agent.guards import standard_guards as standard_guards
     from harness.core.values.brief import Brief
+else:
+    from harness.lazy_names import lazy_names
 
-__all__ = [
-    "Decision",
-    "EmptyInputGuard",
-    "EndTurn",
-    "Guard",
-    "Guide",
-    "IdenticalFailureGuard",
-    "Proceed",
-    "Refuse",
-    "RepeatGuard",
-    "Watch",
-    "agent",
-    "build",
-    "standard_guards",
-]
+    __getattr__, __dir__ = lazy_names(__name__, "agent", "build")
 
 
 def build(brief: Brief, **parts: Any) -> Gateway:
@@ -62,16 +50,3 @@ def build(brief: Brief, **parts: Any) -> Gateway:
 def agent(brief: Brief) -> None:
     """Serve a brief: the target `reference`."""
     build(brief).run()
-
-
-def __getattr__(name: str) -> object:
-    """Import the name of a guard or a decision when it is first used."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from harness.agent import guards
-
-    return getattr(guards, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

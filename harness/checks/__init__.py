@@ -15,11 +15,10 @@ module imports are public.
 
 from __future__ import annotations
 
-from harness.checks.check_registry import checks, explain, names, parts_of
 from harness.checks.declarations import counted_anew, excused_by, needs, set_aside_by_overlay
 from harness.checks.evidence import excuses
 from harness.checks.evidence.excuses import Case, Excuse
-from harness.checks.judgement import judge
+from harness.checks.judge import checks, explain, judge, names, parts_of
 from harness.core.history.exchanges import Ask, Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn

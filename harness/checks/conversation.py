@@ -18,10 +18,14 @@ from harness.checks.evidence.excuses import (
     KILL,
     Case,
 )
-from harness.checks.evidence.message_lists import says, settled_list, squeeze, stands
-from harness.checks.evidence.model_answers import is_uncounted
-from harness.checks.evidence.outcomes import claimed
-from harness.checks.evidence.stored_rows import written_by_another
+from harness.checks.evidence.stored_messages import (
+    says,
+    settled_list,
+    squeeze,
+    stands,
+    written_by_another,
+)
+from harness.checks.evidence.turn_outcomes import claimed, is_uncounted
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn

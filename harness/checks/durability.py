@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from harness.checks.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import FAILED_STORE, Case
-from harness.checks.evidence.outcomes import claimed, is_taken
-from harness.checks.evidence.stored_rows import inbound_rows, reply_rows
+from harness.checks.evidence.stored_messages import inbound_rows, reply_rows
+from harness.checks.evidence.turn_outcomes import claimed, is_taken
 from harness.core.history.events import Answered, Called, Killed
 from harness.core.history.exchanges import Sending
 from harness.core.history.history import History

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, REFUSED_WRITE, Case
-from harness.checks.evidence.model_answers import calls_tools, is_empty, said_tokens
 from harness.checks.evidence.tool_steps import PERIODS, steps
+from harness.checks.evidence.turn_outcomes import calls_tools, is_empty, said_tokens
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.repetition import cycles, equal_runs

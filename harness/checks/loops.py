@@ -16,8 +16,8 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from harness.checks.declarations import counted_anew, needs
-from harness.checks.evidence.model_answers import is_empty
 from harness.checks.evidence.tool_steps import PERIODS, sequence, steps
+from harness.checks.evidence.turn_outcomes import is_empty
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Ask, Execution, answer_failed, answer_text
 from harness.core.history.history import History

@@ -29,10 +29,8 @@ from harness.checks.evidence.excuses import (
     holds_for,
     is_killed_between,
 )
-from harness.checks.evidence.message_lists import squeeze
-from harness.checks.evidence.model_answers import wrong
-from harness.checks.evidence.outcomes import claimed
-from harness.checks.evidence.stored_rows import inbound_rows
+from harness.checks.evidence.stored_messages import inbound_rows, squeeze
+from harness.checks.evidence.turn_outcomes import claimed, wrong
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn

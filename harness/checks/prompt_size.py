@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from harness.checks.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import KILL_BETWEEN, Case, is_killed_between, may_begin_again
-from harness.checks.evidence.message_lists import settled_list, squeeze, stands
-from harness.checks.evidence.model_answers import (
+from harness.checks.evidence.stored_messages import settled_list, squeeze, stands
+from harness.checks.evidence.turn_outcomes import (
     FINAL_STOPS,
     TRUNCATED_STOPS,
     fails_for_good,

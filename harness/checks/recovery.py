@@ -16,8 +16,15 @@ import msgspec
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, Marks, holds_for
-from harness.checks.evidence.model_answers import WINDOW_RULES, asked_ms, is_our_own, wrong
-from harness.checks.evidence.outcomes import TELLING, claimed, is_taken
+from harness.checks.evidence.turn_outcomes import (
+    TELLING,
+    WINDOW_RULES,
+    asked_ms,
+    claimed,
+    is_our_own,
+    is_taken,
+    wrong,
+)
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import Execution
 from harness.core.history.history import History

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.checks.declarations import counted_anew, needs
 from harness.checks.evidence.excuses import may_begin_again
-from harness.checks.evidence.model_answers import (
+from harness.checks.evidence.turn_outcomes import (
     TRUNCATED_STOPS,
     asked_ms,
     fails_for_good,

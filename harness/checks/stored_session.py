@@ -13,14 +13,15 @@ from collections.abc import Iterator
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
-from harness.checks.evidence.message_lists import says, squeeze
-from harness.checks.evidence.model_answers import WINDOW_RULES
-from harness.checks.evidence.stored_rows import (
+from harness.checks.evidence.stored_messages import (
     finished_turns,
     inbound_rows,
     is_user_text,
     reply_rows,
+    says,
+    squeeze,
 )
+from harness.checks.evidence.turn_outcomes import WINDOW_RULES
 from harness.core.history.events import Called, Ended, Started, Stored, StoredRow
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import needs
-from harness.checks.evidence.model_answers import CUT_STOPS, is_empty, plain
+from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_empty, plain
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History

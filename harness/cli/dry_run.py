@@ -1,8 +1,8 @@
-"""A dry run: what would run, and which calls its faults would hit.
+"""A dry run: the runs that would be played, and the calls that their faults would hit.
 
-Which calls there are depends on the agent, so a run with faults is rehearsed: played in virtual
-time in a scratch folder, with nothing kept and nothing judged. The same seed makes the real run
-meet the same faults. A program or a server is not started for this; the reference agent stands in.
+Which calls there are depends on the agent, so a run with faults is rehearsed: it is played in
+virtual time in a scratch folder, and neither kept nor judged. The same seed makes the real run meet
+the same faults. For a program or a server, which is not started, the reference agent stands in.
 """
 
 from __future__ import annotations

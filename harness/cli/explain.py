@@ -33,7 +33,7 @@ def command(code: str, as_json: bool) -> int:
 def explanation(code: str) -> str:
     """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
     from harness.catalogue import incident
-    from harness.checks.check_registry import explain, names
+    from harness.checks.judge import explain, names
 
     if row := incident(code):
         return _incident(code, row)

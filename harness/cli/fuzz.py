@@ -61,6 +61,8 @@ def command(
 
     Exit status 1 with findings, 0 without. One seed is one campaign, whatever the workers.
     """
+    from harness.core.scenario.scenario import DEFAULT_WIRE
+
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
     asked = {"--target": target, "--seed": seed, "--wire": wire, "--out": out}
@@ -68,8 +70,6 @@ def command(
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
     does = _engine(engine, workers)
-    from harness.core.scenario.scenario import DEFAULT_WIRE
-
     if resume is not None:
         campaign, journal, folder = _resumed(resume)
     else:
@@ -84,7 +84,7 @@ def _begun(
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
-    from harness.checks.check_registry import names
+    from harness.checks.judge import names
     from harness.cli.selection import check_target
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
@@ -100,7 +100,7 @@ def _begun(
 
 
 def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
-    from harness.checks.check_registry import names
+    from harness.checks.judge import names
     from harness.fuzz.campaign import resume
 
     return *resume(folder, names()), folder

@@ -1,6 +1,6 @@
-"""What `harness fuzz` shows: each finding as it is made small, how it goes meanwhile, the end.
+"""What `harness fuzz` prints: each finding once it is shrunk, the progress, the end.
 
-On a terminal a bar tells how it goes; elsewhere a line a minute does, for the log of a night.
+On a terminal a bar shows the progress; elsewhere a line a minute does, for the log of a night.
 """
 
 from __future__ import annotations

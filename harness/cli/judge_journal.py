@@ -1,9 +1,8 @@
-"""What has been judged so far, on disk, so that a run that was ended can be taken up again.
+"""The results of `judge --resume DIR` on disk, so that an interrupted run continues.
 
-JSON Lines, one a file, each written as soon as it is known. A line that was torn by the end of the
-process is no line: its file is judged again. A file is known by its path, its size and the time of
-its last change, and only if it was asked for the same: other checks or another version of this
-program judge it anew.
+The journal is JSON Lines, one line a file, written as soon as the result is known. A torn last line
+is ignored and its file is judged again. A file is recognised by its path, its size and the time of
+its last change. Another version of this program, other checks and other plug-ins judge it anew.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The files that `judge` is given: those that are named, and of a folder every file below it.
+"""The files that `judge` is given: the named ones, and every file below a folder.
 
-A walk takes what it meets as it is: a link in a folder is never followed (what is in the folder is
-met anyway, and what is outside is not meant), and what is no regular file, a pipe or a device, is
-not opened. Each such thing is told in one line. Nothing is kept of what was passed.
+A link in a folder is not followed: what it names in the folder is met anyway, and what is outside
+is not meant. A pipe or a device is not opened. Each of them is reported in one line. The walk keeps
+nothing of what it passed, so a folder may hold any number of files.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ TaskChunk = tuple[JudgeTask, ...]
 
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
-    from harness.checks.check_registry import names
+    from harness.checks.judge import names
     from harness.recordings.recognition import AUTO, formats
 
     if kind not in (known := {AUTO, *formats()}):
@@ -184,7 +184,7 @@ def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTransc
 
 
 def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:
-    from harness.checks.judgement import judge
+    from harness.checks.judge import judge
 
     verdict = judge(history, only=task.check)
     return JudgedTranscript(

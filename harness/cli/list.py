@@ -95,7 +95,7 @@ def faults(_: Path | None = None) -> Iterator[Row]:
 
 def checks(_: Path | None = None) -> Iterator[Row]:
     """Every check, with the seams that it needs and its settings."""
-    from harness.checks.check_registry import checks, settings_of
+    from harness.checks.judge import checks, settings_of
 
     for name, check in checks().items():
         settings = settings_of(check)

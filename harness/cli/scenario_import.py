@@ -182,14 +182,14 @@ def _placed(file: Path, work: Callable[[], _T]) -> _T:
 
 
 def _codes(history: History) -> tuple[str, ...]:
-    from harness.checks.judgement import judge
+    from harness.checks.judge import judge
 
     return tuple(dict.fromkeys(finding.code for finding in judge(history).findings))
 
 
 def _askable(codes: Sequence[str]) -> list[str]:
     """The checks that found something, but for those of the run itself."""
-    from harness.checks.check_registry import check_of, checks
+    from harness.checks.judge import check_of, checks
 
     known = checks()
     fired = dict.fromkeys(check_of(code) for code in codes)

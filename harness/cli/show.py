@@ -74,7 +74,7 @@ def verdict(path: Path, history: History) -> Verdict:
     """The verdict on file beside a history, or a new one."""
     import msgspec
 
-    from harness.checks.judgement import judge
+    from harness.checks.judge import judge
     from harness.core.values.verdict import Verdict
 
     file = path.with_name(VERDICT)

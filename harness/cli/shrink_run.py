@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.checks.check_registry import check_of, checks
+from harness.checks.judge import check_of, checks
 from harness.cli import terminal
 from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
 from harness.cli.shrink_source import kebab, scenarios_of

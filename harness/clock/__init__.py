@@ -7,7 +7,6 @@ waits that none of them sees.
 
 from harness.clock.event_loop import VirtualEventLoop, run_async, virtual_event_loops
 from harness.clock.meter import RealWaitMeter
-from harness.clock.time_patch import virtual_time
 from harness.clock.trio_clock import run_trio, virtual_trio_clock
 from harness.clock.virtual_clock import (
     Clock,
@@ -17,6 +16,7 @@ from harness.clock.virtual_clock import (
     real_monotonic,
     real_sleep,
     real_time,
+    virtual_time,
 )
 
 __all__ = [

@@ -1,20 +1,37 @@
-"""A clock as a value: real time, or time that passes only when somebody waits.
+"""Virtual time: a clock as a value, and the one patch that shows it to synchronous code.
 
-Virtual time is a count of microseconds, not a float: durations add up without rounding noise, so
-the same program leaves the same list of waits, byte for byte. Two readings are kept apart, as an
-operating system keeps them apart: the monotonic one, which only waits can move and which dates
-the events of a history, and the wall clock, which a `jump` moves (NTP, a laptop's lid).
+Virtual time is a count of microseconds, not a float. Durations add up without rounding noise, so
+the same program leaves the same list of waits, byte for byte. As in an operating system there are
+two readings. Only waits move the monotonic one, which dates the events of a history. A `jump` (NTP,
+a laptop's lid) moves the wall clock. The monotonic reading starts at a day, not at 0: programs take
+0 for "never", and on a real machine that has run for a day they are right.
 
-The monotonic reading starts at a day, not at 0: programs take 0 for "never", and on a real
-machine that has run for a day they are right.
+The patch replaces `time.sleep`, `time.monotonic`, `time.time` and their `_ns` forms while a run
+lasts. `time.perf_counter` and `time.process_time` stay real: they measure, and no wait goes by
+them. The replacements are put there once, and ask at each call whether a run is on. So code that
+kept one past the run (`from time import sleep` in a module that the run imported) is back in real
+time. The patch does not reach code that kept the real function *before* the run, waits inside C
+(`lock.acquire(timeout)`, `select`, sqlite's busy time-out), or `datetime.now()`: `RealWaitMeter`
+measures real waits.
+
+The standard library's own waits stay real. `threading`, `queue` and their like took
+`time.monotonic` when they were imported, and the few modules that look it up at each call are named
+below. Given virtual time they would wait for a clock that stands still because they wait for it
+(`as_completed(timeout)`, an asyncio loop of their own), or spin (`subprocess`).
 """
 
 from __future__ import annotations
 
+import queue  # noqa: F401  imported now, so that it takes the real monotonic clock
+import sched  # noqa: F401
+import socketserver  # noqa: F401
+import subprocess  # noqa: F401
+import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -205,3 +222,68 @@ def _microseconds(seconds: float) -> int:
     if duration_us < 0:
         raise ValueError("sleep length must be non-negative")
     return duration_us
+
+
+_REAL: dict[str, Callable[..., Any]] = {
+    name: getattr(time, name) for name in ("sleep", "monotonic", "monotonic_ns", "time", "time_ns")
+}
+
+_STAY_REAL = frozenset(
+    {
+        "asyncio.base_events",
+        "asyncio.windows_events",
+        "concurrent.futures._base",
+        "multiprocessing.connection",
+        "multiprocessing.managers",
+        "multiprocessing.pool",
+        "multiprocessing.queues",
+        "multiprocessing.synchronize",
+        "subprocess",
+    }
+)
+
+_clock: VirtualClock | None = None
+
+
+def _stand_in(name: str) -> Callable[..., Any]:
+    real = _REAL[name]
+
+    def stand_in(*args: Any) -> Any:
+        clock = _clock
+        if clock is None or sys._getframe(1).f_globals.get("__name__") in _STAY_REAL:
+            return real(*args)
+        return getattr(clock, name)(*args)
+
+    stand_in.__name__ = stand_in.__qualname__ = name
+    stand_in.__doc__ = real.__doc__
+    return stand_in
+
+
+_STAND_INS = {name: _stand_in(name) for name in _REAL}
+
+
+@contextmanager
+def virtual_time(clock: VirtualClock) -> Iterator[VirtualClock]:
+    """Put `clock` under the functions of the module `time` until the block is left.
+
+    The patch is for the whole process; it is taken back however the block ends. Raises
+    RuntimeError when another `virtual_time` is on: two clocks cannot both be the time.
+    """
+    global _clock
+    if _clock is not None:
+        raise RuntimeError(
+            "virtual_time is on already: one process has one time; "
+            "leave the first block, or run the second in a process of its own"
+        )
+    _clock = clock
+    try:
+        _install(_STAND_INS)
+        yield clock
+    finally:
+        _install(_REAL)
+        _clock = None
+
+
+def _install(functions: dict[str, Callable[..., Any]]) -> None:
+    for name, function in functions.items():
+        setattr(time, name, function)

@@ -18,25 +18,7 @@ if TYPE_CHECKING:
     from harness.contracts.fault_contract import check_fault as check_fault
     from harness.contracts.format_contract import check_format as check_format
     from harness.contracts.store_contract import check_store as check_store
+else:
+    from harness.lazy_names import lazy_names
 
-_HOMES = {
-    "check_check": "harness.contracts.check_contract",
-    "check_fault": "harness.contracts.fault_contract",
-    "check_format": "harness.contracts.format_contract",
-    "check_store": "harness.contracts.store_contract",
-}
-
-__all__ = ["check_check", "check_fault", "check_format", "check_store"]
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its home."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__)

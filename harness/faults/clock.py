@@ -13,9 +13,11 @@ import msgspec
 
 from harness.core.scenario.scenario import SessionName
 from harness.core.transition.ports import Moment
-from harness.core.values.plans import Answer, Close, Jump, Plan, Reply, Send, Step, ToolAnswer, Wait
+from harness.core.values.plans import Answer, Close, Jump, Plan, Reply, Send, ToolAnswer, Wait
 from harness.core.values.strict import Count, Seconds
+from harness.faults.durations import FOREVER_MS, ms
 from harness.faults.error_answers import error
+from harness.faults.replies import rewritten
 
 STAGE = {"laptop_sleep": "bytes", "suspended": "bytes"}
 SEAMS = {
@@ -42,13 +44,13 @@ VIRTUAL = ("jumps_forward", "jumps_back", "frozen", "laptop_sleep", "suspended")
 def jumps_forward(moment: Moment, plan: Plan, *, jump_s: Seconds = 3600.0) -> Plan:
     """The wall clock is set forward by `jump_s` seconds before the answer, as summer time or NTP
     does it; escalating, twice as far each time."""
-    return (Jump(_ms(jump_s * moment.harder)), *plan)
+    return (Jump(ms(jump_s * moment.harder)), *plan)
 
 
 def jumps_back(moment: Moment, plan: Plan, *, jump_s: Seconds = 3600.0) -> Plan:
     """The wall clock is set back by `jump_s` seconds before the answer: what was stored has a time
     that is still to come; escalating, twice as far each time."""
-    return (Jump(-_ms(jump_s * moment.harder)), *plan)
+    return (Jump(-ms(jump_s * moment.harder)), *plan)
 
 
 def frozen(moment: Moment, plan: Plan) -> Plan:
@@ -56,10 +58,6 @@ def frozen(moment: Moment, plan: Plan) -> Plan:
     times. To be armed for more than one call (`often: forever`)."""
     waited_ms = moment.call.at_ms - moment.past.previous_ms
     return (Jump(-waited_ms), *plan) if waited_ms > 0 else plan
-
-
-def _ms(seconds: float) -> int:
-    return min(int(seconds * 1000), 10**10)
 
 
 def laptop_sleep(
@@ -70,7 +68,7 @@ def laptop_sleep(
     place = _place_of_send(plan, after)
     if place is None:
         return plan
-    return (*plan[:place], Jump(int(sleep_s * 1000)), Wait(10**10), Close())
+    return (*plan[:place], Jump(int(sleep_s * 1000)), Wait(FOREVER_MS), Close())
 
 
 def suspended(moment: Moment, plan: Plan, *, pause_s: Seconds = 3600.0) -> Plan:
@@ -118,14 +116,11 @@ def cache_expired(moment: Moment, plan: Plan, *, wait_s: Seconds = 301.0) -> Pla
     """The answer takes longer than the prompt cache lives: nothing is read from the cache, all of
     it is written, and paid for, again."""
     expired = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": 2048}
-    return (Wait(int(wait_s * 1000)), *(_counted(step, expired) for step in plan))
+    return (Wait(int(wait_s * 1000)), *rewritten(plan, lambda reply: _counted(reply, expired)))
 
 
-def _counted(step: Step, usage: dict[str, int]) -> Step:
-    if not isinstance(step, Answer) or not isinstance(step.value, Reply):
-        return step
-    reply = msgspec.structs.replace(step.value, usage={**step.value.usage, **usage})
-    return Answer(reply)
+def _counted(reply: Reply, usage: dict[str, int]) -> Reply:
+    return msgspec.structs.replace(reply, usage={**reply.usage, **usage})
 
 
 def overloaded_until(moment: Moment, plan: Plan, *, until_s: Seconds = 1.0) -> Plan:

@@ -18,7 +18,8 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Text, Thinking, ToolUse
 from harness.core.values.plans import Answer, ApiError, Close, Plan, Reply, Send, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
-from harness.faults.error_answers import error, prompt_too_long_text, too_long
+from harness.faults.durations import ms
+from harness.faults.error_answers import prompt_too_long_text, too_long
 from harness.faults.replies import reply_of, with_reply
 from harness.faults.stream_events import error_instead
 
@@ -156,8 +157,6 @@ def thinking_before(moment: Moment, plan: Plan, *, text: str = "Let me see.") ->
     return with_reply(plan, msgspec.structs.replace(reply, blocks=(thought, *reply.blocks)))
 
 
-LONGEST_MS = 10**10
-
 Factor = Annotated[int, msgspec.Meta(ge=2, le=100)]
 
 
@@ -170,8 +169,7 @@ def compaction_too_long(
 
 def compaction_hangs(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
     """The request for a summary is not answered for `wait_s` seconds (for ever), then cut."""
-    wait_ms = LONGEST_MS if wait_s is None else min(int(wait_s * 1000), LONGEST_MS)
-    return (Wait(wait_ms), Close())
+    return (Wait(ms(wait_s)), Close())
 
 
 def summary_cut_off(moment: Moment, plan: Plan) -> Plan:
@@ -219,11 +217,6 @@ def _too_long(moment: Moment, tokens: int, window_tokens: int) -> Plan:
     A prompt is never refused for a window that it fits into, so `tokens` is at least one more.
     """
     return too_long(moment, max(tokens, window_tokens + 1), window_tokens)
-
-
-def _error(moment: Moment, plan: Plan, *, status: int, message: str) -> Plan:
-    """A template of presets: an error with the type of its status."""
-    return error(moment, status, message)
 
 
 def _summary(moment: Moment, plan: Plan, *, text: str = "", stop: str = "end_turn") -> Plan:

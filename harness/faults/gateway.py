@@ -20,6 +20,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.calls import Inbound, InboundKind, InboxRequest, OutboxRequest
 from harness.core.values.plans import Answer, Delivered, Head, Kill, Plan, Raise, Send, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
+from harness.faults.durations import ms
 
 STAGE = {"killed_mid_answer": "bytes"}
 SEAMS = {
@@ -145,13 +146,9 @@ def _taking_back(moment: Moment, plan: Plan, *, kind: InboundKind) -> Plan:
     return (Answer(Delivered(inbound)),)
 
 
-LONGEST_MS = 10**10
-
-
 def delivery_times_out(moment: Moment, plan: Plan, *, wait_s: Seconds = 30.0) -> Plan:
     """The channel does not answer, and nothing has arrived."""
-    wait_ms = min(int(wait_s * 1000), LONGEST_MS)
-    return (Wait(wait_ms), Raise("timeout", "the channel does not answer"))
+    return (Wait(ms(wait_s)), Raise("timeout", "the channel does not answer"))
 
 
 def flood_wait(moment: Moment, plan: Plan, *, retry_after: Seconds = 200.0) -> Plan:
@@ -233,8 +230,3 @@ def _former(moment: Moment, back: int = 1) -> Inbound | None:
 def _message(moment: Moment, plan: Plan, *, text: str) -> Plan:
     """A template of presets: a message with this text comes before the one that is due."""
     return _delivering(moment, plan, Inbound(_new_id(moment), _session(moment), text))
-
-
-def _raises(moment: Moment, plan: Plan, *, error: str, message: str) -> Plan:
-    """A template of presets: the channel fails."""
-    return (Raise(error, message),)

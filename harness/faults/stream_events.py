@@ -126,6 +126,11 @@ def is_end(step: Step) -> bool:
     return kind(step) in ENDS
 
 
+def finishes(step: Step) -> bool:
+    """Whether a chunk of Chat says why the answer stops."""
+    return bool(choice_of(value(step)).get("finish_reason"))
+
+
 def spliced(plan: Plan, wanted: Callable[[Step], bool], make: Callable[[Step], Sequence[Step]],
             *, broken: bool = False) -> Plan:  # fmt: skip
     """The plan with what `make` gives in place of the first event that is wanted, unchanged where
@@ -148,7 +153,7 @@ def cut(plan: Plan, wanted: Callable[[Step], bool]) -> Plan:
 def closed(told: Plan) -> Plan:
     """The end of the connection behind these events of an answer, which breaks it off; behind the
     finish reason of a Chat stream it breaks nothing off, for a client is shown no more of it."""
-    is_all = any(choice_of(value(step)).get("finish_reason") for step in told)
+    is_all = any(map(finishes, told))
     return () if is_all else (Close(),)
 
 

@@ -16,6 +16,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json
 from harness.core.values.plans import Answer, Close, Effect, Kill, Plan, Raise, ToolAnswer, Wait
 from harness.core.values.strict import Seconds
+from harness.faults.durations import ms
 
 STAGE = "value"
 SEAMS = ("tool",)
@@ -124,8 +125,6 @@ def kills_agent(moment: Moment, plan: Plan, *, effect: str = "restart") -> Plan:
     return (*_effects(plan), Effect(effect), Kill())
 
 
-LATEST_MS = 10**10
-
 UNAPPROVED = "Nobody answered the request for approval; nothing was done."
 
 
@@ -134,19 +133,17 @@ def late(moment: Moment, plan: Plan, *, wait_s: Seconds = 3600.0) -> Plan:
 
     Whoever gives up before does not stop it: its effect happens all the same.
     """
-    return (Wait(min(int(wait_s * 1000 * moment.harder), LATEST_MS)), *plan)
+    return (Wait(ms(wait_s * moment.harder)), *plan)
 
 
 def never_returns(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
     """The effect happens, and the tool does not answer for `wait_s` seconds (for ever)."""
-    wait_ms = LATEST_MS if wait_s is None else min(int(wait_s * 1000), LATEST_MS)
-    return (*_effects(plan), Wait(wait_ms), Raise("timeout", "the tool does not answer"))
+    return (*_effects(plan), Wait(ms(wait_s)), Raise("timeout", "the tool does not answer"))
 
 
 def approval_never(moment: Moment, plan: Plan, *, wait_s: Seconds = 8 * 3600.0) -> Plan:
     """The tool asks the user for approval, who is away: after `wait_s` seconds it is an error."""
-    wait_ms = min(int(wait_s * 1000), LATEST_MS)
-    return (Wait(wait_ms), Answer(ToolAnswer(UNAPPROVED, is_error=True)))
+    return (Wait(ms(wait_s)), Answer(ToolAnswer(UNAPPROVED, is_error=True)))
 
 
 def result_of_another_call(moment: Moment, plan: Plan) -> Plan:
@@ -208,8 +205,3 @@ def _says(
 ) -> Plan:
     """A template of presets: the tool does nothing, and answers this."""
     return (Answer(ToolAnswer(prefix + message, is_error)),)
-
-
-def _raises(moment: Moment, plan: Plan, *, error: str, message: str) -> Plan:
-    """A template of presets: the tool does nothing, and raises."""
-    return (Raise(error, message),)

@@ -46,54 +46,7 @@ if TYPE_CHECKING:
     from harness.recordings.transcripts import Recording as Recording
     from harness.recordings.transcripts import Refusal as Refusal
     from harness.recordings.transcripts import Transcript as Transcript
+else:
+    from harness.lazy_names import lazy_names
 
-_HOMES = {
-    "Format": "recording_format",
-    "Notes": "session_log",
-    "Recording": "transcripts",
-    "Refusal": "transcripts",
-    "Transcript": "transcripts",
-    "counts": "transcript_counts",
-    "entries": "session_log",
-    "format_from": "recording_format",
-    "format_named": "recognition",
-    "format_of": "recognition",
-    "formats": "recognition",
-    "parts_of": "recording_format",
-    "read": "recognition",
-    "recognised_by": "recording_format",
-    "to_history": "transcript_history",
-}
-
-__all__ = [
-    "Format",
-    "Notes",
-    "Recording",
-    "Refusal",
-    "Transcript",
-    "counts",
-    "entries",
-    "format_from",
-    "format_named",
-    "format_of",
-    "formats",
-    "parts_of",
-    "read",
-    "recognised_by",
-    "to_history",
-]
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its home, once."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -23,7 +23,7 @@ import msgspec
 from harness.cassettes.cassette_file import read_cassette, wire_of
 from harness.cassettes.client_listener import listening
 from harness.cassettes.recorder import Recorder
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.clock import RealClock
 from harness.core.history.events import Ended
 from harness.core.scenario import inbox

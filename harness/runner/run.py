@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script

@@ -35,52 +35,7 @@ if TYPE_CHECKING:
     from harness.stores.store_readers import open_reader as open_reader
     from harness.stores.store_readers import parts_of as parts_of
     from harness.stores.store_readers import readers as readers
+else:
+    from harness.lazy_names import lazy_names
 
-_HOMES = {
-    "JsonlStore": "harness.stores.jsonl",
-    "Pending": "harness.stores.session_store",
-    "PostgresStore": "harness.stores.postgres",
-    "Reader": "harness.stores.store_readers",
-    "SessionRow": "harness.stores.session_store",
-    "SessionStore": "harness.stores.session_store",
-    "SqliteStore": "harness.stores.sqlite",
-    "Store": "harness.core.transition.ports",
-    "StoredRow": "harness.core.history.events",
-    "open_reader": "harness.stores.store_readers",
-    "open_store": "harness.stores.store_options",
-    "parts_of": "harness.stores.store_readers",
-    "readers": "harness.stores.store_readers",
-    "stored_row": "harness.stores.session_store",
-}
-
-__all__ = [
-    "JsonlStore",
-    "Pending",
-    "PostgresStore",
-    "Reader",
-    "SessionRow",
-    "SessionStore",
-    "SqliteStore",
-    "Store",
-    "StoredRow",
-    "open_reader",
-    "open_store",
-    "parts_of",
-    "readers",
-    "stored_row",
-]
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its home, once."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__)

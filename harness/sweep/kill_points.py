@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
@@ -38,12 +38,12 @@ class KillPoint(msgspec.Struct, frozen=True):
 
 
 class KilledRun(msgspec.Struct, frozen=True):
-    """A run that was killed at a point: its joined history and verdict, and what the store kept."""
+    """A run that was killed at a point: joined history, verdict, and an audit of the store."""
 
     point: KillPoint
     history: History
     verdict: Verdict
-    audit_writes: WriteAudit
+    audit: WriteAudit
 
 
 def every_kill_point(

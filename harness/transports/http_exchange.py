@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import h11
 import msgspec
 
-from harness.core.values.plans import DATA, Close, Head, Plan, Raise, Send, Step, only_sends
+from harness.core.values.plans import Close, Head, Plan, Raise, Send, Step
 
 Part = bytes | Step
 
@@ -71,22 +71,6 @@ class HttpExchange(msgspec.Struct, frozen=True):
                 f"(received {size_bytes} bytes, expected {self.declared})"
             )
         return CUT_CHUNKED if self.cut else ""
-
-
-def at_once(plan: Plan) -> tuple[Head, bytes] | None:
-    """Head and body of a plan that sends a whole answer and does nothing else; None otherwise.
-
-    Nearly every plan is one, so this is the short way past `exchange`.
-    """
-    first = plan[0] if plan else None
-    if type(first) is not Send or first.head is None:
-        return None
-    head = first.head
-    if "content-length" in head.headers or "transfer-encoding" in head.headers:
-        return None
-    if len(plan) == 1:
-        return head, first.data
-    return (head, b"".join(map(DATA, plan))) if only_sends(plan) else None
 
 
 def exchange_of(plan: Plan) -> HttpExchange:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from harness.clock import real_monotonic
 from harness.core.values.errors import InputError
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
-from harness.transports.dispatcher import Dispatcher, is_stop
+from harness.transports.dispatcher import Dispatcher, at_once, is_stop
 from harness.transports.http_connection import (
     LAST_CHUNK,
     Connection,
@@ -33,7 +33,7 @@ from harness.transports.http_connection import (
     head_bytes,
     whole_answer,
 )
-from harness.transports.http_exchange import SILENT, HttpExchange, at_once, exchange_of
+from harness.transports.http_exchange import SILENT, HttpExchange, exchange_of
 from harness.transports.seam_endpoints import Endpoints, error_answer
 
 HOST = "127.0.0.1"

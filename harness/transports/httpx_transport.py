@@ -25,8 +25,8 @@ from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait
 from harness.providers import records
 from harness.transports import http_exchange
-from harness.transports.dispatcher import Dispatcher
-from harness.transports.http_exchange import DISCONNECTED, HttpExchange, at_once, exchange_of
+from harness.transports.dispatcher import Dispatcher, at_once
+from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
 
 _KEPT = (name for record in records() for name in record.headers.kept)
 _NAMES = {name.encode(): name for name in (*HEADERS, *_KEPT)}

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness.catalogue import CLASSES, INCIDENTS, incident
-from harness.checks.check_registry import names
+from harness.checks.judge import names
 from harness.core.values.errors import InputError
 
 ALIASES = {

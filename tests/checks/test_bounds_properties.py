@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.budgets import bounded_spawn, budget_ceiling
-from harness.checks.wait_limits import bounded_wait
+from harness.checks.budgets import bounded_spawn, bounded_wait, budget_ceiling
 from harness.core.history.history import History, decode, encode
 from harness.core.values.plans import Jump, Returned, Sent, Wait
 from tests.checks import twins_bounds as twins

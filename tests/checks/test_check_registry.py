@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 from harness.checks import Finding, History, excused_by, excuses, needs
-from harness.checks.check_registry import (
+from harness.checks.evidence.excuses import Case
+from harness.checks.judge import (
     MODULES,
     ORDER,
     check_of,
     checks,
     declarations,
     explain,
+    judge,
     names,
     own_checks,
     parts_of,
     settings_of,
 )
-from harness.checks.evidence.excuses import Case
-from harness.checks.judgement import judge
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, set_loaded
 from tests.checks.histories import Story, codes

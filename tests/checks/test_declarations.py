@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.checks.check_registry import checks
-from harness.checks.judgement import judge
+from harness.checks.judge import checks, judge
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
 from harness.core.values.verdict import Verdict
 from harness.recordings.transcript_history import to_history

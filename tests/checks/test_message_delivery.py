@@ -1,6 +1,6 @@
 """Messages in and out: each once, in its own turn.
 
-MERGED: Turns keep apart, and are over when the user takes them back.
+Turns keep apart, and are over when the user takes them back.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.evidence.message_lists import squeeze
+from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.core.history.history import decode, encode
 from harness.core.values.messages import user

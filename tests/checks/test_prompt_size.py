@@ -1,6 +1,6 @@
 """request_fits: what was too large comes back smaller.
 
-MERGED: What a compaction may leave out, and what it must keep.
+What a compaction may leave out, and what it must keep.
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.check_registry import own_checks
-from harness.checks.judgement import judge
+from harness.checks.judge import judge, own_checks
 from harness.core.history.history import History, decode, encode
 from harness.core.values.messages import assistant, user
 from harness.core.values.verdict import Finding

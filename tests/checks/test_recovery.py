@@ -1,6 +1,6 @@
 """Turns that were interrupted by a kill: resumed once, parked, or begun again and again.
 
-MERGED: Sessions after a fault: well again, or ill for good.
+Sessions after a fault: well again, or ill for good.
 """
 
 from __future__ import annotations

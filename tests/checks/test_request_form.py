@@ -1,6 +1,6 @@
 """Requests that a dialect refuses, and roles that alternate.
 
-MERGED: nonblank_content, wellformed_text and ends_with_user: what one provider lets pass.
+nonblank_content, wellformed_text and ends_with_user: what one provider lets pass.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.checks.evidence.model_answers import asked_ms
+from harness.checks.evidence.turn_outcomes import asked_ms
 from harness.checks.retries import backoff, retry_budget
 from harness.core.history.history import History
 from harness.core.values.messages import user

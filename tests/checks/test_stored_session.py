@@ -1,6 +1,6 @@
 """Stored rows: as lived, each once, and in time.
 
-MERGED: What a start reads back: the session that is stored.
+What a start reads back: the session that is stored.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.stream_errors import stream_error_handled
+from harness.checks.truthfulness import stream_error_handled
 from harness.core.values.messages import assistant, user
 from harness.core.values.plans import Kill, Raise, Sent
 from tests.checks.failing_worlds import FailingWorld

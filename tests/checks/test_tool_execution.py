@@ -1,6 +1,6 @@
 """Tools that run with what the model said, and with what it did not.
 
-MERGED: Calls that are carried out once, and calls that are carried out again.
+Calls that are carried out once, and calls that are carried out again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a turn claims, and what it was.
 
-MERGED: Failures of tools that are told, and failures that are hidden.
+Failures of tools that are told, and failures that are hidden.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.agent import agent as reference
-from harness.checks.evidence.outcomes import outcome
+from harness.checks.evidence.turn_outcomes import outcome
 from harness.checks.truthfulness import error_visible, truthful_outcome
 from harness.core.history.events import Killed
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from harness.checks.durability import no_silent_loss
 from harness.checks.recovery import resume_bounded, session_heals
-from harness.checks.stream_errors import stream_error_handled
-from harness.checks.truthfulness import error_visible
+from harness.checks.truthfulness import error_visible, stream_error_handled
 from harness.core.history.history import History
 from harness.core.values.messages import assistant, user
 from harness.core.values.plans import Kill, Raise

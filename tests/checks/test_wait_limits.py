@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.wait_limits import bounded_wait
+from harness.checks.budgets import bounded_wait
 from harness.core.values.plans import Jump, Returned, Sent, Wait
 from tests.checks.histories import codes
 from tests.checks.sessions import Sessions

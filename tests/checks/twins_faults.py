@@ -7,7 +7,7 @@ those of what comes after a kill or a fault in `twins_recovery`.
 
 from __future__ import annotations
 
-from harness.checks.evidence.outcomes import claimed
+from harness.checks.evidence.turn_outcomes import claimed
 from harness.core.history.events import Answered, Called, Killed, Stored
 from harness.core.history.exchanges import Sending
 from harness.core.history.history import History

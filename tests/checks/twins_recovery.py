@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks.evidence.outcomes import claimed
+from harness.checks.evidence.turn_outcomes import claimed
 from harness.core.history.events import Answered, Called, Effected, Killed, Stored
 from harness.core.history.history import History
 from harness.core.history.trace import Turn

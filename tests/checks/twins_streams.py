@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.evidence.outcomes import claimed
+from harness.checks.evidence.turn_outcomes import claimed
 from harness.core.history.events import Stored
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History

@@ -23,7 +23,7 @@ WRONG = {
     "a folder without a run": (("shrink", "scenarios", "--target", "reference"), "no history"),
     "no such run": (
         shrink_words("--only", "chatt"),
-        "--only chatt: no run of this name; did you mean 'chat'?",
+        "--only chatt: no run of this name; did you mean 'chat' or 'chat/quiet' or 'chat+stream'?",
     ),
 }
 

@@ -15,6 +15,8 @@ from harness.core.history.history import decode
 from tests.checks.test_properties import HISTORIES
 from tests.contracts.amount import EXAMPLES
 
+pytestmark = pytest.mark.hypothesis
+
 CHECKS = checks()
 
 

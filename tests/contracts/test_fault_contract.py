@@ -15,6 +15,8 @@ from harness.core.values.plans import Answer, Jump, Kill, Plan, Reply, Wait
 from harness.faults import Fault, faults
 from tests.contracts.amount import EXAMPLES
 
+pytestmark = pytest.mark.hypothesis
+
 FAULTS = faults()
 
 

@@ -16,6 +16,8 @@ from tests.recordings import documents, test_session_formats
 from tests.recordings.cassettes import DIALECTS
 from tests.recordings.readers.test_compact import WHOLE, compacted
 
+pytestmark = pytest.mark.hypothesis
+
 FORMATS = formats()
 SAMPLES: dict[str, list[bytes]] = {name: [] for name in FORMATS}
 for _name, _sample in documents.SAMPLES.values():

@@ -18,6 +18,8 @@ from harness.stores import SqliteStore, Store, StoredRow, readers, stored_row
 from tests.contracts.amount import EXAMPLES
 from tests.stores import hermes_database
 
+pytestmark = pytest.mark.hypothesis
+
 READERS = readers()
 Rows = Sequence[tuple[StoredRow, Message]]
 

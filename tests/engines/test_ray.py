@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.checks.check_registry import names
+from harness.checks.judge import names
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import set_loaded
 from harness.engines.ordered_map import ordered_map

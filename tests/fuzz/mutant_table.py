@@ -20,7 +20,7 @@ from functools import partial
 
 import msgspec
 
-from harness.checks.check_registry import names
+from harness.checks.judge import names
 from harness.engines import Engine
 from harness.engines.local import Local
 from harness.engines.serial import Serial

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.checks.check_registry import names
+from harness.checks.judge import names
 from harness.core.values.errors import InputError
 from harness.engines import Engine
 from harness.engines.local import Local

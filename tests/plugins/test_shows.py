@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from harness.contracts import check_check, check_fault
+from harness.plugins import load_plugins
 from tests.plugins.conftest import MY_PARTS, Line
 
 FLAG = ("--plugin", "my_parts")
@@ -119,3 +122,76 @@ def test_an_overlay(harness: Line, folder: Path) -> None:
     status, _, err = harness("run", "--target", "reference", "--faults", "slow.yaml")
     assert status == 2
     assert "no plug-in with the prefix 'my_parts' is loaded" in err
+
+
+OTHER_PARTS = """
+from pathlib import Path
+from harness import InputError, Message, Text
+from harness.recordings import Recording, Transcript
+from harness.stores import Store, stored_row
+
+def talk_log(document: bytes) -> Recording | None:
+    '''Logs of the talk agent.'''
+    if not document.startswith(b"TALK 1\\n"):
+        return None
+    texts = document.decode("utf-8", "replace").splitlines()[1:]
+    if not texts:
+        raise InputError("the log is empty", "line 2")
+    said = zip(("user", "assistant") * len(texts), texts)
+    messages = tuple(Message(role, (Text(text),)) for role, text in said)
+    return Recording((Transcript(name="talk", messages=messages),))
+
+class _Notes:
+    name = "notes"
+    def __init__(self, path):
+        self._path = path
+    def read(self):
+        lines = self._path.read_text().splitlines() if self._path.exists() else []
+        return [stored_row(str(n), Message("user", (Text(s),))) for n, s in enumerate(lines)]
+
+def notes(path: Path) -> Store:
+    '''One message a line.'''
+    return _Notes(path)
+"""
+
+
+def test_a_format_and_a_store_of_a_plugin(harness: Line, folder: Path) -> None:
+    (folder / "other_parts.py").write_text(OTHER_PARTS)
+    (folder / "talk.log").write_text("TALK 1\nhello\ngood morning\n")
+    (folder / "empty.log").write_text("TALK 1\n")
+    (folder / "said.txt").write_text("what was said before\n")
+    flag = ("--plugin", "other_parts")
+    assert "other_parts.talk_log" in harness("list", "formats", *flag).out
+    assert "other_parts.notes" in harness("list", "stores", *flag).out
+    status, out, _ = harness("judge", "talk.log", "--json", *flag)
+    assert (status, '"other_parts.talk_log"' in out) == (0, True)
+    assert "the log is empty" in harness("judge", "empty.log", *flag).out
+    asked = harness("judge", "talk.log", "--format", "other_parts.talk_log")
+    assert "no plug-in with the prefix 'other_parts' is loaded" in asked.err
+    (folder / "scenarios" / "seeded.yaml").write_text(
+        "name: seeded\ninbox: Hello\nscript: [{say: Good morning.}]\n"
+        "session: {file: ../said.txt, format: other_parts.notes}\n"
+    )
+    run = ("run", "scenarios/seeded.yaml", "--target", "reference", *flag)
+    status, out, err = harness(*run, "--json")
+    assert status == 0, out + err
+    (row,) = rows(out)
+    assert "what was said before" in Path(str(row["history"])).read_text()
+
+
+def test_the_contracts(folder: Path) -> None:
+    load_plugins("my_parts")
+    parts = import_module("my_parts")
+    check_fault(parts.slow_disk, examples=10)
+    check_check(parts.polite, examples=10)
+
+
+def test_the_contracts_find_what_is_wrong(folder: Path) -> None:
+    wrong = MY_PARTS.replace("(Wait(wait_ms), *plan)", "[*plan]").replace("(sending.n,)", "(0,)")
+    (folder / "other_parts.py").write_text(wrong.replace('"darn"', '"o"'))
+    load_plugins("other_parts")
+    parts = import_module("other_parts")
+    with pytest.raises(AssertionError, match=r"other_parts\.slow_disk: .* it gave a list"):
+        check_fault(parts.slow_disk)
+    with pytest.raises(AssertionError, match="is proved by event 0"):
+        check_check(parts.polite, examples=100)

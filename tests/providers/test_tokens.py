@@ -22,9 +22,9 @@ def test_the_size_is_the_sum_of_the_messages_and_goes_back_with_them(
 ) -> None:
     fold = AnthropicFold(RECORD.dialects.default)
     fold.extend(messages)
-    assert fold.size_bytes == sum(map(size_bytes, messages))
+    assert fold.state.size_bytes == sum(map(size_bytes, messages))
     fold.rewind(len(messages) - 1)
-    assert fold.size_bytes == sum(map(size_bytes, messages[:-1]))
+    assert fold.state.size_bytes == sum(map(size_bytes, messages[:-1]))
 
 
 def test_half_an_emoji_has_a_size_too() -> None:

@@ -51,9 +51,9 @@ def test_nothing_is_lost_or_done_twice_wherever_the_agent_is_killed(
 
 def figures(store: str, tried: list[KilledRun]) -> str:
     """What was tried and what came of it, in a line."""
-    lost, twice = (sum(len(getattr(k.kept, name)) for k in tried) for name in ("lost", "twice"))
+    lost, twice = (sum(len(getattr(k.audit, name)) for k in tried) for name in ("lost", "twice"))
     again = sum(len(effects_again(k.history)) for k in tried)
-    kept = sum(k.kept.acknowledged for k in tried)
+    kept = sum(k.audit.acknowledged for k in tried)
     findings = sum(len(k.verdict.findings) for k in tried)
     return (
         f"kill points, {store}: {len(tried)} tried ({len(tried) // 3} writes, before, inside and "
@@ -68,8 +68,8 @@ def complaints(killed: KilledRun) -> list[str]:
     return [
         *(f"{finding.code}: {finding.message}" for finding in verdict.findings),
         *verdict.doubts,
-        *(f"lost: {what}" for what in killed.kept.lost),
-        *(f"twice: {what}" for what in killed.kept.twice),
+        *(f"lost: {what}" for what in killed.audit.lost),
+        *(f"twice: {what}" for what in killed.audit.twice),
         *(f"happened again: {what}" for what in effects_again(killed.history)),
         *(f"not answered: {what}" for what in unanswered(killed.history)),
     ]
@@ -112,7 +112,7 @@ def test_the_same_kill_is_the_same_history() -> None:
     point = next(p for p in points_of(SESSION, target, ByConversation()) if p.at == "store#3:after")
     first, second = (killed_at(SESSION, target, point, ByConversation()) for _ in range(2))
     assert first.history.events == second.history.events
-    assert first.kept == second.kept
+    assert first.audit == second.audit
 
 
 def test_a_row_is_seen_once_although_two_processes_look() -> None:

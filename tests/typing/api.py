@@ -22,12 +22,14 @@ from harness import (
     ToolResult,
     ToolUse,
     Verdict,
+    assistant,
     judge,
     load_scenarios,
     needs,
+    results,
     run,
+    user,
 )
-from harness.core.values.messages import assistant, results, user
 from harness.pytest_plugin import Play, Runs
 
 question = user("Please remember that I moved to Oslo.")

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import msgspec
 
-from harness.checks.evidence.model_answers import is_over_window
-from harness.checks.evidence.stored_rows import written_by_another
+from harness.checks.evidence.stored_messages import written_by_another
+from harness.checks.evidence.turn_outcomes import is_over_window
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding

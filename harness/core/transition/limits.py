@@ -1,4 +1,4 @@
-"""The limits of a run, and how the world answers past one.
+"""How the world answers past a limit of a run.
 
 A limit is answered in the seam's own type, so that an agent meets it as its provider or tool would
 say it. An agent that goes on calling all the same is stopped.
@@ -8,22 +8,12 @@ from __future__ import annotations
 
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits
-from harness.core.values.calls import Call
 from harness.core.values.plans import ApiError, Raise
 
 STOP = Raise("stop", "loop-harness: the run is over")
 
 LIMIT_ANSWERS_MAX = 20
 """How often a limit is answered before an agent that goes on calling is stopped."""
-
-
-def limit_hit(limits: Limits, history: History, call: Call) -> str:
-    """The name of the limit that the call is over, "" when it is within all."""
-    if call.at_ms > limits.virtual_s * 1000:
-        return "virtual_s"
-    name = f"{call.seam}_calls"
-    most: int | None = getattr(limits, name, None)
-    return name if most is not None and history.past.calls.get(call.seam, 0) > most else ""
 
 
 def limit_text(name: str, limits: Limits) -> str:

@@ -27,7 +27,7 @@ from harness.core.transition.answer_event import record_answer, record_reply
 from harness.core.transition.arming import ArmedFault
 from harness.core.transition.cassette_answer import is_plain, parsed
 from harness.core.transition.faulty_answer import bend
-from harness.core.transition.limits import STOP, limit_hit, over_limit
+from harness.core.transition.limits import STOP, over_limit
 from harness.core.transition.ports import Miss, Provider, Reader, Reading, Script
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
@@ -144,9 +144,9 @@ class ModelSeam:
             malformed=not reading.messages and is_malformed(received.body),
         )  # fmt: skip
 
-    def answer(self, call: Call, reading: Reading) -> Plan:
-        """The plan for a call, recorded."""
-        value, turn, error = self._value(call, reading)
+    def answer(self, call: Call, reading: Reading, limit: str) -> Plan:
+        """The plan for a call, recorded; `limit` names the limit that it is over, "" for none."""
+        value, turn, error = self._value(call, reading, limit)
         if value is None:
             return record_answer(self.history, call, (STOP,), error=error)
         due = self._due(call, error) if self.faults else []
@@ -191,10 +191,9 @@ class ModelSeam:
         return [fault for fault in self.faults if fault.is_due(call, past, draws)]
 
     def _value(
-        self, call: Call, reading: Reading
+        self, call: Call, reading: Reading, limit: str
     ) -> tuple[Reply | ApiError | Recorded | None, int | None, str]:
         """What is answered, the script's turn, and the code of a refusal; None stops the run."""
-        limit = limit_hit(self.scenario.limits, self.history, call)
         if limit:
             error = over_limit(limit, self.scenario.limits, self.history)
             return error, None, f"limit.{limit}"

@@ -13,7 +13,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.arming import ArmedFault, Stage, bend_all
-from harness.core.transition.limits import STOP, limit_hit, over_limit
+from harness.core.transition.limits import STOP, over_limit
 from harness.core.transition.ports import FactsProvider, Provider, Reader
 from harness.core.values.calls import Call, ProviderRequest, Received
 from harness.core.values.draws import Draws
@@ -41,8 +41,10 @@ class ProviderSeam:
         """What is asked at an endpoint, None where there is none."""
         return self._wire.question(method, path) if self._wire is not None else None
 
-    def answer(self, asked: ProviderRequest, received: Received, session: str) -> Plan:
-        """The plan for a question, recorded with it."""
+    def call(
+        self, asked: ProviderRequest, received: Received, session: str
+    ) -> tuple[Call, Facts | ApiError]:
+        """The call for a question, recorded, and what the provider knows of it."""
         assert self._wire is not None
         reader = self._readers.get(session)
         window = self._scenario.window_tokens
@@ -50,13 +52,15 @@ class ProviderSeam:
             reader = self._make_reader(self._scenario.dialect, window)
             self._readers[session] = reader
         asked, value = self._wire.facts(asked, received.body, reader, window)
-        call = self._called(asked, received, session)
-        limit = limit_hit(self._scenario.limits, self._history, call)
+        return self._called(asked, received, session), value
+
+    def answer(self, call: Call, facts: Facts | ApiError, limit: str) -> Plan:
+        """The plan for a call, recorded; `limit` names the limit that it is over, "" for none."""
         if limit:
             over = over_limit(limit, self._scenario.limits, self._history)
             plan = self._written((STOP,) if over is None else (Answer(over),), call.key)
             return record_answer(self._history, call, plan, error=f"limit.{limit}")
-        bent, by_value = self._bend("value", call, (Answer(value),))
+        bent, by_value = self._bend("value", call, (Answer(facts),))
         plan, by_bytes = self._bend("bytes", call, self._written(bent, call.key))
         plan = until_timeout(plan, call.timeout_ms)
         faults = by_value + by_bytes

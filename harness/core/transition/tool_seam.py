@@ -13,19 +13,21 @@ from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario, ToolTurn
 from harness.core.scenario.script import ToolScripts, tool_answer
-from harness.core.transition.limits import LIMIT_ANSWERS_MAX, STOP, limit_hit, limit_text
+from harness.core.transition.limits import LIMIT_ANSWERS_MAX, STOP, limit_text
 from harness.core.values.calls import Call, ToolRequest
 from harness.core.values.messages import Json, ToolUse
 from harness.core.values.plans import Answer, Effect, Plan, Raise, Step, ToolAnswer, Wait
 
 
 def answer_tool(
-    scenario: Scenario, tools: ToolScripts, history: History, call: Call
+    scenario: Scenario, tools: ToolScripts, history: History, call: Call, limit: str
 ) -> tuple[Plan, int | None, str]:
-    """A tool's plan, the index of its turn, and the code of what went wrong on our side."""
+    """A tool's plan, the index of its turn, and the code of what went wrong on our side.
+
+    `limit` names the limit that the call is over, "" for none.
+    """
     request = call.request
     assert isinstance(request, ToolRequest)
-    limit = limit_hit(scenario.limits, history, call)
     if limit and history.past.limit_answers >= LIMIT_ANSWERS_MAX:
         return (STOP,), None, f"limit.{limit}"
     if limit:

@@ -19,7 +19,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.arming import POLL, ArmedFault, bend_all, seam_of
-from harness.core.transition.limits import STOP, limit_hit
+from harness.core.transition.limits import STOP
 from harness.core.transition.model_seam import ModelSeam
 from harness.core.transition.ports import Provider, Script
 from harness.core.transition.provider_seam import ProviderSeam
@@ -86,19 +86,22 @@ class Transition:
         call, reading = self._model.call(received, session)
         self.look(received.at_ms)
         self._model.record(call, received, reading)
-        return self._model.answer(call, reading)
+        return self._model.answer(call, reading, self._limit(call))
 
     def provider(self, asked: ProviderRequest, received: Received) -> Plan:
         """Answer a question for facts, which is no turn of the script."""
         self.look(received.at_ms)
         session = received.session or self.history.past.working_session
-        return self._provider.answer(asked, received, session)
+        call, facts = self._provider.call(asked, received, session)
+        return self._provider.answer(call, facts, self._limit(call))
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool."""
         call = self._call("tool", session or self.history.past.working_session, at_ms, request)
         self._record(call)
-        plan, turn, error = answer_tool(self.scenario, self.tools, self.history, call)
+        plan, turn, error = answer_tool(
+            self.scenario, self.tools, self.history, call, self._limit(call)
+        )
         return self._answer(call, plan, turn=turn, error=error)
 
     def next_inbound(self, at_ms: int) -> Plan:
@@ -163,10 +166,19 @@ class Transition:
         """Whether a fault is armed on the store, so that its calls cross the seam one by one."""
         return any(seam_of(fault.spec.on) == "store" for fault in self.faults)
 
+    def _limit(self, call: Call) -> str:
+        """The name of the limit that the call is over, "" when it is within all."""
+        limits = self.scenario.limits
+        if call.at_ms > limits.virtual_s * 1000:
+            return "virtual_s"
+        name = f"{call.seam}_calls"
+        most: int | None = getattr(limits, name, None)
+        calls = self.history.past.calls.get(call.seam, 0)
+        return name if most is not None and calls > most else ""
+
     def _taken(self, call: Call, plan: Plan) -> Plan:
         """The inbox or outbox answers, or, at a limit for which it has no words, stops the run."""
-        limit = limit_hit(self.scenario.limits, self.history, call)
-        if limit:
+        if limit := self._limit(call):
             return self._answer(call, (STOP,), error=f"limit.{limit}")
         return self._answer(call, plan)
 

@@ -63,19 +63,19 @@ class Brief(Protocol):
     async_transport: Any
 
     def anthropic(self, **settings: Any) -> Any:
-        """An `anthropic.Anthropic` client whose every request crosses the model seam."""
+        """A client of the SDK of this name whose every request crosses the model seam."""
         ...
 
     def async_anthropic(self, **settings: Any) -> Any:
-        """An `anthropic.AsyncAnthropic` client, likewise."""
+        """An async client of that SDK, likewise."""
         ...
 
     def openai(self, **settings: Any) -> Any:
-        """An `openai.OpenAI` client whose every request crosses the model seam."""
+        """A client of the SDK of this name whose every request crosses the model seam."""
         ...
 
     def async_openai(self, **settings: Any) -> Any:
-        """An `openai.AsyncOpenAI` client, likewise."""
+        """An async client of that SDK, likewise."""
         ...
 
     def inbox(self) -> Iterator[Inbound]:

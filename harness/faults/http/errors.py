@@ -126,16 +126,3 @@ def overloaded_burst(
     if place not in draw.sample(range(among), min(failures, among)):
         return plan
     return error(moment, status, "Upstream timed out" if status == 504 else "Overloaded")
-
-
-def _error(
-    moment: Moment,
-    plan: Plan,
-    *,
-    status: int,
-    message: str,
-    type: str = "",
-    headers: dict[str, str] | None = None,
-) -> Plan:
-    """A template of presets: the error with these words, whatever was asked."""
-    return error(moment, status, message, type=type, headers=headers)

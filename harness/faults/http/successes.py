@@ -168,15 +168,3 @@ def _unmeasured(send: Send) -> Send:
         return send
     headers = {k: v for k, v in send.head.headers.items() if k.lower() != "content-length"}
     return msgspec.structs.replace(send, head=Head(send.head.status, headers))
-
-
-def _body(
-    moment: Moment,
-    plan: Plan,
-    *,
-    body: str,
-    status: int = 200,
-    content_type: str = "application/json",
-) -> Plan:
-    """A template of presets: an answer of these bytes."""
-    return (Send(body.encode(), Head(status, {"content-type": content_type})),)

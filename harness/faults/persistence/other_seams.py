@@ -11,7 +11,8 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.messages import Text
-from harness.core.values.plans import Answer, Effect, Kill, Plan, Reply, Step
+from harness.core.values.plans import Effect, Kill, Plan, Reply
+from harness.faults.replies import rewritten
 
 STAGE = "value"
 SEAMS = {"*": ("outbox",), "killed_after_effect": ("tool",), "line_separators": ("model",)}
@@ -51,17 +52,15 @@ SEPARATORS = "\u2028\u2029\u0085\x0b\x0c\x1c"
 def line_separators(moment: Moment, plan: Plan) -> Plan:
     """The model's text ends with each character that ends a line for some readers: U+2028, U+2029,
     U+0085, and control characters."""
-    return tuple(map(_marked, plan))
+    return rewritten(plan, _marked)
 
 
-def _marked(step: Step) -> Step:
-    if not isinstance(step, Answer) or not isinstance(step.value, Reply):
-        return step
-    texts = [i for i, b in enumerate(step.value.blocks) if isinstance(b, Text) and b.text.strip()]
+def _marked(reply: Reply) -> Reply:
+    texts = [i for i, b in enumerate(reply.blocks) if isinstance(b, Text) and b.text.strip()]
     if not texts:
-        return step
-    blocks = list(step.value.blocks)
+        return reply
+    blocks = list(reply.blocks)
     last = blocks[texts[-1]]
     assert isinstance(last, Text)
     blocks[texts[-1]] = msgspec.structs.replace(last, text=f"{last.text}{SEPARATORS}end")
-    return Answer(msgspec.structs.replace(step.value, blocks=tuple(blocks)))
+    return msgspec.structs.replace(reply, blocks=tuple(blocks))

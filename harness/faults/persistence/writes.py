@@ -15,6 +15,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import user
 from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Step, Wait
 from harness.core.values.strict import Count, Seconds
+from harness.faults.durations import ms
 from harness.faults.persistence.store_records import fact, on, records, row
 
 STAGE = {
@@ -84,7 +85,7 @@ def lock_released_in_time(moment: Moment, plan: Plan, *, wait_s: Seconds = 2.0) 
     many each time. The write is late and succeeds."""
     if not on(moment, access="write"):
         return plan
-    return (Wait(min(int(wait_s * 1000 * moment.harder), 10**10)), *plan)
+    return (Wait(ms(wait_s * moment.harder)), *plan)
 
 
 def snapshot_conflict(moment: Moment, plan: Plan) -> Plan:

@@ -17,6 +17,7 @@ from harness.faults.stream_events import (
     choice_of,
     delta,
     event,
+    finishes,
     headed,
     of_kind,
     opened,
@@ -55,7 +56,7 @@ def call_id_late(moment: Moment, plan: Plan) -> Plan:
     bent = _refragmented(plan, _nameless)
     if bent is plan:
         return plan
-    return spliced(bent, _finishes, lambda step: (_fragments(step, calls), step))
+    return spliced(bent, finishes, lambda step: (_fragments(step, calls), step))
 
 
 def call_id_in_each_fragment(moment: Moment, plan: Plan) -> Plan:
@@ -94,10 +95,6 @@ def _calls(step: Step) -> list[dict[str, Json]]:
 def _ids(plan: Plan) -> list[tuple[Json, str]]:
     calls = [call for step in opened(plan) for call in _calls(step)]
     return [(call.get("index"), call["id"]) for call in calls if call.get("id")]
-
-
-def _finishes(step: Step) -> bool:
-    return bool(choice_of(value(step)).get("finish_reason"))
 
 
 def _fragments(step: Step, calls: list[dict[str, Json]]) -> Send:

@@ -18,6 +18,7 @@ from harness.faults.stream_events import (
     ended,
     error_instead,
     find,
+    finishes,
     frame,
     headed,
     is_end,
@@ -63,7 +64,7 @@ def no_message_delta(moment: Moment, plan: Plan) -> Plan:
 
 def no_finish_reason(moment: Moment, plan: Plan) -> Plan:
     """No chunk says why the answer stops; all others come, `[DONE]` too."""
-    return spliced(plan, _finishes, lambda step: (), broken=True)
+    return spliced(plan, finishes, lambda step: (), broken=True)
 
 
 def end_inside_tool_input(moment: Moment, plan: Plan) -> Plan:
@@ -83,10 +84,6 @@ def end_before_tool(moment: Moment, plan: Plan) -> Plan:
     if text is None or place is None or place < text:
         return plan
     return (*events[:place], Close())
-
-
-def _finishes(step: Step) -> bool:
-    return bool(choice_of(value(step)).get("finish_reason"))
 
 
 def _is_text(step: Step) -> bool:

@@ -11,8 +11,9 @@ from itertools import accumulate
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
+from harness.faults.durations import ms
 from harness.faults.stream_events import closed, opened
-from harness.faults.transport.pieces import body_of, first, framed, head_of, ms, sends
+from harness.faults.transport.pieces import body_of, first, framed, head_of, sends
 
 STAGE = "bytes"
 SEAMS = ("model", "provider")
@@ -82,6 +83,10 @@ def stalled_stream(
     return (*first(plan, after), Wait(ms(wait_s)), Close())
 
 
+PINGS_MAX = 100_000
+"""How many pings one answer may hold: a day of one each second, and a plan that fits in memory."""
+
+
 def stalled_stream_with_pings(
     moment: Moment,
     plan: Plan,
@@ -100,7 +105,8 @@ def stalled_stream_with_pings(
         return plan
     ping = Send(_COMMENT if comments else moment.traits.keep_alive or _COMMENT)
     kept = first(plan, max(after, 1))
-    return (*kept, *(Wait(ms(every_s)), ping) * max(1, int(for_s / every_s)), Close())
+    pings = max(1, int(min(for_s / every_s, PINGS_MAX)))
+    return (*kept, *(Wait(ms(every_s)), ping) * pings, Close())
 
 
 def content_length_too_large(moment: Moment, plan: Plan, *, by_bytes: FromOne = 10) -> Plan:

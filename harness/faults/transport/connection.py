@@ -14,7 +14,7 @@ from typing import Literal
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait
 from harness.core.values.strict import Seconds
-from harness.faults.transport.pieces import ms
+from harness.faults.durations import ms
 
 STAGE = {
     "*": "bytes",
@@ -113,18 +113,3 @@ def _moved(moment: Moment, status: int) -> Plan:
     """An answer that names the same endpoint, relative to itself."""
     location = moment.traits.endpoint
     return (Send(b"", Head(status, {"location": location})),)
-
-
-def _raises(moment: Moment, plan: Plan, *, error: str) -> Plan:
-    """A template of presets: the connection is not made."""
-    return (Raise(error),)
-
-
-def _closes(moment: Moment, plan: Plan, *, reset: bool = False) -> Plan:
-    """A template of presets: the connection ends without an answer."""
-    return (Close(reset),)
-
-
-def _page(moment: Moment, plan: Plan, *, html: str) -> Plan:
-    """A template of presets: another machine answers 200 with a page of HTML."""
-    return (Send(html.encode(), Head(200, _HTML)),)

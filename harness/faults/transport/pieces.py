@@ -12,14 +12,7 @@ import msgspec
 
 from harness.core.values.plans import Head, Plan, Send
 
-FOREVER_MS = 10**10
-
 _FRAMING = frozenset({"content-length", "transfer-encoding", "content-encoding"})
-
-
-def ms(wait_s: float | None) -> int:
-    """Seconds as milliseconds; None is for ever."""
-    return FOREVER_MS if wait_s is None else min(int(wait_s * 1000), FOREVER_MS)
 
 
 def head_of(plan: Plan) -> Head | None:

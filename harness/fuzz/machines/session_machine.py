@@ -21,7 +21,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.core.scenario.scenario import InboxItem, Turn
 from harness.core.values.messages import (
     Json,

@@ -17,14 +17,14 @@ from harness.providers.shared.json_fields import parse
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class Event(NamedTuple):
+class SseEvent(NamedTuple):
     """An event: its name, "" when it has none, and its data."""
 
     name: str
     data: str
 
 
-def events(text: str) -> Iterator[Event]:
+def events(text: str) -> Iterator[SseEvent]:
     """The events of a stream, in order."""
     name, data = "", list[str]()
     for line in (*_LINE_END.split(text.removeprefix("\ufeff")), ""):
@@ -36,7 +36,7 @@ def events(text: str) -> Iterator[Event]:
             data.append(value)
         elif not line:
             if name or data:
-                yield Event(name, "\n".join(data))
+                yield SseEvent(name, "\n".join(data))
             name, data = "", []
 
 

@@ -19,7 +19,7 @@ from harness.agent.models.timeouts import (
     with_read_timeout,
 )
 from harness.clock import VirtualClock
-from harness.clock.time_patch import virtual_time
+from harness.clock.virtual_clock import virtual_time
 
 PING = b'event: ping\ndata: {"type": "ping"}\n\n'
 COMMENT = b": keep-alive\n\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.agent import agent as reference
-from harness.checks.judgement import judge
+from harness.checks.judge import judge
 from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.history.history import canonical, decode, encode
 from harness.files import load_scenarios

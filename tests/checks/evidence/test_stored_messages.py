@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.conversation import append_only_prefix
-from harness.checks.evidence.stored_rows import written_by_another
+from harness.checks.evidence.stored_messages import written_by_another
 from harness.checks.request_form import role_alternation
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import assistant, user

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.checks.check_registry import checks, explain, names
 from harness.checks.declarations import needs
-from harness.checks.judgement import judge
+from harness.checks.judge import checks, explain, judge, names
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding

@@ -1,16 +1,28 @@
-"""What an answer of the model is worth beside its words: why it stopped, what it counted.
+"""How an answer of the model and a turn came out, and to which turn a sub-agent belongs.
 
-Which stop reasons end an answer early, what a status says of a second try, and what an answer asks
-its caller to wait are read here once, for all checks.
+What an answer is worth stands here once, for all checks: which stop reasons end it early, what a
+status says of a second try, what it asks its caller to wait. The agent's word on a turn is the
+status of its final message; `truthfulness` compares the two.
+
+A sub-agent is a session of its own, and names its parent in its first call. What it does belongs to
+the turn in which it was made; so does what its own children do. A session that names no parent, or
+one that has not called before, is a root.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
-from harness.core.history.events import Answered
-from harness.core.history.exchanges import Exchange
+import msgspec
+
+from harness.core.history.events import Answered, Called
+from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.scenario.scenario import Expect
 from harness.core.values.messages import Json
+from harness.core.values.verdict import OutcomeWord
 
 TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
 
@@ -140,3 +152,110 @@ def _is_synthetic(exchange: Exchange) -> bool:
     counts = [usage.get(name) for name in ("input_tokens", "output_tokens")]
     said = exchange.reply.text.strip().lower() if exchange.reply else ""
     return counts == [0, 0] and said.startswith(_WRAPPER_ERRORS)
+
+
+STATUSES: dict[str, OutcomeWord] = {
+    "": "completed",
+    "ok": "completed",
+    "completed": "completed",
+    "success": "completed",
+    "cancelled": "cancelled",
+    "canceled": "cancelled",
+    "limit": "limit",
+}
+"""Status words of a final; any other word claims no success: `failed_truthfully`."""
+
+TELLING = frozenset({"final", "error", "notice"})
+"""The outbox kinds by which a user is told how a turn goes."""
+
+_WORST: tuple[OutcomeWord, ...] = ("limit", "none", "failed_truthfully", "cancelled", "completed")
+
+
+def claimed(sending: Sending) -> OutcomeWord:
+    """The outcome that a final or an error claims."""
+    word = STATUSES.get(sending.request.status, "failed_truthfully")
+    if sending.request.kind == "error" and word == "completed":
+        return "failed_truthfully"
+    return word
+
+
+def outcome(history: History) -> OutcomeWord:
+    """The outcome of the run: the worst of its turns (limit, none, failed, cancelled, completed).
+
+    A turn that met a limit of the harness is `limit`; one that was cancelled and says no more is
+    `cancelled`; one that says nothing is `none`. A turn that a kill cut off counts as the one in
+    which its message came again.
+    """
+    turns = history.trace.turns.values()
+    last = {turn.delivery.inbound.id: turn for turn in turns if turn.delivery}
+    words = {_of_turn(t) for t in turns if t.limits or (t.delivery and not _ignored(t, last))}
+    return next((word for word in _WORST if word in words), "none")
+
+
+def _ignored(turn: Turn, last: dict[str, Turn]) -> bool:
+    """Whether the message had come before, and nothing was said to it again; or comes again, for
+    nothing was said to it when the agent was killed."""
+    assert turn.delivery is not None
+    again = bool(turn.interrupted_n) and last[turn.delivery.inbound.id] is not turn
+    return (turn.redelivery or again) and not turn.endings
+
+
+def _of_turn(turn: Turn) -> OutcomeWord:
+    if turn.limits:
+        return "limit"
+    if turn.endings:
+        return claimed(turn.endings[-1])
+    return "cancelled" if turn.cancelled_n else "none"
+
+
+def expected(history: History) -> Expect:
+    """The scenario's expectation, as it stands in the start of the run."""
+    return msgspec.convert(history.trace.settings.get("expect") or {}, type=Expect)
+
+
+def is_taken(sending: Sending) -> bool:
+    """Whether the outbox took what the agent said."""
+    return sending.answered is not None and sending.answered.complete
+
+
+TurnName: TypeAlias = tuple[str, int]
+"""A session and the number of one of its turns."""
+
+
+class Child(msgspec.Struct, frozen=True):
+    """A session that another one made: its first call is event `n`.
+
+    `root` is the turn of the user that it works for, `depth` how many parents it has.
+    """
+
+    session: str
+    parent: str
+    root: TurnName
+    depth: int
+    n: int
+
+
+Family: TypeAlias = dict[str, Child]
+"""The children of a run by session."""
+
+
+def children(trace: Trace) -> Family:
+    """The children of a run by session, in the order in which they were made."""
+    found: Family = {}
+    turns: dict[str, int] = {}
+    for exchange in trace.exchanges:
+        called = exchange.called
+        parent, new = called.parent, called.session not in turns
+        if new and parent in turns and parent != called.session:
+            above = found.get(parent)
+            root = above.root if above else (parent, turns[parent])
+            depth = above.depth + 1 if above else 1
+            found[called.session] = Child(called.session, parent, root, depth, called.n)
+        turns[called.session] = called.turn
+    return found
+
+
+def root_turn(family: Family, event: Called | Answered) -> TurnName:
+    """The turn of the user that an event belongs to, as far as it was known by then."""
+    child = family.get(event.session)
+    return child.root if child and child.n <= event.n else (event.session, event.turn)

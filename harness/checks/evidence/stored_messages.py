@@ -1,0 +1,144 @@
+"""Messages in a store and in requests, compared: whose rows they are, what is new, what is alike.
+
+A row that names its inbound message is known by that; a row of a foreign store by its text. White
+space and halves of characters do not count in a comparison of texts. A list of a later request
+shares its nodes with the one before, so two lists are compared by identity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.core.history.events import StoredRow
+from harness.core.history.exchanges import Exchange, Node
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import Message, side
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A stored row: the event it was stored by, its place in the turn, row and message."""
+
+    n: int
+    place: int
+    row: StoredRow
+    message: Message
+
+
+_BY_ANOTHER = frozenset({"persistence.second_writer", "persistence.second_agent"})
+"""Faults that are the writes of another process on the session."""
+
+
+def written_by_another(trace: Trace) -> list[int]:
+    """The events at which another process has stored something in the session."""
+    return [a.n for a in trace.answers if a.seam == "store" and _BY_ANOTHER.intersection(a.faults)]
+
+
+def finished_turns(trace: Trace) -> Iterator[Turn]:
+    """Delivered turns that ended with a final or an error, once nothing can be added to them."""
+    for turn in trace.turns.values():
+        if turn.delivery and turn.text.strip() and turn.settled_n and turn.endings:
+            yield turn
+
+
+def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
+    """The rows of the turn that keep its inbound message, durable ones only."""
+    return [p for p in _durable(trace, turn) if keeps_inbound(p.row, p.message, turn)]
+
+
+def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
+    """The rows of the turn that keep a reply of this text, durable ones only."""
+    return [
+        p
+        for p in _durable(trace, turn)
+        if side(p.message) == "assistant" and same_text(p.message.text, text)
+    ]
+
+
+def _durable(trace: Trace, turn: Turn) -> list[Placed]:
+    return [
+        Placed(event.n, place, row, message)
+        for place, (event, row, message) in enumerate(trace.rows_added(turn))
+        if event.durable
+    ]
+
+
+def keeps_inbound(row: StoredRow, message: Message, turn: Turn) -> bool:
+    """Whether a row keeps the inbound message of the turn."""
+    if turn.delivery is None:
+        return False
+    if row.inbound:
+        return row.inbound == turn.delivery.inbound.id
+    return is_user_text(message) and same_text(message.text, turn.text)
+
+
+def is_user_text(message: Message) -> bool:
+    """Whether the user says it: no tool results."""
+    return side(message) == "user" and not message.tool_results
+
+
+def settled_list(node: Node) -> Node:
+    """What stood before the newest message."""
+    last_side = node.side
+    while node.parent is not None and node.side in (last_side, "system"):
+        node = node.parent
+    return node
+
+
+def stands(settled: Node, node: Node) -> bool:
+    """Whether a list begins as it was; a paused answer may have got its end meanwhile."""
+    now = node.first(settled.depth)
+    if now is settled:
+        return True
+    old, new = settled.message.blocks, now.message.blocks
+    return now.parent is settled.parent and now.side == settled.side and new[: len(old)] == old
+
+
+def accepted(trace: Trace) -> Iterator[Exchange]:
+    """The main and compact requests against which the dialect has nothing to say."""
+    for exchange in trace.exchanges:
+        if exchange.purpose != "aux" and not exchange.called.refused:
+            yield exchange
+
+
+def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
+    """Each accepted request with those of its messages that no accepted one had at their place."""
+    seen: set[int] = set()
+    for exchange in accepted(trace):
+        fresh: list[Node] = []
+        node: Node | None = exchange.node
+        while node is not None and node.depth and id(node) not in seen:
+            seen.add(id(node))
+            fresh.append(node)
+            node = node.parent
+        yield exchange, tuple(reversed(fresh))
+
+
+def same_text(stored: str, said: str) -> bool:
+    """Whether two texts are the same, or one wraps the other; white space does not count."""
+    a, b = squeeze(stored), squeeze(said)
+    return bool(a and b) and (a in b or b in a)
+
+
+def squeeze(text: str) -> str:
+    """The text without white space, and without halves of characters, as they are, written out,
+    or replaced: an agent can neither store nor send them."""
+    joined = "".join(text.split())
+    if joined.isascii() and "\\ud" not in joined:
+        return joined
+    whole = joined.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+    return _HALVES.sub("", whole)
+
+
+_HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")
+
+
+def says(node: Node | None, text: str) -> bool:
+    """Whether the assistant says `text` in a list of messages; the end is looked at first."""
+    while node is not None and node.depth:
+        if node.side == "assistant" and same_text(node.message.text, text):
+            return True
+        node = node.parent
+    return False

@@ -1,0 +1,46 @@
+"""Templates of presets in several layers; nothing here is a fault.
+
+A row of `catalogue/presets.tsv` fixes the settings of a template. A template of one layer stands in
+the layer's own module, and its name begins with `_`.
+"""
+
+from __future__ import annotations
+
+from harness.core.transition.ports import Moment
+from harness.core.values.plans import Close, Head, Plan, Raise, Send
+from harness.faults import error_answers
+
+
+def error(
+    moment: Moment,
+    plan: Plan,
+    *,
+    status: int,
+    message: str,
+    type: str = "",
+    headers: dict[str, str] | None = None,
+) -> Plan:
+    """An error with these words, in the envelope of the seam."""
+    return error_answers.error(moment, status, message, type=type, headers=headers)
+
+
+def answer(
+    moment: Moment,
+    plan: Plan,
+    *,
+    body: str,
+    status: int = 200,
+    content_type: str = "application/json",
+) -> Plan:
+    """An answer of these bytes."""
+    return (Send(body.encode(), Head(status, {"content-type": content_type})),)
+
+
+def raises(moment: Moment, plan: Plan, *, error: str, message: str = "") -> Plan:
+    """Nothing is done, and the seam fails."""
+    return (Raise(error, message),)
+
+
+def closes(moment: Moment, plan: Plan, *, reset: bool = False) -> Plan:
+    """The connection ends without an answer."""
+    return (Close(reset),)

@@ -1,0 +1,73 @@
+"""How many files a reader passes who follows one request, and one judgement, counted by tracing.
+
+A file counts once a function of it is called. The counts are printed (`pytest -s`), so that they
+can be compared; the bounds keep the way short.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import harness
+from harness import Brief, InboxItem, Scenario, Turn, judge, run
+from harness.core.history.history import decode, encode
+
+ROOT = str(Path(harness.__file__).parent)
+REQUEST_MOST, JUDGEMENT_MOST = 20, 22
+
+SCENARIO = Scenario(
+    name="greeting", inbox=(InboxItem(text="Good morning."),), script=(Turn(say="Hello."),) * 2
+)
+
+
+@contextmanager
+def passed() -> Iterator[set[str]]:
+    """The files of the package of which a function is called in this block."""
+    files: set[str] = set()
+
+    def see(frame: Any, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(ROOT):
+            files.add(frame.f_code.co_filename.removeprefix(f"{ROOT}/"))
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        yield files
+    finally:
+        sys.setprofile(before)
+
+
+def agent_that_counts(files: set[str]) -> Callable[[Brief], None]:
+    """An agent whose second request is traced; the first one warms the SDK."""
+
+    def agent(brief: Brief) -> None:
+        client = brief.anthropic()
+        for message in brief.inbox():
+            said: list[Any] = [{"role": "user", "content": message.text}]
+            first = client.messages.create(model="claude-sonnet-5", max_tokens=99, messages=said)
+            said += [{"role": "assistant", "content": first.content}, said[0]]
+            with passed() as request:
+                client.messages.create(model="claude-sonnet-5", max_tokens=99, messages=said)
+            files.update(request)
+            brief.send(first.content[0].text)
+
+    return agent
+
+
+def test_a_request_and_its_judgement_pass_few_files() -> None:
+    request: set[str] = set()
+    done = run(SCENARIO, agent_that_counts(request))
+    assert done.verdict.verdict == "pass", done.verdict
+    history = decode(encode(done.history.events))
+    with passed() as judgement:
+        judge(history)
+    for name, files in (("one request", request), ("one judgement", judgement)):
+        print(f"{name} passes {len(files)} files: {', '.join(sorted(files))}")
+    assert "core/transition/transition.py" in request
+    assert "checks/judge.py" in judgement
+    assert len(request) <= REQUEST_MOST, sorted(request)
+    assert len(judgement) <= JUDGEMENT_MOST, sorted(judgement)
