@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -36,6 +36,23 @@ class Interaction(msgspec.Struct, frozen=True, kw_only=True):
     response_headers: dict[str, list[str]] = {}
     response_body: bytes = b""
     more: dict[str, Json] = {}
+
+
+def as_vcr(item: Interaction, body: Callable[[bytes], Json] = bytes) -> dict[str, Json]:
+    """The exchange as vcrpy spells it; `body` gives the value that stands for a body."""
+    return {
+        "request": {
+            "body": body(item.request_body),
+            "headers": item.request_headers,
+            "method": item.method,
+            "uri": item.uri,
+        },
+        "response": {
+            "body": {"string": body(item.response_body) or ""},
+            "headers": item.response_headers,
+            "status": {"code": item.status, "message": item.reason},
+        },
+    }
 
 
 class Cassette(msgspec.Struct, frozen=True):

@@ -28,6 +28,12 @@ class InputError(Exception):
         self.what, self.place = what, place
         super().__init__(f"{place}: {what}" if place else what)
 
+    def within(self, file: str) -> InputError:
+        """The same mistake with the name of its file before the place, unless it stands there."""
+        if file and (self.place == file or self.place.startswith(f"{file}: ")):
+            return self
+        return InputError(self.what, ": ".join(filter(None, (file, self.place))))
+
 
 class RunStopped(BaseException):
     """Ends a Python target from inside a seam, past everything that catches `Exception`.
