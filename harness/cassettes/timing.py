@@ -96,9 +96,9 @@ def refitted(pieces: Sequence[Piece], body: bytes, masked: bytes) -> tuple[Piece
         return tuple(pieces)
     waits = [piece.wait_ms for piece in pieces]
     ends = [_moved(end, body, masked) for end in accumulate(p.size_bytes for p in pieces)]
-    if not ends or ends[-1] is None or None in ends:
-        return (Piece(len(masked), sum(waits)),)
     known = [end for end in ends if end is not None]
+    if not known or len(known) < len(ends):
+        return (Piece(len(masked), sum(waits)),)
     sizes = [after - before for before, after in pairwise([0, *known])]
     return tuple(Piece(size, wait) for size, wait in zip(sizes, waits, strict=True))
 

@@ -47,10 +47,9 @@ def explain(error: str, kind: type[Any]) -> tuple[str, list[str | int]]:
 
 
 def _parts(path: str) -> list[str | int]:
-    parts: list[str | int] = []
-    for name, index in _PART.findall(path):
-        parts.append(name or (index if index == "..." else int(index)))
-    return parts
+    return [
+        name or (index if index == "..." else int(index)) for name, index in _PART.findall(path)
+    ]
 
 
 def _keys(kind: type[Any], path: list[str | int]) -> set[str]:

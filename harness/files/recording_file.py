@@ -1,7 +1,7 @@
 """A recording on disk, read with bounded memory.
 
 JSON Lines are handed to their reader a line at a time, however long the file is; too long a line
-comes in pieces. Any other format is read whole, up to a bound. A database is opened by its name, for
+comes in pieces. Any other format is read whole, up to a bound. A database is opened by its name:
 the last of what was written may stand in a log beside it.
 """
 
