@@ -197,8 +197,7 @@ def _check_whole(held: dict[str, Json], listed: list[dict[str, Json]], is_json: 
         return
     ending = listed[-1].get("response") if listed else None
     if not (isinstance(ending, dict) and "parsed_body" in ending):
-        what = f"torn: `{last}:` at the end is missing; add it if nothing else is"
-        raise InputError(what)
+        raise InputError(f"torn: `{last}:` at the end is missing; add it if nothing else is")
 
 
 def _numbered(item: dict[str, Json], number: int, data: bytes) -> Interaction:
@@ -209,9 +208,7 @@ def _numbered(item: dict[str, Json], number: int, data: bytes) -> Interaction:
     except Unreadable as error:
         what = str(error)
     line = line_of(number, data)
-    raise InputError(
-        what, f"line {line}: interaction {number}" if line else f"interaction {number}"
-    )
+    raise InputError(what, f"interaction {number}").within(f"line {line}" if line else "")
 
 
 def _interaction(item: dict[str, Json]) -> Interaction:

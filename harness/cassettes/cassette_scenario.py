@@ -99,7 +99,6 @@ def _begins_anew(entries: Sequence[IndexedCall]) -> bool:
 
 
 def _is_question(message: Message) -> bool:
-    """Whether the user says something, and no tool does."""
     return side(message) == "user" and not any(isinstance(b, ToolResult) for b in message.blocks)
 
 
@@ -122,7 +121,6 @@ def _inbox(
 
 
 def _answers(entries: Sequence[IndexedCall], wire: str) -> list[str]:
-    """What the model answered, as text."""
     parse = providers.by_name(wire).parse
     kinds = ((e.answer.body, e.answer.headers.get("content-type", "")) for e in entries)
     return [said.text for body, kind in kinds if (said := parse(body, kind).message)]
@@ -154,7 +152,6 @@ def _tools(entries: Sequence[IndexedCall], messages: Sequence[Message]) -> dict[
 
 
 def _offer(tool: dict[str, Json]) -> dict[str, Json]:
-    """Description and schema, where the request gave them."""
     schema = tool.get("input_schema")
     described = {"description": tool.get("description") or ""}
     return described | ({"input_schema": schema} if isinstance(schema, dict) else {})
@@ -177,6 +174,5 @@ def _seed(message: Message) -> SeedMessage:
 
 
 def _block(block: Block) -> Json:
-    """A block as scenario files write it."""
     said = msgspec.to_builtins(block)
     return said["value"] if said["type"] == "opaque" else said

@@ -42,9 +42,8 @@ def _dumped(cassette: Cassette, interaction: Callable[[Interaction], dict[str, J
     held: dict[str, Json] = {"interactions": [interaction(item) for item in cassette.interactions]}
     if cassette.metadata:
         held["metadata"] = cassette.metadata
-    text: str = yaml.dump(
-        {**held, "version": 1}, Dumper=_Dumper, sort_keys=False, allow_unicode=True
-    )
+    held["version"] = 1
+    text: str = yaml.dump(held, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return text.encode()
 
 

@@ -130,7 +130,6 @@ def mask_body(body: bytes, content_type: str = "") -> bytes:
 
 
 def _mask_plain_body(text: str) -> str:
-    """A text masked, as JSON if it is JSON."""
     try:
         value = decode(text)
         masked = mask_value(value)

@@ -53,7 +53,6 @@ def _parts(path: str) -> list[str | int]:
 
 
 def _keys(kind: type[Any], path: list[str | int]) -> set[str]:
-    """The keys that are allowed at a path."""
     found = inspect.type_info(kind)
     for part in path:
         found = _step(found, part)

@@ -131,7 +131,6 @@ def _raw(body: Json) -> bytes:
 
 
 def _typed(kind: str, content: Json) -> bytes:
-    """A body in the envelope of cassetter."""
     if kind == "none":
         return b""
     if kind != "binary":

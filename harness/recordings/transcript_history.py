@@ -101,7 +101,6 @@ class _HistoryWriter:
             self._fold.extend([self.transcript.messages[index]])
 
     def _model_call(self) -> None:
-        """The call whose request is the context."""
         self._calls += 1
         key = f"{SESSION}/model#{self._calls}"
         last = self.transcript.messages[self._new[-1]] if self._new else None

@@ -133,9 +133,8 @@ def _scalar(event: yaml.ScalarEvent) -> Json:
         try:
             return base64.b64decode(text)
         except ValueError as error:
-            raise InputError(
-                f"binary that is no base64: {error}", _place(event.start_mark)
-            ) from None
+            what = f"binary that is no base64: {error}"
+            raise InputError(what, _place(event.start_mark)) from None
     if not event.implicit[0] or (text and text[0] not in "~nNtTfF+-.0123456789"):
         return text
     return next((read(text) for form, read in _PLAIN if form.fullmatch(text)), text)

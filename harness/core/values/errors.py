@@ -28,11 +28,11 @@ class InputError(Exception):
         self.what, self.place = what, place
         super().__init__(f"{place}: {what}" if place else what)
 
-    def within(self, file: str) -> InputError:
-        """The same mistake with the name of its file before the place, unless it stands there."""
-        if file and (self.place == file or self.place.startswith(f"{file}: ")):
+    def within(self, whole: str) -> InputError:
+        """The same mistake with its file, or another whole, before the place; once is enough."""
+        if whole and (self.place == whole or self.place.startswith(f"{whole}: ")):
             return self
-        return InputError(self.what, ": ".join(filter(None, (file, self.place))))
+        return InputError(self.what, ": ".join(filter(None, (whole, self.place))))
 
 
 class RunStopped(BaseException):

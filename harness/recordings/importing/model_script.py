@@ -234,11 +234,9 @@ def fault_of(failed: FailedTurn, stream: bool) -> dict[str, Json]:
 def is_too_long(failed: FailedTurn) -> bool:
     """Whether the model refused because the prompt was too long."""
     error = failed.error
-    if error is None:
-        return False
-    return error.status == _TOO_LARGE or bool(
-        error.status == 400 and _TOO_LONG.search(error.message)
-    )
+    if error is None or error.status != 400:
+        return error is not None and error.status == _TOO_LARGE
+    return _TOO_LONG.search(error.message) is not None
 
 
 def _words(error: ApiError) -> dict[str, Json]:

@@ -172,7 +172,6 @@ def _seed(message: Message) -> dict[str, Json]:
 
 
 def _block(block: Text | Thinking | ToolUse | ToolResult | Opaque) -> dict[str, Json]:
-    """A block as scenario files write it; an opaque one as its provider does."""
     if isinstance(block, Opaque):
         return dict(block.value)
     plain: dict[str, Json] = msgspec.to_builtins(block)

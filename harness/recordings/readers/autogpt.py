@@ -26,7 +26,6 @@ _RESULT = re.compile(rf"({_FAILURE}|Command \S+ returned|Action succeeded)\b")
 
 
 def _is_autogpt(data: bytes) -> bool:
-    """Whether the bytes are a message history with commands, or a state with episodes."""
     if _episodes(json_documents.peek(data, b'"episodes"', b'"action"')):
         return True
     value = json_documents.peek(data, b'"role"', b"command", b"thoughts")

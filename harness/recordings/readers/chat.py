@@ -29,7 +29,6 @@ LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 
 
 def _is_chat(data: bytes) -> bool:
-    """Whether the bytes are a list of messages, or objects of which one holds such a list."""
     value = json_documents.peek(data, b'"role"')
     return any(_held(item) is not None for _, item in _items(value))
 

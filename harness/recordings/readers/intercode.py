@@ -21,7 +21,6 @@ _LANGUAGES = {"ic_ctf": "bash"}
 
 
 def _is_intercode(data: bytes) -> bool:
-    """Whether the bytes are results: every value is a task, and the first has turns."""
     value = f.mapping(json_documents.peek(data, b'"turn_history"', b'"actions"'))
     return any("turn_history" in f.mapping(task) for task in list(value.values())[:1])
 

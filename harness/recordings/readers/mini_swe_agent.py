@@ -16,7 +16,6 @@ from harness.recordings.transcripts import Recording, Transcript, encodable
 
 
 def _is_mini_swe_agent(data: bytes) -> bool:
-    """Whether the bytes are a trajectory that says so in its header."""
     value = f.mapping(json_documents.peek(data, b"mini", b'"messages"'))
     named = f.text(value.get("trajectory_format")).startswith("mini-swe-agent")
     return named or "mini_version" in f.mapping(value.get("info"))

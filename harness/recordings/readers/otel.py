@@ -57,7 +57,6 @@ _HEAD_BYTES = 65536
 
 
 def _is_otel(data: bytes) -> bool:
-    """Whether the bytes begin as spans do."""
     head = data[:_HEAD_BYTES]
     return bool(_BEGIN.match(head) and _MARK.search(head) and b'ttributes"' in head)
 
@@ -157,7 +156,6 @@ _END = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
 
 
 def _spans(values: Iterable[Json], depth: int = 0) -> Iterator[TraceSpan]:
-    """The spans in values, in order."""
     for value in values:
         if isinstance(value, list) and depth < _DEPTH:
             yield from _spans(value, depth + 1)
@@ -225,7 +223,6 @@ def _status(status: dict[str, Json]) -> tuple[bool, str]:
 
 
 def _exception(value: dict[str, Json]) -> str:
-    """What the exception says that the span recorded last."""
     raised = [e for e in f.objects(value.get("events")) if e.get("name") == "exception"]
     said = _attributes(raised[-1].get("attributes")) if raised else {}
     return f.text(said.get("exception.message")) or f.text(said.get("exception.type"))

@@ -106,7 +106,6 @@ class _EntryTree:
 
 
 def _is_pi(data: bytes) -> bool:
-    """Whether the first line is the head of a session."""
     first = next(iter(first_objects(data)), {})
     return first.get("type") == "session" and isinstance(first.get("id"), str)
 
