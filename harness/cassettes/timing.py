@@ -1,12 +1,10 @@
 """When the pieces of a recorded answer came: kept beside the exchanges, in the file's `metadata`.
 
-vcrpy keeps that key over load and save; a key of its own within an interaction it drops. An entry
-names its exchange by number and gives the pieces as `BYTES@MS`: so many bytes of the stored body,
-so long after the piece before, the first after the request. Pieces that do not add up to the body
-belong to another recording of it, and say nothing.
+vcrpy keeps that key over load and save; a key within an interaction it drops. An entry gives the
+pieces as `BYTES@MS`: bytes of the stored body, and the time since the piece before. Pieces that do
+not add up to the body belong to another recording of it, and say nothing.
 
-Masking changes lengths. It keeps lines, so in a stream of events a boundary stays in its line; a
-body of any other kind that was masked is one piece.
+Masking changes lengths but keeps lines, so a boundary in a stream of events stays in its line.
 """
 
 from __future__ import annotations

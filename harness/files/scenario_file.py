@@ -1,12 +1,10 @@
 """Scenario files and overlays: YAML files as scenarios and faults, with the line of every mistake.
 
-A scenario file gives one scenario for each variant and wire, streamed or not. It has short forms
-that a reader likes and a schema does not (`inbox: hello`, `stream: both`, a list of checks). They
-are made long here; then each variant is merged into the baseline (deep; a list replaces a list) and
-decoded strictly.
+A scenario file gives one scenario for each variant and wire, streamed or not. Each variant is
+merged into the baseline (deep; a list replaces a list). Short forms (`inbox: hello`, `stream:
+both`, a list of checks) are made long, and the result is decoded strictly.
 
-An overlay has the one key `faults`, as in a scenario. Its faults come after the scenario's own, in
-order. What it names is looked up before anything runs, for every scenario that it is laid over.
+An overlay has the one key `faults`, as in a scenario. Its faults come after the scenario's own.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """A request and its answer over HTTP, and recorded bodies as the bytes that crossed the wire.
 
-Every format of a cassette is read into `Interaction` and written from it, so two formats never have
-to know each other. Bodies are in the content encoding that the headers name; headers keep their
-spelling, and each its list of values.
-
-Cassette writers keep a body as text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type,
-content}`, or base64 behind a prefix or bare, and any of these may hold gzip. What cannot be undone
-is refused with a reason.
+Every format of a cassette is read into `Interaction` and written from it, so no format knows
+another one. Bodies are in the content encoding that the headers name. Cassette writers keep a body
+as text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type, content}`, or base64 behind a
+prefix or bare. Any of these may hold gzip. What cannot be undone is refused with a reason.
 """
 
 from __future__ import annotations

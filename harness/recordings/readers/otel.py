@@ -1,8 +1,8 @@
 """OpenTelemetry traces of agents: the tool spans of each trace, as calls with their results.
 
-A span says that a tool ran, with what input and what came of it. Other spans tell the messages,
-each in its own way and mostly cut, so they are not read. Four conventions name the same things:
-OTel's own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK (`ai.*`).
+A span says that a tool ran, with what input and what came of it. Other spans are not read: they
+tell the messages, each in its own way and mostly cut. Four conventions name the same things: OTel's
+own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK (`ai.*`).
 
 OTLP nests spans in scopes in resources, in `camelCase` (protobuf: `snake_case`), with typed
 attributes and times as nanoseconds in text. The SDKs write plain objects, in one document or one
