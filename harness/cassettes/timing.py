@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Literal
 
 import msgspec
 
 from harness.core.values.messages import Json
+from harness.providers.shared.json_fields import mapping, objects
 
 OURS = "loop-harness"
 """The key of ours in the file's `metadata`."""
@@ -71,14 +72,12 @@ def _entry(number: int, timing: Timing) -> dict[str, Json]:
 
 def from_metadata(metadata: Json) -> dict[int, Timing]:
     """The timings of a file's `metadata` by exchange number; malformed entries are left out."""
-    ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
-    listed = ours.get("exchanges") if isinstance(ours, Mapping) else None
-    entries = [e for e in listed if isinstance(e, Mapping)] if isinstance(listed, list) else []
-    found = ((entry.get("exchange"), _timing(entry)) for entry in entries)
+    listed = objects(mapping(mapping(metadata).get(OURS)).get("exchanges"))
+    found = ((entry.get("exchange"), _timing(entry)) for entry in listed)
     return {n: timing for n, timing in found if isinstance(n, int) and timing is not None}
 
 
-def _timing(entry: Mapping[str, Json]) -> Timing | None:
+def _timing(entry: dict[str, Json]) -> Timing | None:
     at_ms, pieces, cut = entry.get("at_ms"), entry.get("pieces"), entry.get("cut", "")
     if not isinstance(at_ms, int) or not isinstance(pieces, str) or not isinstance(cut, str):
         return None

@@ -1,8 +1,8 @@
 """Mistakes of a scenario file, in words for its writer.
 
-The strict decoder knows the path of a mistake and the wrong key, and the schema knows the nearest
-right name. A wrong name of a fault, a tool or a block fits the schema; it is looked up when the
-file is read, so that the error has a line and does not look like the agent's fault in mid-run.
+The strict decoder knows the path of a mistake, and the schema the nearest right name. A wrong name
+of a fault, a tool or a block fits the schema. It is looked up when the file is read, so that the
+error has a line.
 """
 
 from __future__ import annotations

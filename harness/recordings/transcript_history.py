@@ -34,8 +34,6 @@ def to_history(transcript: Transcript, dialect: str | None = None) -> History:
 
 
 class _HistoryWriter:
-    """Writes one transcript into one history."""
-
     def __init__(self, transcript: Transcript, dialect: str | None) -> None:
         self.transcript, self.history = transcript, History()
         self.pairing: Pairing = pair(transcript)
@@ -51,7 +49,6 @@ class _HistoryWriter:
         self._used: dict[str, int] = {}
 
     def write(self) -> History:
-        """The whole history."""
         transcript = self.transcript
         self.history.started(
             run=transcript.name, scenario=transcript.name, wire=transcript.wire,
@@ -134,13 +131,9 @@ class _HistoryWriter:
         )
 
     def _model_error(self) -> None:
-        error = self.transcript.error
-        self._answer_model(
-            status=self.transcript.status,
-            error=error.type if error else "",
-            complete=False,
-            outcome="error",
-        )
+        status, error = self.transcript.status, self.transcript.error
+        kind = error.type if error else ""
+        self._answer_model(status=status, error=kind, complete=False, outcome="error")
 
     def _answer_model(self, **fields: Any) -> None:
         self.history.answered(session=SESSION, key=self._after, seam="model", **fields)

@@ -78,8 +78,6 @@ def dialogue_of_transcript(
 
 
 class _DialogueBuilder:
-    """Tells one transcript."""
-
     def __init__(self, chosen: Transcript, links: Sequence[Transcript], account: GapLog) -> None:
         self._chosen, self._account = chosen, account
         self._results = _results(pair(chosen), account)
@@ -90,7 +88,6 @@ class _DialogueBuilder:
         self._is_open = False
 
     def tell(self) -> Dialogue:
-        """The whole story."""
         said = self._chosen.said
         for at, message in enumerate(said):
             if side(message) == "assistant":

@@ -39,22 +39,16 @@ class _CassetteLine(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults
 
 
 class _Opening(_CassetteLine, frozen=True, tag="cassette"):
-    """The first line."""
-
     version: int
     metadata: dict[str, Json] = {}
 
 
 class _MessageLine(_CassetteLine, frozen=True, tag="message"):
-    """A message, byte for byte."""
-
     digest: str
     value: msgspec.Raw
 
 
 class _FrameLine(_CassetteLine, frozen=True, tag="frame"):
-    """A request's body with a mark in the place of its messages, byte for byte."""
-
     digest: str
     value: msgspec.Raw
 
@@ -75,8 +69,6 @@ class _ExchangeLine(_CassetteLine, frozen=True, tag="exchange", kw_only=True, om
 
 
 class _End(_CassetteLine, frozen=True, tag="end"):
-    """The last line."""
-
     exchanges: int
 
 

@@ -37,8 +37,6 @@ _Row = Mapping[str, Json]
 
 
 class _SessionRows(msgspec.Struct):
-    """A session as its rows come in."""
-
     messages: list[Message] = []
     stops: dict[int, str] = {}
 
