@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 
 import msgspec
@@ -227,13 +227,9 @@ def _parts(a: Json, b: Json) -> list[tuple[str | int, Json, Json]]:
     if isinstance(a, dict) and isinstance(b, dict):
         return [(name, a.get(name, _ABSENT), b.get(name, _ABSENT)) for name in {**a, **b}]
     if isinstance(a, list) and isinstance(b, list):
-        longer = range(max(len(a), len(b)))
-        return [(n, _at(a, n), _at(b, n)) for n in longer]
+        pairs = zip_longest(a, b, fillvalue=_ABSENT)
+        return [(n, x, y) for n, (x, y) in enumerate(pairs)]
     return []
-
-
-def _at(items: list[Json], n: int) -> Json:
-    return items[n] if n < len(items) else _ABSENT
 
 
 def _shown(value: Json) -> str:

@@ -176,8 +176,6 @@ def _short(blocks: Sequence[Block]) -> _Turn | None:
 
 def _long(block: Block) -> _Turn:
     match block:
-        case Text():
-            return {"type": "text", "text": block.text}
         case Thinking():
             return {"type": "thinking", "text": block.text}
         case ToolUse():
@@ -192,12 +190,6 @@ _TOO_LONG = re.compile(
 )
 _MESSAGE_MAX = 300
 _TOO_LARGE = 413
-
-_CUT: dict[bool, dict[str, Json]] = {
-    True: {"kind": "sse.no_message_stop"},
-    False: {"kind": "transport.reset_mid_body"},
-}
-"""An answer that ends too early, streamed or not."""
 
 
 def failure_faults(steps: Sequence[DialogueStep], stream: bool) -> list[dict[str, Json]]:
@@ -220,7 +212,7 @@ def fault_of(failed: FailedTurn, stream: bool) -> dict[str, Json]:
     """The fault that makes the model fail in this way, without its place."""
     error = failed.error
     if error is None:
-        return _CUT[stream]
+        return {"kind": "sse.no_message_stop" if stream else "transport.reset_mid_body"}
     if error.status == _TOO_LARGE:
         return {"kind": "http.too_large"}
     if is_too_long(failed):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import msgspec
 
@@ -83,7 +84,7 @@ class _DialogueBuilder:
         self._results = _results(pair(chosen), account)
         self._failures = _failures(links)
         self._stops = _stops(chosen)
-        self._next_call = 0
+        self._numbers = count()
         self._steps: list[DialogueStep] = []
         self._is_open = False
 
@@ -119,12 +120,8 @@ class _DialogueBuilder:
             return
         if not self._chosen.wire:
             message = _with_objects(message, self._account)
-        count = len(message.tool_uses)
-        numbers = range(self._next_call, self._next_call + count)
-        self._next_call += count
-        said = ModelTurn(
-            message, self._stops.get(at), tuple(self._results.get(number) for number in numbers)
-        )
+        results = tuple(self._results.get(next(self._numbers)) for _ in message.tool_uses)
+        said = ModelTurn(message, self._stops.get(at), results)
         last = self._steps[-1] if self._steps else None
         if self._is_open and isinstance(last, ModelTurn):
             self._account.note(fidelity.ADJACENT)
