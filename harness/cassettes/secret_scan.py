@@ -107,13 +107,8 @@ def _found(text: str, keys: Collection[str]) -> Iterator[tuple[str, str]]:
 def _is_random(value: str) -> bool:
     """Whether a word is rather drawn than written."""
     digits = sum(c.isdigit() for c in value)
-    if (
-        len(value) < _CHARS_MIN
-        or digits < _DIGITS_MIN
-        or value.islower()
-        or value.isupper()
-        or digits == len(value)
-    ):
+    is_uniform = value.islower() or value.isupper() or digits == len(value)
+    if is_uniform or len(value) < _CHARS_MIN or digits < _DIGITS_MIN:
         return False
     shares = [count / len(value) for count in Counter(value).values()]
     return -sum(share * math.log2(share) for share in shares) >= _ENTROPY_MIN_BITS

@@ -126,16 +126,12 @@ def _append(blocks: list[Block], more: tuple[Block, ...]) -> None:
             blocks.append(block)
 
 
-def _is_own(message: dict[str, Json]) -> bool:
-    return "parts" in message and "content" not in message
-
-
 GEMINI = RecordedApi(
     name="gemini",
     paths=(r":(generateContent|streamGenerateContent)$",),
     field="contents",
     answered_by="candidates",
-    marks=_is_own,
+    marks=lambda message: "parts" in message and "content" not in message,
     request=_request,
     answer=_answer,
     messages=_messages,

@@ -197,10 +197,8 @@ class LoggedMessages:
 
 
 def _only_results(message: Message) -> bool:
-    blocks = message.blocks
-    return (
-        message.role == "user" and bool(blocks) and all(isinstance(b, ToolResult) for b in blocks)
-    )
+    are_results = all(isinstance(block, ToolResult) for block in message.blocks)
+    return message.role == "user" and bool(message.blocks) and are_results
 
 
 def logged_message(value: Json) -> tuple[Message | None, str]:
