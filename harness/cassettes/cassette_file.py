@@ -1,16 +1,11 @@
 """A cassette file as the exchanges that can be played.
 
-The format is told by the content, in UTF-8 or UTF-16: the compact form, or a dialect of another
-writer (vcrpy, go-vcr, Ruby's VCR, cassetter, JSON files). Errors name the file and the place in it.
-Where each writer puts the parts of an exchange is known in `harness.recordings`, which judges the
-same files. Here nothing may be missing: what is played must be what was recorded. A writer that
-ends its file with a key of its own says so when the file is whole: without that key the file is
-torn.
+The content tells the format, in UTF-8 or UTF-16: the compact form, or a dialect of another writer
+(vcrpy, go-vcr, Ruby's VCR, cassetter, JSON files). What is played must be what was recorded, so a
+part that is missing is an error. A file without the key that its writer puts last is torn.
 
-Of an answer's headers only those are kept that a recording keeps: lengths and encodings would be
-wrong for a body that is played decoded. A body in an encoding that the standard library does not
-know (br, zstd) is played as it is, under its name. The recorded pieces of an answer are played on
-request (`timed`); a broken connection is always played.
+An answer is played decoded, so its lengths and encodings are dropped with most headers. A body in
+br or zstd, which the standard library does not know, is played as it is, under its name.
 """
 
 from __future__ import annotations
@@ -83,7 +78,7 @@ def calls_of(path: Path, *, timed: bool = False) -> Iterator[CassetteExchange]:
     try:
         yield from calls(cassette, timed=timed)
     except InputError as error:
-        raise _placed(error, path) from None
+        raise error.within(str(path)) from None
 
 
 def answer_durations(path: Path) -> Iterator[tuple[int, int]]:
@@ -102,13 +97,7 @@ def load_cassette(path: Path) -> Cassette:
         _check_text(head_of(path))
         return parse_cassette(whole(path))
     except InputError as error:
-        raise _placed(error, path) from None
-
-
-def _placed(error: InputError, path: Path) -> InputError:
-    if error.place.startswith(str(path)):
-        return error
-    return InputError(error.what, f"{path}: {error.place}" if error.place else str(path))
+        raise error.within(str(path)) from None
 
 
 def _check_text(head: bytes) -> None:
@@ -208,8 +197,7 @@ def _check_whole(held: dict[str, Json], listed: list[dict[str, Json]], is_json: 
         return
     ending = listed[-1].get("response") if listed else None
     if not (isinstance(ending, dict) and "parsed_body" in ending):
-        what = f"torn: `{last}:` at the end is missing; add it if nothing else is"
-        raise InputError(what)
+        raise InputError(f"torn: `{last}:` at the end is missing; add it if nothing else is")
 
 
 def _numbered(item: dict[str, Json], number: int, data: bytes) -> Interaction:
@@ -220,9 +208,7 @@ def _numbered(item: dict[str, Json], number: int, data: bytes) -> Interaction:
     except Unreadable as error:
         what = str(error)
     line = line_of(number, data)
-    raise InputError(
-        what, f"line {line}: interaction {number}" if line else f"interaction {number}"
-    )
+    raise InputError(what, f"interaction {number}").within(f"line {line}" if line else "")
 
 
 def _interaction(item: dict[str, Json]) -> Interaction:

@@ -1,13 +1,11 @@
 """A cassette played strictly, as the Script of a run.
 
 A request is answered with what was recorded for an equal one, and identical requests with their
-answers in recorded order; nothing else is ever answered. Every recorded call is owed. What the
-player remembers follows from the calls alone and only saves work: where in the tree each request
-ended, so that the next one goes on from there.
+answers in recorded order. Every recorded call is owed. The player remembers where in the tree each
+request ended, which only saves work.
 
-A miss is explained in one line by the two nearest exchanges that are still to be played, those with
-the longest beginning in common. For each it gives the first place in which the request differs, as
-a path, and both values. Only a miss pays for this.
+A miss names the two nearest exchanges that are still to be played, those with the longest beginning
+in common, and for each the first difference: its path and both values.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 
 import msgspec
@@ -84,7 +82,9 @@ class CassettePlayer:
         """The due answer of an equal request, and its turn; else the reason of the miss."""
         node = self._places[call.key] = self._place(call)
         head, name = self._head(call)
-        turns = self._index.turns(node, name) or self._masked_turns(node, head)
+        turns = self._index.turns(node, name)
+        if not turns:
+            turns = self._index.turns(node, name_head(masked_head(head)))
         due = bisect_left(turns, True, key=lambda turn: not past.plays["model", turn])
         if due == len(turns):
             return Miss(explain_miss(self._index.entries, head, node, turns, past))
@@ -118,10 +118,6 @@ class CassettePlayer:
             head = head_of_call(call)
             self._heads[same] = head, name_head(head)
         return self._heads[same]
-
-    def _masked_turns(self, node: Node, head: RequestHead) -> Sequence[int]:
-        """The turns of the request as a recording would hold it, without keys."""
-        return self._index.turns(node, name_head(masked_head(head)))
 
 
 _NO_MATCH = "loop-harness: no recorded exchange matches this request"
@@ -231,13 +227,9 @@ def _parts(a: Json, b: Json) -> list[tuple[str | int, Json, Json]]:
     if isinstance(a, dict) and isinstance(b, dict):
         return [(name, a.get(name, _ABSENT), b.get(name, _ABSENT)) for name in {**a, **b}]
     if isinstance(a, list) and isinstance(b, list):
-        longer = range(max(len(a), len(b)))
-        return [(n, _at(a, n), _at(b, n)) for n in longer]
+        pairs = zip_longest(a, b, fillvalue=_ABSENT)
+        return [(n, x, y) for n, (x, y) in enumerate(pairs)]
     return []
-
-
-def _at(items: list[Json], n: int) -> Json:
-    return items[n] if n < len(items) else _ABSENT
 
 
 def _shown(value: Json) -> str:

@@ -1,13 +1,10 @@
 """A cassette as a scenario of its own: the recording says what the user said and the tools gave.
 
-What is new in each request, in recorded order, is the story: a text of the user is a message of the
-inbox, a tool's result is what the tool answers when it is called for that time, and what stands
-before the first question was there to begin with. A question that was asked anew with more behind
-it brought only what is behind. Where requests go on from each other, one that begins anew is the
-agent's own (a compaction, a title) and nobody's question. So is a text that tells again what was
-said before it, or what the model answered: a compaction's, its summary, and what follows it. The
-model is the cassette. Nothing is said of how an agent should behave, so every check that applies is
-asked.
+What is new in each request is the story: a text of the user is a message of the inbox, and a tool's
+result is an answer of the tool. What stands before the first question was there to begin with. A
+question asked anew with more behind it brought only that. Where requests go on from each other, one
+that begins anew is the agent's own (a compaction, a title). So is a text that repeats what was said
+before it, or what the model answered. The model is the cassette, and every check is asked.
 """
 
 from __future__ import annotations
@@ -102,7 +99,6 @@ def _begins_anew(entries: Sequence[IndexedCall]) -> bool:
 
 
 def _is_question(message: Message) -> bool:
-    """Whether the user says something, and no tool does."""
     return side(message) == "user" and not any(isinstance(b, ToolResult) for b in message.blocks)
 
 
@@ -110,34 +106,24 @@ def _inbox(
     before: Sequence[Node], nodes: Sequence[Node], entries: Sequence[IndexedCall], wire: str
 ) -> Iterator[InboxItem]:
     """The texts of the user, in the first one's conversation where requests go on from others."""
-    first, roots = nodes[0], _begins_anew(entries)
-    asked = [n for n in nodes if _is_question(n.message) and (roots or _goes_on(n, first))]
-    told = [node.message.text for node in before] + _answers(entries, wire)
-    lines = [line for text in told for line in text.splitlines()]
+    first, roots = nodes[0].tail()[0], _begins_anew(entries)
+    asked = [n for n in nodes if _is_question(n.message) and (roots or n.tail()[0] is first)]
+    said = [node.message.text for node in before] + _answers(entries, wire)
+    lines = [line for text in said for line in text.splitlines()]
     texts: list[str] = []
     for node in asked:
         text = _new_text(node, asked)
-        if text and not (roots and texts and _is_retold(text, [*lines, *texts])):
+        told = (old for old in (*lines, *texts) if len(old) >= _RETOLD_LETTERS)
+        if text and not (roots and texts and any(old in text for old in told)):
             texts.append(text)
     for number, text in enumerate(texts, start=1):
         yield InboxItem(id=f"m{number}", text=text)
 
 
 def _answers(entries: Sequence[IndexedCall], wire: str) -> list[str]:
-    """What the model answered, as text."""
     parse = providers.by_name(wire).parse
     kinds = ((e.answer.body, e.answer.headers.get("content-type", "")) for e in entries)
     return [said.text for body, kind in kinds if (said := parse(body, kind).message)]
-
-
-def _is_retold(text: str, told: Sequence[str]) -> bool:
-    """Whether a text repeats, at some length, what was said before it."""
-    return any(len(old) >= _RETOLD_LETTERS and old in text for old in told)
-
-
-def _goes_on(node: Node, first: Node) -> bool:
-    """Whether a message stands in the conversation that begins with the first one's."""
-    return node.tail()[0] is first.tail()[0]
 
 
 def _new_text(node: Node, asked: Sequence[Node]) -> str:
@@ -157,23 +143,15 @@ def _tools(entries: Sequence[IndexedCall], messages: Sequence[Message]) -> dict[
         given = turns.setdefault(use.name, [])
         if use.id in results:
             given.append(_turn(results.pop(use.id)))
-    offered = {tool["name"]: tool for entry in _by_head(entries) for tool in entry.head.tools}
+    heads = {entry.name: entry.head for entry in reversed(entries)}
+    offered = {tool["name"]: tool for head in heads.values() for tool in head.tools}
     return {
-        name: ToolScript(
-            **_offer(offered.get(name, {})),
-            script=tuple(turns.get(name, ())),
-        )
-        for name in (*offered, *(called for called in turns if called not in offered))
+        name: ToolScript(**_offer(offered.get(name, {})), script=tuple(turns.get(name, ())))
+        for name in {**offered, **turns}
     }
 
 
-def _by_head(entries: Sequence[IndexedCall]) -> Iterator[IndexedCall]:
-    """One entry of each head."""
-    return iter({entry.name: entry for entry in reversed(entries)}.values())
-
-
 def _offer(tool: dict[str, Json]) -> dict[str, Json]:
-    """Description and schema, where the request gave them."""
     schema = tool.get("input_schema")
     described = {"description": tool.get("description") or ""}
     return described | ({"input_schema": schema} if isinstance(schema, dict) else {})
@@ -196,6 +174,5 @@ def _seed(message: Message) -> SeedMessage:
 
 
 def _block(block: Block) -> Json:
-    """A block as scenario files write it."""
     said = msgspec.to_builtins(block)
     return said["value"] if said["type"] == "opaque" else said

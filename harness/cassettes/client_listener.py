@@ -59,7 +59,6 @@ def listening(recorder: Recorder, *, beside: Collection[str] = ()) -> Iterator[N
 
 
 def _meant(request: Any, beside: Collection[str]) -> Any:
-    """The request if it is to be heard, else None."""
     parts = urlsplit(request.uri)
     is_meant = parts.netloc not in beside and wire_of(request.method, parts.path) is not None
     return request if is_meant else None

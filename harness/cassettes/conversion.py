@@ -1,12 +1,11 @@
 """A cassette from one format into another, without loss.
 
-What is written is read back before it reaches the disk: a target that does not say the same is an
-error and no file. The same means the same bytes of every body, the same headers and status, and
-whatever the writer noted beside them; only the order of keys and the layout may differ.
+What is written is read back before it reaches the disk. Where bytes of a body, headers, status or
+the writer's notes differ, that is an error and no file. Key order and layout may differ.
 
-vcrpy's YAML is read by every tool of the field. It and cassetter's keep bodies as text where they
-are text. cassetter keeps JSON as YAML too; here only JSON that comes back byte for byte is kept so.
-cassetter has no words for a status, so `reason` is written only where it is not the standard one.
+vcrpy and cassetter keep bodies as text where they are text. cassetter keeps JSON as YAML too; here
+only JSON that comes back byte for byte is kept so. It has no words for a status, so `reason` is
+written only where it is not the standard one.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.files.regular_file import write_atomically
 from harness.providers.shared.codec import decode, encode
-from harness.recordings.http_interaction import BASE64, Cassette, Interaction, phrase
+from harness.recordings.http_interaction import BASE64, Cassette, Interaction, as_vcr, phrase
 from harness.recordings.readers import compact
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -43,27 +42,13 @@ def _dumped(cassette: Cassette, interaction: Callable[[Interaction], dict[str, J
     held: dict[str, Json] = {"interactions": [interaction(item) for item in cassette.interactions]}
     if cassette.metadata:
         held["metadata"] = cassette.metadata
-    text: str = yaml.dump(
-        {**held, "version": 1}, Dumper=_Dumper, sort_keys=False, allow_unicode=True
-    )
+    held["version"] = 1
+    text: str = yaml.dump(held, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return text.encode()
 
 
 def _vcr_interaction(item: Interaction) -> dict[str, Json]:
-    return {
-        "request": {
-            "body": _text(item.request_body),
-            "headers": item.request_headers,
-            "method": item.method,
-            "uri": item.uri,
-        },
-        "response": {
-            "body": {"string": _text(item.response_body) or ""},
-            "headers": item.response_headers,
-            "status": {"code": item.status, "message": item.reason},
-        },
-        **item.more,
-    }
+    return {**as_vcr(item, _text), **item.more}
 
 
 def _text(body: bytes) -> str | bytes | None:
@@ -117,12 +102,8 @@ def _json(text: str) -> Json:
         return None
 
 
-def _compact(cassette: Cassette) -> bytes:
-    return b"".join(compact.encode_cassette(cassette))
-
-
 FORMATS: dict[str, Callable[[Cassette], bytes]] = {
-    "compact": _compact,
+    "compact": lambda cassette: b"".join(compact.encode_cassette(cassette)),
     "vcr": vcr,
     "cassetter": cassetter,
 }
@@ -166,7 +147,7 @@ def convert(source: Path, target: Path, to: str = "", *, force: bool = False) ->
     try:
         data = written(cassette, name)
     except InputError as error:
-        raise InputError(error.what, f"{source}: {error.place}") from None
+        raise error.within(str(source)) from None
     write_atomically(target, data)
     count = sum(1 for _ in cassette.interactions)
     return Converted(name, count, source.stat().st_size, len(data))

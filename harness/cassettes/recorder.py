@@ -1,10 +1,8 @@
 """A recording in the making: exchanges as they end, in the order in which they were asked.
 
 Two sources hand exchanges over: vcrpy for a client in this process, the recording proxy for a
-program of any language. Taking one costs the agent nothing. When the file is written, secrets are
-masked, a loopback address becomes the provider's (a port means nothing tomorrow), and the result is
-scanned once more. The file is vcrpy's own format, written by vcrpy. An excerpt of a recording
-passes through the same masks.
+program of any language. When vcrpy writes the file, secrets are masked, a loopback address becomes
+the provider's, and the result is scanned once more. An excerpt passes through the same masks.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ class Recorder:
 
     def take(self, place: int, asked: SentRequest, heard: ReceivedAnswer) -> None:
         """Keep an exchange at its place, if it is a call to a model."""
-        if asked.is_for_a_model:
+        if wire_of(asked.method, urlsplit(asked.url).path) is not None:
             with self._lock:
                 self._taken[place] = asked, heard
 
@@ -110,11 +108,6 @@ class SentRequest(msgspec.Struct, frozen=True):
     url: str
     headers: dict[str, str]
     body: bytes
-
-    @property
-    def is_for_a_model(self) -> bool:
-        """Whether it is a call to a model, on a wire that is known here."""
-        return wire_of(self.method, urlsplit(self.url).path) is not None
 
 
 class ReceivedAnswer(msgspec.Struct, frozen=True):

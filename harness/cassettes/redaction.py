@@ -1,12 +1,10 @@
 """What a recording may hold: an allowlist of headers, and texts and bodies without keys.
 
 Headers are kept by name, for an unknown header may be a secret. Everything else is masked by what a
-secret looks like (`secret_patterns`). A mask is no part of a secret, so masking twice is masking
-once. A body without keys keeps its bytes.
+secret looks like (`secret_patterns`). A body without keys keeps its bytes.
 
-JSON is masked value by value, and so is JSON that stands in a JSON text, as tool arguments do: a
-key may be spelt with escapes there. A model streams a key in pieces: the deltas of one block are
-masked as the one text that they make.
+JSON is masked value by value, and so is JSON in a JSON text: escapes may hide a key there. A model
+streams a key in pieces, so the deltas of one block are masked as the one text that they make.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from harness import providers
 from harness.cassettes.secret_patterns import SecretSpan, is_named, spans
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import decode, encode
+from harness.providers.shared.json_fields import parse
 
 MASK = "[REDACTED]"
 _URL_MASK = "REDACTED"
@@ -87,15 +86,8 @@ def _mask_item(name: Json, value: Json) -> Json:
 
 
 def _mask_text(text: str) -> str:
-    """A text masked; one that is JSON stays JSON."""
-    if text[:1] in ("{", "["):
-        try:
-            value = decode(text)
-            masked = mask_value(value)
-            return text if masked == value else encode(masked).decode()
-        except (ValueError, RecursionError):
-            pass
-    return mask(text)
+    """A text masked; an object or a list in JSON stays JSON."""
+    return _mask_plain_body(text) if text[:1] in ("{", "[") else mask(text)
 
 
 def mask_url(url: str) -> str:
@@ -138,7 +130,6 @@ def mask_body(body: bytes, content_type: str = "") -> bytes:
 
 
 def _mask_plain_body(text: str) -> str:
-    """A text masked, as JSON if it is JSON."""
     try:
         value = decode(text)
         masked = mask_value(value)
@@ -163,12 +154,7 @@ def _mask_stream(text: str) -> str:
 
 def _data(line: str) -> Json:
     """The object that a line of a stream carries, None if it carries none."""
-    if not line.startswith("data:"):
-        return None
-    try:
-        value = decode(line.removeprefix("data:"))
-    except (ValueError, RecursionError):
-        return None
+    value = parse(line.removeprefix("data:")) if line.startswith("data:") else None
     return value if isinstance(value, dict) else None
 
 

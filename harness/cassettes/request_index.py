@@ -1,16 +1,12 @@
 """The exchanges of a cassette by key: which ones answer a request, in recorded order.
 
-The key of a request is what determines its answer. Its messages are named by their digests; the
-rest (model, system, tools, `max_tokens`, `stream` and every other setting of the body) makes one
-more digest. Host, query and headers are no part of it: a live call comes to an address of ours,
-`/v1/messages?beta=true` and `/v1/messages` are one, and no header (`x-stainless-*`, `user-agent`,
-request ids) changes what a model says. The two tables here say what is left out of the body: fields
-that name a user, a cache or a price, and, in the text of the system alone, the dates and ids that
-an agent puts there anew each day.
+The key of a request is what determines its answer: the digests of its messages, and one digest of
+every other setting of the body. Host, query and headers are no part of it, for they change nothing
+that a model says. Two tables say what is left out of the body.
 
 The recorded requests are paths in one tree of messages. A live request is looked up by walking on
-from where the last one ended, so a call costs what is new in it, however long the run and the file
-are. A recording holds no keys, so a live message that is not there as it is may be there masked.
+from where the last one ended, so a call costs only what is new in it. A recording holds no keys, so
+a live message that is missing may be there masked.
 """
 
 from __future__ import annotations
@@ -26,20 +22,14 @@ from harness.core.history.exchanges import Node, grow, root
 from harness.core.transition.ports import Provider, Reading
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, Text, ToolSpec, digest, side
+from harness.core.values.messages import Json, Message, Text, digest, side
 from harness.core.values.plans import Recorded
 
-VOLATILE_FIELDS = frozenset(
-    {
-        "cache_control",
-        "metadata",
-        "prompt_cache_key",
-        "prompt_cache_retention",
-        "safety_identifier",
-        "user",
-    }
-)
-"""Fields of a body that do not count."""
+VOLATILE_FIELDS = frozenset((
+    "cache_control", "metadata", "prompt_cache_key", "prompt_cache_retention",
+    "safety_identifier", "user",
+))  # fmt: skip
+"""Fields of a body that do not count: they name a user, a cache or a price."""
 
 VOLATILE_TEXTS: dict[str, str] = {
     "uuid": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
@@ -47,7 +37,10 @@ VOLATILE_TEXTS: dict[str, str] = {
         r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
     ),
 }
-"""What does not count in the text of the system, by name; there it reads `<name>`."""
+"""What does not count in the text of the system, by name; there it reads `<name>`.
+
+Agents put dates and ids there anew each day.
+"""
 
 _VOLATILE_TEXT = re.compile(
     "|".join(f"(?P<{name}>{shape})" for name, shape in VOLATILE_TEXTS.items())
@@ -68,38 +61,26 @@ class RequestHead(msgspec.Struct, frozen=True):
 
 def head_of_reading(reading: Reading) -> RequestHead:
     """The head of a recorded request."""
-    return RequestHead(
-        reading.model,
-        reading.system,
-        _plain(reading.tools),
-        reading.tools_offered,
-        reading.max_tokens,
-        reading.stream,
-        _lasting(reading.settings),
-    )
+    return _head(reading, reading)
 
 
 def head_of_call(call: Call) -> RequestHead:
     """The head of a live request."""
     request = call.request
     assert isinstance(request, ModelRequest), request
+    return _head(request, call)
+
+
+def _head(asked: Reading | ModelRequest, held: Reading | Call) -> RequestHead:
     return RequestHead(
-        request.model,
-        call.system,
-        _plain(call.tools),
-        request.tools_offered,
-        request.max_tokens,
-        request.stream,
-        _lasting(call.settings),
+        asked.model,
+        held.system,
+        [msgspec.to_builtins(tool) for tool in held.tools],
+        asked.tools_offered,
+        asked.max_tokens,
+        asked.stream,
+        {name: value for name, value in held.settings.items() if name not in VOLATILE_FIELDS},
     )
-
-
-def _lasting(settings: dict[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in settings.items() if name not in VOLATILE_FIELDS}
-
-
-def _plain(tools: tuple[ToolSpec, ...]) -> list[Json]:
-    return [msgspec.to_builtins(tool) for tool in tools]
 
 
 def masked_head(head: RequestHead) -> RequestHead:

@@ -23,10 +23,7 @@ _PEM = (
 SHAPES: dict[str, tuple[str, str]] = {
     "private key (PEM)": ("-----begin", _PEM),
     "bearer token": ("bearer", r"(?i:(?<=bearer ))[A-Za-z0-9._~+/=-]{16,}"),
-    "basic credentials": (
-        "basic",
-        r"(?i:(?<=basic ))(?=[A-Za-z+/]*[0-9=])[A-Za-z0-9+/]{8,}={0,2}",
-    ),
+    "basic credentials": ("basic", r"(?i:(?<=basic ))(?=[A-Za-z+/]*[0-9=])[A-Za-z0-9+/]{8,}={0,2}"),
     "Anthropic": ("sk-ant-", r"sk-ant-[A-Za-z0-9_-]{8,}"),
     "OpenAI and alike": ("sk-", r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}"),
     "AWS access key id": ("akia asia", r"(?:AKIA|ASIA)[A-Z0-9]{16}"),
@@ -47,10 +44,7 @@ SHAPES: dict[str, tuple[str, str]] = {
     "Stripe": ("k_live_ k_test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
     "SendGrid": ("sg.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     "JSON web token": ("eyj", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
-    "credentials in a URL": (
-        "://",
-        r"(?<=://)[^\s/:@\"'\\<>\[\]]+:[^\s/@\"'\\<>\[\]]+(?=@[\w.-])",
-    ),
+    "credentials in a URL": ("://", r"(?<=://)[^\s/:@\"'\\<>\[\]]+:[^\s/@\"'\\<>\[\]]+(?=@[\w.-])"),
 }
 """The known shapes of keys, by whose they are: what one has in it, in small letters, and its
 pattern. A text without the former is not searched for the latter."""
@@ -121,7 +115,6 @@ def _plain(text: str) -> Iterator[SecretSpan]:
 
 
 def _wrapped(text: str) -> Iterator[SecretSpan]:
-    """Runs of base64 that hold a secret."""
     for match in _BASE64_RUN.finditer(text):
         if any(any(_plain(said)) for said in _readings(match[0])):
             yield SecretSpan(*match.span(), IN_BASE64)

@@ -1,10 +1,9 @@
 """The last look at a recording before it is written: whatever still looks like a secret stops it.
 
-Masking replaces the known shapes at the known places. The scan looks again in other ways: with
-escapes undone, percent signs decoded, and the pieces of a stream joined under any name; for words
-that are likely secrets though of no known shape; and for the very values of the keys that this
-process was started with. A finding is named by its place and a digest, never shown. A false alarm
-is allowed by that digest.
+Masking replaces the known shapes at the known places. The scan looks again with escapes undone,
+percent signs decoded, and the pieces of a stream joined. It also looks for likely secrets of no
+known shape, and for the values of the keys that this process was started with. A finding is named
+by its place and a digest, never shown; the digest allows a false alarm.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import msgspec
 from harness.cassettes.secret_patterns import base64_texts, spans, values_after
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.providers.shared.codec import decode
+from harness.providers.shared.json_fields import parse
 
 SHOWN = 5
 """How many suspects an error names."""
@@ -108,13 +107,8 @@ def _found(text: str, keys: Collection[str]) -> Iterator[tuple[str, str]]:
 def _is_random(value: str) -> bool:
     """Whether a word is rather drawn than written."""
     digits = sum(c.isdigit() for c in value)
-    if (
-        len(value) < _CHARS_MIN
-        or digits < _DIGITS_MIN
-        or value.islower()
-        or value.isupper()
-        or digits == len(value)
-    ):
+    is_uniform = value.islower() or value.isupper() or digits == len(value)
+    if is_uniform or len(value) < _CHARS_MIN or digits < _DIGITS_MIN:
         return False
     shares = [count / len(value) for count in Counter(value).values()]
     return -sum(share * math.log2(share) for share in shares) >= _ENTROPY_MIN_BITS
@@ -123,8 +117,7 @@ def _is_random(value: str) -> bool:
 def _views(text: str) -> Iterator[str]:
     """The text in all the ways in which it may be read, each once."""
     yield text
-    if "\\" in text:
-        yield _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text).replace("\\", "")
+    yield from _unescaped(text)
     if "%" in text:
         yield unquote(text)
     if "data:" in text:
@@ -136,19 +129,16 @@ def _streamed(text: str) -> Iterator[str]:
     pieces: dict[tuple[object, ...], list[str]] = {}
     for line in text.splitlines():
         if line.startswith("data:"):
-            for place, piece in _pieces(_value(line[5:]), ()):
+            for place, piece in _pieces(parse(line[5:]), ()):
                 pieces.setdefault(place, []).append(piece)
     for joined in map("".join, pieces.values()):
         yield joined
-        if "\\" in joined:
-            yield _ESCAPE.sub(lambda match: chr(int(match[1], 16)), joined).replace("\\", "")
+        yield from _unescaped(joined)
 
 
-def _value(text: str) -> Json:
-    try:
-        return decode(text)
-    except (ValueError, RecursionError):
-        return None
+def _unescaped(text: str) -> Iterator[str]:
+    if "\\" in text:
+        yield _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text).replace("\\", "")
 
 
 def _pieces(value: Json, place: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:

@@ -1,25 +1,24 @@
 """When the pieces of a recorded answer came: kept beside the exchanges, in the file's `metadata`.
 
-vcrpy keeps that key over load and save; a key of its own within an interaction it drops. An entry
-names its exchange by number and gives the pieces as `BYTES@MS`: so many bytes of the stored body,
-so long after the piece before, the first after the request. Pieces that do not add up to the body
-belong to another recording of it, and say nothing.
+vcrpy keeps that key over load and save; a key within an interaction it drops. An entry gives the
+pieces as `BYTES@MS`: bytes of the stored body, and the time since the piece before. Pieces that do
+not add up to the body belong to another recording of it, and say nothing.
 
-Masking changes lengths. It keeps lines, so in a stream of events a boundary stays in its line; a
-body of any other kind that was masked is one piece.
+Masking changes lengths but keeps lines, so a boundary in a stream of events stays in its line.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Literal
 
 import msgspec
 
 from harness.core.values.messages import Json
+from harness.providers.shared.json_fields import mapping, objects
 
 OURS = "loop-harness"
 """The key of ours in the file's `metadata`."""
@@ -73,14 +72,12 @@ def _entry(number: int, timing: Timing) -> dict[str, Json]:
 
 def from_metadata(metadata: Json) -> dict[int, Timing]:
     """The timings of a file's `metadata` by exchange number; malformed entries are left out."""
-    ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
-    listed = ours.get("exchanges") if isinstance(ours, Mapping) else None
-    entries = [e for e in listed if isinstance(e, Mapping)] if isinstance(listed, list) else []
-    found = ((entry.get("exchange"), _timing(entry)) for entry in entries)
+    listed = objects(mapping(mapping(metadata).get(OURS)).get("exchanges"))
+    found = ((entry.get("exchange"), _timing(entry)) for entry in listed)
     return {n: timing for n, timing in found if isinstance(n, int) and timing is not None}
 
 
-def _timing(entry: Mapping[str, Json]) -> Timing | None:
+def _timing(entry: dict[str, Json]) -> Timing | None:
     at_ms, pieces, cut = entry.get("at_ms"), entry.get("pieces"), entry.get("cut", "")
     if not isinstance(at_ms, int) or not isinstance(pieces, str) or not isinstance(cut, str):
         return None
@@ -96,9 +93,9 @@ def refitted(pieces: Sequence[Piece], body: bytes, masked: bytes) -> tuple[Piece
         return tuple(pieces)
     waits = [piece.wait_ms for piece in pieces]
     ends = [_moved(end, body, masked) for end in accumulate(p.size_bytes for p in pieces)]
-    if not ends or ends[-1] is None or None in ends:
-        return (Piece(len(masked), sum(waits)),)
     known = [end for end in ends if end is not None]
+    if not known or len(known) < len(ends):
+        return (Piece(len(masked), sum(waits)),)
     sizes = [after - before for before, after in pairwise([0, *known])]
     return tuple(Piece(size, wait) for size, wait in zip(sizes, waits, strict=True))
 

@@ -7,17 +7,12 @@ written; a wrong line is an error with its file and line.
 
 from __future__ import annotations
 
-from harness.catalogue.fault_table import NOT_MADE, ROWS, Row, sources
-from harness.catalogue.incidents import CLASSES, INCIDENTS, PREFIX, Incident, incident
-
-__all__ = [
-    "CLASSES",
-    "INCIDENTS",
-    "NOT_MADE",
-    "PREFIX",
-    "ROWS",
-    "Incident",
-    "Row",
-    "incident",
-    "sources",
-]
+from harness.catalogue.fault_table import NOT_MADE as NOT_MADE
+from harness.catalogue.fault_table import ROWS as ROWS
+from harness.catalogue.fault_table import Row as Row
+from harness.catalogue.fault_table import sources as sources
+from harness.catalogue.incidents import CLASSES as CLASSES
+from harness.catalogue.incidents import INCIDENTS as INCIDENTS
+from harness.catalogue.incidents import PREFIX as PREFIX
+from harness.catalogue.incidents import Incident as Incident
+from harness.catalogue.incidents import incident as incident

@@ -33,10 +33,10 @@ def table(name: str, row: type[_Row]) -> MappingProxyType[Any, _Row]:
 def parse(text: str, row: type[_Row], name: str) -> MappingProxyType[Any, _Row]:
     """The rows that the text of a table holds; `name` is the file, for errors."""
     (_, first), *lines = list(_lines(text)) or [(1, [""])]
-    unknown = [column for column in first if column not in row.__struct_fields__]
-    for column in unknown:
-        hint = nearest(column, row.__struct_fields__)
-        raise InputError(f"no column is named {column!r}; {hint}", f"{name}:1")
+    for column in first:
+        if column not in row.__struct_fields__:
+            hint = nearest(column, row.__struct_fields__)
+            raise InputError(f"no column is named {column!r}; {hint}", f"{name}:1")
     types = get_type_hints(row)
     rows: dict[Any, _Row] = {}
     for number, cells in lines:

@@ -5,6 +5,5 @@ lines. `scenario_file` merges variants and decodes strictly; `mistakes` puts err
 `scenario_text` writes scenario files. Nothing in a file can run code.
 """
 
-from harness.files.scenario_file import find_scenarios, load_scenarios
-
-__all__ = ["find_scenarios", "load_scenarios"]
+from harness.files.scenario_file import find_scenarios as find_scenarios
+from harness.files.scenario_file import load_scenarios as load_scenarios

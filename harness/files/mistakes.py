@@ -1,8 +1,8 @@
 """Mistakes of a scenario file, in words for its writer.
 
-The strict decoder knows the path of a mistake and the wrong key, and the schema knows the nearest
-right name. A wrong name of a fault, a tool or a block fits the schema; it is looked up when the
-file is read, so that the error has a line and does not look like the agent's fault in mid-run.
+The strict decoder knows the path of a mistake, and the schema the nearest right name. A wrong name
+of a fault, a tool or a block fits the schema. It is looked up when the file is read, so that the
+error has a line.
 """
 
 from __future__ import annotations
@@ -47,14 +47,12 @@ def explain(error: str, kind: type[Any]) -> tuple[str, list[str | int]]:
 
 
 def _parts(path: str) -> list[str | int]:
-    parts: list[str | int] = []
-    for name, index in _PART.findall(path):
-        parts.append(name or (index if index == "..." else int(index)))
-    return parts
+    return [
+        name or (index if index == "..." else int(index)) for name, index in _PART.findall(path)
+    ]
 
 
 def _keys(kind: type[Any], path: list[str | int]) -> set[str]:
-    """The keys that are allowed at a path."""
     found = inspect.type_info(kind)
     for part in path:
         found = _step(found, part)

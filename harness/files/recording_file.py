@@ -1,14 +1,14 @@
 """A recording on disk, read with bounded memory.
 
-JSON Lines are handed to their reader a line at a time, however long the file is; any other format
-is read whole, up to a bound. A database is no recording by its bytes alone, for the last of what
-was written may stand in a log beside it. So it is told by its first bytes and opened by its name.
+JSON Lines are handed to their reader a line at a time, however long the file is; too long a line
+comes in pieces. Any other format is read whole, up to a bound. A database is opened by its name:
+the last of what was written may stand in a log beside it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -47,17 +47,12 @@ def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
     try:
         format = recognition.line_format(head, kind)
     except InputError as error:
-        raise InputError(error.what, ": ".join(filter(None, (str(path), error.place)))) from None
+        raise error.within(str(path)) from None
     if format:
-        return recognition.read_lines(_lines(file), str(path), format)
+        lines = iter(partial(file.readline, MAX_LINE_BYTES + 1), b"")
+        return recognition.read_lines(lines, str(path), format)
     if os.fstat(file.fileno()).st_size > MAX_BYTES:
         long = b"\n" not in head and len(head) > MAX_LINE_BYTES
         what = "line 1 is longer than 64 MB" if long else "larger than 256 MB, and no JSON Lines"
         raise InputError(what, str(path))
     return recognition.read(file.read(MAX_BYTES), str(path), kind)
-
-
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines; a longer one than is read comes in pieces, the first of which is too long."""
-    while line := file.readline(MAX_LINE_BYTES + 1):
-        yield line

@@ -1,12 +1,10 @@
 """Scenario files and overlays: YAML files as scenarios and faults, with the line of every mistake.
 
-A scenario file gives one scenario for each variant and wire, streamed or not. It has short forms
-that a reader likes and a schema does not (`inbox: hello`, `stream: both`, a list of checks). They
-are made long here; then each variant is merged into the baseline (deep; a list replaces a list) and
-decoded strictly.
+A scenario file gives one scenario for each variant and wire, streamed or not. Each variant is
+merged into the baseline (deep; a list replaces a list). Short forms (`inbox: hello`, `stream:
+both`, a list of checks) are made long, and the result is decoded strictly.
 
-An overlay has the one key `faults`, as in a scenario. Its faults come after the scenario's own, in
-order. What it names is looked up before anything runs, for every scenario that it is laid over.
+An overlay has the one key `faults`, as in a scenario. Its faults come after the scenario's own.
 """
 
 from __future__ import annotations
@@ -72,20 +70,14 @@ def load_scenarios(path: Path | str) -> list[Scenario]:
 
 def read_source(path: Path) -> SourceFile:
     """A YAML file, parsed; raises InputError `FILE:LINE: …` for text that is not YAML."""
-    text = _read(path)
+    data = whole(path, SIZE_MAX_BYTES)
     try:
-        root, lines = parse(text)
+        root, lines = parse(data.decode())
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
     except InputError as error:
         raise InputError(error.what, f"{path}:{error.place.removeprefix('line ') or 1}") from None
     return SourceFile(path, root, lines)
-
-
-def _read(path: Path) -> str:
-    data = whole(path, SIZE_MAX_BYTES)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
 
 
 class SourceFile:
@@ -110,10 +102,8 @@ class SourceFile:
         yield from self._expand(baseline, "")
         for name, changes in variants.items():
             if name == "baseline" or not _KEBAB.match(name):
-                what = (
-                    f"variant `{name}`: a name in kebab case, not `baseline`, for it names a folder"
-                )
-                raise self.fail(what, self.root, "variants", name)
+                what = "a name in kebab case, not `baseline`, for it names a folder"
+                raise self.fail(f"variant `{name}`: {what}", self.root, "variants", name)
             if not isinstance(changes, dict):
                 raise self.fail(f"variant `{name}` is not a mapping", self.root, "variants", name)
             yield from self._expand(self._merge(baseline, changes), name)
@@ -129,9 +119,8 @@ class SourceFile:
 
     def _expand(self, values: dict[str, Any], variant: str) -> Iterator[Scenario]:
         self._check_top(values)
-        streams = (
-            (False, True) if values.get("stream") == "both" else (values.get("stream", False),)
-        )
+        stream = values.get("stream", False)
+        streams = (False, True) if stream == "both" else (stream,)
         if streams[0] not in (True, False):
             raise self.fail("key `stream`: true, false or both", values, "stream")
         wires = values.get("wire", DEFAULT_WIRE)

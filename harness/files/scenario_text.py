@@ -24,7 +24,6 @@ _OF_THE_FILE = ("variant", "folder", "overlaid")
 _SHARED = ("script",)
 """The lists whose equal items are written once."""
 
-_WIDTH = 96
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -53,14 +52,12 @@ def scenario_text(document: dict[str, Json], head: Sequence[str] = ()) -> str:
         body = _dumped(shared)
     except UnicodeEncodeError:
         body = _dumped(printable(shared))
-    return "".join(f"# {_one_line(line)}\n" for line in head) + body
+    lines = ("".join(c if c.isprintable() else " " for c in line).split() for line in head)
+    return "".join(f"# {' '.join(words)}\n" for words in lines) + body
 
 
 def _dumped(document: Json) -> str:
-    text: str = yaml.dump(
-        document, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=_WIDTH
-    )
-    return text
+    return str(yaml.dump(document, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=96))
 
 
 def scenario_yaml(scenario: Scenario, head: Sequence[str] = ()) -> str:
@@ -88,7 +85,3 @@ def _once(items: list[Json]) -> list[Json]:
     """Equal items as one value; the writer gives it a name when it comes again."""
     seen: dict[str, Json] = {}
     return [seen.setdefault(canonical(item), item) for item in items]
-
-
-def _one_line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

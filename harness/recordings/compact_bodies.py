@@ -1,8 +1,7 @@
 """Bodies of the compact form: JSON as JSON, streams as events, requests as frame and messages.
 
-A request's body is taken apart at the list of its messages, wherever the API keeps it. The parts
-are cut from the bytes, never encoded anew, and a way of keeping a body is used only when it gives
-the same bytes back.
+A request's body is taken apart at the list of its messages. The parts are cut from the bytes, and a
+way of keeping a body is used only when it gives the same bytes back.
 """
 
 from __future__ import annotations

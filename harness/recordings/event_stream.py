@@ -39,7 +39,6 @@ def named_events(data: bytes) -> Iterator[tuple[str, Json]]:
 
 
 def _parts(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The headers and the payload of each frame."""
     at = 0
     while at < len(data):
         if len(data) - at < _PRELUDE.size:
@@ -63,10 +62,8 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
         if data[at : at + 1] != _TEXT or at + 3 > len(data):
             return
         size = int.from_bytes(data[at + 1 : at + 3], "big")
-        yield (
-            name.decode("utf-8", "replace"),
-            data[at + 3 : at + 3 + size].decode("utf-8", "replace"),
-        )
+        value = data[at + 3 : at + 3 + size]
+        yield name.decode("utf-8", "replace"), value.decode("utf-8", "replace")
         at += 3 + size
 
 

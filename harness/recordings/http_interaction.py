@@ -1,12 +1,9 @@
 """A request and its answer over HTTP, and recorded bodies as the bytes that crossed the wire.
 
-Every format of a cassette is read into `Interaction` and written from it, so two formats never have
-to know each other. Bodies are in the content encoding that the headers name; headers keep their
-spelling, and each its list of values.
-
-Cassette writers keep a body as text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type,
-content}`, or base64 behind a prefix or bare, and any of these may hold gzip. What cannot be undone
-is refused with a reason.
+Every format of a cassette is read into `Interaction` and written from it, so no format knows
+another one. Bodies are in the content encoding that the headers name. Cassette writers keep a body
+as text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type, content}`, or base64 behind a
+prefix or bare. Any of these may hold gzip. What cannot be undone is refused with a reason.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ from __future__ import annotations
 import base64
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -36,6 +33,23 @@ class Interaction(msgspec.Struct, frozen=True, kw_only=True):
     response_headers: dict[str, list[str]] = {}
     response_body: bytes = b""
     more: dict[str, Json] = {}
+
+
+def as_vcr(item: Interaction, body: Callable[[bytes], Json] = bytes) -> dict[str, Json]:
+    """The exchange as vcrpy spells it; `body` gives the value that stands for a body."""
+    return {
+        "request": {
+            "body": body(item.request_body),
+            "headers": item.request_headers,
+            "method": item.method,
+            "uri": item.uri,
+        },
+        "response": {
+            "body": {"string": body(item.response_body) or ""},
+            "headers": item.response_headers,
+            "status": {"code": item.status, "message": item.reason},
+        },
+    }
 
 
 class Cassette(msgspec.Struct, frozen=True):
@@ -114,7 +128,6 @@ def _raw(body: Json) -> bytes:
 
 
 def _typed(kind: str, content: Json) -> bytes:
-    """A body in the envelope of cassetter."""
     if kind == "none":
         return b""
     if kind != "binary":

@@ -47,9 +47,8 @@ def load(data: bytes) -> Json:
     """The value of a document; raises InputError with the line at which it ends being one."""
     if len(data) > MAX_BYTES:
         size, most = len(data) // 1024**2, MAX_BYTES // 1024**2
-        raise InputError(
-            f"too large: {size} MiB of JSON, at most {most} are read at once", "line 1"
-        )
+        what = f"too large: {size} MiB of JSON, at most {most} are read at once"
+        raise InputError(what, "line 1")
     try:
         return decode(data)
     except json.JSONDecodeError as error:

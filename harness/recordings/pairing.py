@@ -84,7 +84,6 @@ class _Matching:
         self._oldest = 0
 
     def call(self, use: ToolUse, message: int, turn: int) -> None:
-        """A call opens."""
         at = len(self.calls)
         self.calls.append(CallFound(use, message, turn))
         if use.id:

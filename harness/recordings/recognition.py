@@ -37,24 +37,9 @@ AUTO = "auto"
 """What stands in the place of a format's name where the content is to say it."""
 
 _OWN: tuple[Reader, ...] = (
-    history,
-    claude_code,
-    codex,
-    hermes,
-    pi,
-    otel,
-    compact,
-    vcr,
-    har,
-    atif,
-    swe_agent,
-    mini_swe_agent,
-    moatless,
-    intercode,
-    autogpt,
-    chat_lines,
-    chat_json,
-)
+    history, claude_code, codex, hermes, pi, otel, compact, vcr, har, atif, swe_agent,
+    mini_swe_agent, moatless, intercode, autogpt, chat_lines, chat_json,
+)  # fmt: skip
 """Our formats in the order in which they are tried: chats, which fit most, come last."""
 
 _HEAD_BYTES = 8192
@@ -117,7 +102,7 @@ def read_lines(lines: Iterable[bytes], name: str, format: str) -> Recording:
     try:
         return format_named(format).read_lines(lines)
     except InputError as error:
-        raise InputError(error.what, _place(name, error)) from None
+        raise error.within(name) from None
 
 
 def read(document: bytes, name: str = "", format: str = AUTO) -> Recording:
@@ -131,7 +116,7 @@ def read(document: bytes, name: str = "", format: str = AUTO) -> Recording:
         _check_text(document)
         return asked.read(document) if asked else _recognised(document)
     except InputError as error:
-        raise InputError(error.what, _place(name, error)) from None
+        raise error.within(name) from None
     except RecursionError:
         raise InputError("nested too deeply", name) from None
 
@@ -142,10 +127,6 @@ def _recognised(document: bytes) -> Recording:
         if found is not None:
             return found
     raise _unrecognised(document)
-
-
-def _place(name: str, error: InputError) -> str:
-    return ": ".join(filter(None, (name, error.place)))
 
 
 def _check_text(data: bytes) -> None:

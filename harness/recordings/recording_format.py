@@ -120,15 +120,12 @@ def _first_parameter(function: Callable[..., object]) -> str:
 
 def parts_of(plugin: Plugin) -> Mapping[str, Format]:
     """The formats that a plug-in brings, by their names without its prefix."""
-    return {
-        name: _guest(function, f"{plugin.prefix}.{name}")
-        for name, function in plugin.functions.items()
-        if _first_parameter(function) in _BY_LINES
-    }
-
-
-def _guest(function: Reader, name: str) -> Format:
-    return msgspec.structs.replace(format_from(function, name), function=_guarded(function, name))
+    found: dict[str, Format] = {}
+    for name, function in plugin.functions.items():
+        if _first_parameter(function) in _BY_LINES:
+            own = format_from(function, f"{plugin.prefix}.{name}")
+            found[name] = msgspec.structs.replace(own, function=_guarded(function, own.name))
+    return found
 
 
 def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Recording | None]:

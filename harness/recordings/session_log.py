@@ -1,13 +1,11 @@
 """JSON Lines of other programs, read an entry at a time with bounded memory.
 
-Lines are handed in one by one, each with its line feed; the last one may have none, and then it may
-be torn. Only a line feed ends a line, for U+2028 may stand inside a text. A line that holds no
-object is noted and passed over. A line longer than any entry ends the reading, and so do more
-messages than a machine should hold.
+Only a line feed ends a line, for U+2028 may stand inside a text. A last line without one may be
+torn. A line without an object is noted and passed over. Too long a line ends the reading, and so do
+more messages than a machine should hold.
 
-Entries may name the entry before them, and nobody has checked that these links make sense. A log
-that branches is a tree of such links. A root names no entry, or one that is missing. Links that
-lead round in a circle end where they come back.
+Entries may name the entry before them, and nobody has checked these links. A root names no entry,
+or one that is missing. Links that lead round in a circle end where they come back.
 """
 
 from __future__ import annotations
@@ -16,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json
-from harness.providers.shared.codec import decode
+from harness.providers.shared.json_fields import parse
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read."""
@@ -95,7 +92,7 @@ def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[LogEntry]:
             raise InputError(f"longer than {MAX_LINE_BYTES // _MB} MB", f"line {number}")
         if not line.strip():
             continue
-        value = _value(line)
+        value = parse(line)
         if isinstance(value, dict):
             yield LogEntry(number, value, len(line))
         elif value is None and not line.endswith(b"\n"):
@@ -106,16 +103,8 @@ def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[LogEntry]:
 
 def first_objects(head: bytes) -> list[dict[str, Any]]:
     """The objects on the first lines, by which a format is recognised; torn lines are left out."""
-    values = map(_value, head.split(b"\n", _FIRST)[:_FIRST])
+    values = map(parse, head.split(b"\n", _FIRST)[:_FIRST])
     return [value for value in values if isinstance(value, dict)]
-
-
-def _value(line: bytes) -> Json:
-    """The value of a line; None when it is no JSON."""
-    try:
-        return decode(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 def path_to(last: str, parents: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from harness.core.history import repetition
-from harness.core.values.messages import Message, ToolResult, ToolUse, canonical, side
+from harness.core.values.messages import Message, ToolResult, canonical, side
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.transcripts import Transcript
 
@@ -21,7 +21,7 @@ def counts(transcript: Transcript) -> dict[str, Any]:
     said, found = transcript.said, pair(transcript)
     calls = [repetition.CallMade(call.use.name, call.use.input) for call in found.calls]
     results = [made(result.result, result.name) for result in found.results]
-    empty = [call.use for call in found.calls if _is_empty(call.use)]
+    empty = [call.use for call in found.calls if call.use.input in (None, {}, "")]
     required = {tool.name for tool in transcript.tools if tool.required}
     return {
         "messages": len(said) if transcript.roles else 0,
@@ -77,10 +77,6 @@ def _speech(message: Message) -> tuple[str, ...] | None:
         return None
     calls = (f"{use.name} {canonical(use.input)}" for use in message.tool_uses)
     return message.text, *calls
-
-
-def _is_empty(use: ToolUse) -> bool:
-    return use.input is None or use.input in ({}, "")
 
 
 def _rows(found: Sequence[repetition.Stretch]) -> list[list[Any]]:

@@ -1,11 +1,9 @@
 """A transcript as a history, so that the checks that judge live runs judge recordings too.
 
-Every message of the assistant was the answer to a model call, whose request was all that stands
-before it, from the last new beginning of its context on; an exchange has the last request for
-certain, and the calls before it are read off its messages. A tool call is recorded as it was asked
-for, and answered where its result stands; a result without a call, or a second one, is an answer
-all the same, for it was seen. Nobody recorded the user's inbox, so there is none: the world is
-`recording`, the seams are those that can be seen.
+Every message of the assistant was the answer to a model call. The request was all that stands
+before it, from the last new beginning of its context on. A tool call is answered where its result
+stands. A result without a call, or a second one, was seen and so is an answer too. Nobody recorded
+the user's inbox, so there is none: the world is `recording`.
 """
 
 from __future__ import annotations
@@ -36,8 +34,6 @@ def to_history(transcript: Transcript, dialect: str | None = None) -> History:
 
 
 class _HistoryWriter:
-    """Writes one transcript into one history."""
-
     def __init__(self, transcript: Transcript, dialect: str | None) -> None:
         self.transcript, self.history = transcript, History()
         self.pairing: Pairing = pair(transcript)
@@ -48,12 +44,11 @@ class _HistoryWriter:
         self._new: list[int] = []
         self._shown = 0
         self._calls = 0
-        self._next_call = self._next_result = 0
-        self._keys: dict[int, str] = {}
+        self._results = iter(self.pairing.results)
+        self._keys: list[str] = []
         self._used: dict[str, int] = {}
 
     def write(self) -> History:
-        """The whole history."""
         transcript = self.transcript
         self.history.started(
             run=transcript.name, scenario=transcript.name, wire=transcript.wire,
@@ -101,7 +96,6 @@ class _HistoryWriter:
             self._fold.extend([self.transcript.messages[index]])
 
     def _model_call(self) -> None:
-        """The call whose request is the context."""
         self._calls += 1
         key = f"{SESSION}/model#{self._calls}"
         last = self.transcript.messages[self._new[-1]] if self._new else None
@@ -137,13 +131,9 @@ class _HistoryWriter:
         )
 
     def _model_error(self) -> None:
-        error = self.transcript.error
-        self._answer_model(
-            status=self.transcript.status,
-            error=error.type if error else "",
-            complete=False,
-            outcome="error",
-        )
+        status, error = self.transcript.status, self.transcript.error
+        kind = error.type if error else ""
+        self._answer_model(status=status, error=kind, complete=False, outcome="error")
 
     def _answer_model(self, **fields: Any) -> None:
         self.history.answered(session=SESSION, key=self._after, seam="model", **fields)
@@ -151,8 +141,7 @@ class _HistoryWriter:
     def _tool_calls(self, message: Message) -> None:
         for use in message.tool_uses:
             key = self._key(use.id)
-            self._keys[self._next_call] = key
-            self._next_call += 1
+            self._keys.append(key)
             request = ToolRequest(use.id, use.name, use.input)
             self.history.called(session=SESSION, key=key, seam="tool", request=request)
 
@@ -164,10 +153,8 @@ class _HistoryWriter:
 
     def _tool_results(self, message: Message) -> None:
         for result in message.tool_results:
-            found = self.pairing.results[self._next_result]
-            self._next_result += 1
-            unknown = f"{SESSION}/tool:{result.id or 'no-id'}"
-            key = unknown if found.call is None else self._keys.get(found.call, unknown)
+            call = next(self._results).call
+            key = f"{SESSION}/tool:{result.id or 'no-id'}" if call is None else self._keys[call]
             self.history.answered(
                 session=SESSION, key=key, seam="tool", value=_value(result),
                 outcome="error" if result.is_error else "ok",

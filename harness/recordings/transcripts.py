@@ -28,19 +28,10 @@ from harness.core.values.messages import (
 )
 from harness.core.values.plans import ApiError
 
-SERVER_CALLS = frozenset(
-    {
-        "server_tool_use",
-        "mcp_tool_use",
-        "web_search_call",
-        "file_search_call",
-        "code_interpreter_call",
-        "image_generation_call",
-        "mcp_call",
-        "tool_search_call",
-        "executable_code",
-    }
-)
+SERVER_CALLS = frozenset((
+    "server_tool_use", "mcp_tool_use", "web_search_call", "file_search_call", "mcp_call",
+    "code_interpreter_call", "image_generation_call", "tool_search_call", "executable_code",
+))  # fmt: skip
 """The kinds of blocks with which a provider says that it ran a tool itself."""
 
 

@@ -1,11 +1,10 @@
 """YAML of strangers: every tag is ignored, nothing is built but plain values.
 
-Cassettes carry tags of the program that wrote them (`!!python/object/apply:...istr`, Ruby's
-`!binary`). A tag is a wish to have code run, so none is granted: only the parser in C is used, and
-its events are put together here, without recursion (its own composer ends the process on deep
-nesting). What stands below a tag is read as the text, list or mapping that it is; the two
-spellings of binary mean their bytes. Plain scalars are numbers only where all versions of YAML
-say so, times stay text, and keys are text, as in JSON.
+Cassettes carry tags of their writers (`!!python/object/apply:...istr`, Ruby's `!binary`). What
+stands below a tag is read as the text, list or mapping that it is; binary means its bytes. The
+events of the parser in C are put together here without recursion: its own composer ends the process
+on deep nesting. Plain scalars are numbers only where all versions of YAML say so, and times stay
+text.
 """
 
 from __future__ import annotations
@@ -133,9 +132,8 @@ def _scalar(event: yaml.ScalarEvent) -> Json:
         try:
             return base64.b64decode(text)
         except ValueError as error:
-            raise InputError(
-                f"binary that is no base64: {error}", _place(event.start_mark)
-            ) from None
+            what = f"binary that is no base64: {error}"
+            raise InputError(what, _place(event.start_mark)) from None
     if not event.implicit[0] or (text and text[0] not in "~nNtTfF+-.0123456789"):
         return text
     return next((read(text) for form, read in _PLAIN if form.fullmatch(text)), text)

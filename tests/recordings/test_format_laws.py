@@ -24,6 +24,6 @@ def test_every_format_that_reads_bytes_has_a_sample() -> None:
     assert {name for name, documents in READ.items() if not documents} == {"hermes"}
 
 
-@pytest.mark.parametrize("name", [name for name in READ if READ[name] and name != "history"])
+@pytest.mark.parametrize("name", [name for name in READ if READ[name]])
 def test_a_format_keeps_the_laws(name: str) -> None:
     check_format(formats()[name], *READ[name], examples=30)

@@ -28,6 +28,12 @@ class InputError(Exception):
         self.what, self.place = what, place
         super().__init__(f"{place}: {what}" if place else what)
 
+    def within(self, whole: str) -> InputError:
+        """The same mistake with its file, or another whole, before the place; once is enough."""
+        if whole and (self.place == whole or self.place.startswith(f"{whole}: ")):
+            return self
+        return InputError(self.what, ": ".join(filter(None, (whole, self.place))))
+
 
 class RunStopped(BaseException):
     """Ends a Python target from inside a seam, past everything that catches `Exception`.

@@ -42,9 +42,8 @@ def _request(value: dict[str, Json]) -> RecordedRequest | None:
 def _tools(declared: Json) -> Iterator[ToolSpec]:
     for tool in f.objects(declared):
         if spec := f.mapping(tool.get("toolSpec")):
-            yield f.tool(
-                {**spec, "schema": f.mapping(spec.get("inputSchema")).get("json")}, "schema"
-            )
+            schema = f.mapping(spec.get("inputSchema")).get("json")
+            yield f.tool({**spec, "schema": schema}, "schema")
 
 
 def _messages(values: Iterable[dict[str, Json]]) -> Iterator[Message]:
@@ -79,8 +78,7 @@ def _part(part: dict[str, Json]) -> Text | Opaque:
 
 
 def _answer(body: bytes, content_type: str) -> Parsed:
-    """An answer as a message; an error is an object with a message. Raises Unreadable for a torn
-    binary stream."""
+    """An answer as a message; an error is an object with one. Raises Unreadable when torn."""
     streamed = "amazon.eventstream" in content_type
     value = _assembled(named_events(body)) if streamed else f.mapping(f.parse(body))
     said = f.mapping(value.get("output")).get("message")
@@ -117,14 +115,12 @@ def _assembled(events: Iterable[tuple[str, Json]]) -> dict[str, Json]:
             return {"__type": name, "message": f.text(value.get("message")) or name}
     if not begun:
         return {}
-    content = [
-        _streamed_block(starts.get(n, {}), parts.get(n, {})) for n in sorted({*starts, *parts})
-    ]
+    places = sorted({*starts, *parts})
+    content = [_streamed_block(starts.get(n, {}), parts.get(n, {})) for n in places]
     return {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": stop}
 
 
 def _add(parts: _Parts, delta: dict[str, Json]) -> None:
-    """Add a delta to what came of its block."""
     call, thought = f.mapping(delta.get("toolUse")), f.mapping(delta.get("reasoningContent"))
     said = {
         "text": delta.get("text"),

@@ -100,15 +100,10 @@ def _block(part: dict[str, Json], ids: _Ids) -> Block:
 def _answer(body: bytes, content_type: str) -> Parsed:
     """An answer as a message: one object, a list of chunks, or a stream of them."""
     if sse.is_stream(body, content_type):
-        return _joined(list(sse.values(body)))
-    value = f.parse(body)
-    chunks = f.objects(value) if isinstance(value, list) else f.objects([value])
-    return _joined(chunks)
-
-
-def _joined(chunks: list[dict[str, Json]]) -> Parsed:
-    if not chunks:
-        return Parsed(None, complete=False)
+        chunks = list(sse.values(body))
+    else:
+        value = f.parse(body)
+        chunks = f.objects(value if isinstance(value, list) else [value])
     blocks: list[Block] = []
     stop, begun, ids = None, False, _Ids("answer ")
     for chunk in chunks:
@@ -131,16 +126,12 @@ def _append(blocks: list[Block], more: tuple[Block, ...]) -> None:
             blocks.append(block)
 
 
-def _is_own(message: dict[str, Json]) -> bool:
-    return "parts" in message and "content" not in message
-
-
 GEMINI = RecordedApi(
     name="gemini",
     paths=(r":(generateContent|streamGenerateContent)$",),
     field="contents",
     answered_by="candidates",
-    marks=_is_own,
+    marks=lambda message: "parts" in message and "content" not in message,
     request=_request,
     answer=_answer,
     messages=_messages,

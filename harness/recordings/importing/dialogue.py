@@ -1,12 +1,8 @@
 """A dialogue: what happened in a recording, in order, independent of its format.
 
-Three things happen. The user says something. The model says something, and each call that it asks
-for gets its result, or none was recorded. The model fails. A transcript and a history of ours give
-the same dialogue, and everything after this point knows only the dialogue.
-
-A history of ours is the best recording of an incident: the inbox says what the user said, the tool
-seam what the tools answered, and each call to the model how it ended. A request that the dialect
-refused is left out, since the fake model refuses it again.
+Three things happen. The user says something. The model says something, and each of its calls has a
+result, or none was recorded. The model fails. A transcript and a history of ours give the same
+dialogue. A request that the dialect refused is left out, since the fake model refuses it again.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.core.history.exchanges import Exchange, Execution, answer_failed, answer_text
+from harness.core.history.exchanges import Exchange, answer_failed, answer_text
 from harness.core.history.history import History
 from harness.core.history.trace import Delivery, Trace
 from harness.core.values.calls import Purpose
@@ -127,16 +123,13 @@ def _results(trace: Trace) -> dict[tuple[int, str], ToolResult]:
     found: dict[tuple[int, str], ToolResult] = {}
     for ask in trace.asks:
         if ask.execution is not None and ask.execution.answered is not None:
-            found[ask.exchange.n, ask.use.id] = _result(ask.use.id, ask.execution)
+            answered = ask.execution.answered
+            found[ask.exchange.n, ask.use.id] = ToolResult(
+                ask.use.id, answer_text(answered), answer_failed(answered)
+            )
         elif ask.sent is not None:
             found[ask.exchange.n, ask.use.id] = ask.sent
     return found
-
-
-def _result(id_: str, execution: Execution) -> ToolResult:
-    answered = execution.answered
-    assert answered is not None
-    return ToolResult(id_, answer_text(answered), answer_failed(answered))
 
 
 def _items(

@@ -1,18 +1,17 @@
 """The model's side of a dialogue: its replies as turns of the script, its failures as faults.
 
-Equal turns in a row are one, with `times`, so that a loop of a hundred calls is a line. A correct
-agent ends a loop before the recording does. So a last word follows each turn at which something has
-repeated three times, said once no tools are offered, and from there on no turn is owed. Nor is a
-turn owed after as many calls as an agent may bound a turn by, or after a failure of the model.
+Equal turns in a row are one, with `times`. A correct agent ends a loop before the recording does.
+So a last word follows each turn at which something has repeated three times, and from there on no
+turn is owed. Neither is one after as many calls as a bound allows, or after a failure of the model.
 
-A fault strikes at a call of the model, counted from the first one; every reply and every failure
-was a call. An agent that stops a loop early never meets a later failure, so no fault must fire.
+A fault strikes at a call of the model, counted from the first one. An agent that stops a loop early
+never meets a later failure, so no fault must fire.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -21,7 +20,6 @@ from harness.core.history.repetition import (
     REPEATS,
     CallMade,
     ResultMade,
-    Stretch,
     cycle2_runs,
     same_call_runs,
     same_fail_runs,
@@ -96,16 +94,13 @@ def _bounded(said: Sequence[ModelTurn]) -> int:
 def _answered(steps: Sequence[DialogueStep], account: GapLog) -> Iterator[ModelTurn]:
     """What was said, and a sentence wherever a turn was left without its answer."""
     asking = False
-    for step in steps:
-        if isinstance(step, UserTurn) and asking:
+    for step in (*steps, None):
+        if asking and (step is None or isinstance(step, UserTurn)):
             account.note(fidelity.NO_LAST_WORD)
-            yield _no_answer()
+            yield ModelTurn(Message("assistant", (Text(NO_ANSWER),)))
         if isinstance(step, ModelTurn):
             yield step
-        asking = _asks(step, asking)
-    if asking:
-        account.note(fidelity.NO_LAST_WORD)
-        yield _no_answer()
+        asking = step is not None and _asks(step, asking)
 
 
 def _before_failures(steps: Sequence[DialogueStep], all_of_them: int) -> int:
@@ -123,10 +118,6 @@ def _asks(step: DialogueStep, asking: bool) -> bool:
     return asking if step.purpose != "main" else bool(step.message.tool_uses)
 
 
-def _no_answer() -> ModelTurn:
-    return ModelTurn(Message("assistant", (Text(NO_ANSWER),)))
-
-
 def _stuck(said: Sequence[ModelTurn]) -> set[int]:
     """The places at which something has happened three times in a row, or in a circle."""
     places, calls, results = [], [], []
@@ -137,11 +128,9 @@ def _stuck(said: Sequence[ModelTurn]) -> set[int]:
             text = result.text if result else ""
             results.append(ResultMade(bool(result and result.is_error), text))
     found = (*same_call_runs(calls), *same_fail_runs(results), *cycle2_runs(calls))
-    return {places[at] for run in found for at in _from_third(run)}
-
-
-def _from_third(run: Stretch) -> Iterable[int]:
-    return range(run.start + REPEATS - 1, run.start + run.length)
+    return {
+        places[at] for run in found for at in range(run.start + REPEATS - 1, run.start + run.length)
+    }
 
 
 def _turn(said: ModelTurn, wire: str, account: GapLog) -> _Turn:
@@ -187,8 +176,6 @@ def _short(blocks: Sequence[Block]) -> _Turn | None:
 
 def _long(block: Block) -> _Turn:
     match block:
-        case Text():
-            return {"type": "text", "text": block.text}
         case Thinking():
             return {"type": "thinking", "text": block.text}
         case ToolUse():
@@ -204,39 +191,28 @@ _TOO_LONG = re.compile(
 _MESSAGE_MAX = 300
 _TOO_LARGE = 413
 
-_CUT: dict[bool, dict[str, Json]] = {
-    True: {"kind": "sse.no_message_stop"},
-    False: {"kind": "transport.reset_mid_body"},
-}
-"""An answer that ends too early, streamed or not."""
-
 
 def failure_faults(steps: Sequence[DialogueStep], stream: bool) -> list[dict[str, Json]]:
     """The faults of the steps; failures of one kind in a row are one fault."""
-    found = [(fault_of(failed, stream), n) for n, failed in _failures(steps)]
-    return [
-        {**fault, "when": _when([n for _, n in group]), "must_fire": False}
-        for fault, group in groupby(found, key=itemgetter(0))
-    ]
-
-
-def _failures(steps: Sequence[DialogueStep]) -> Iterator[tuple[int, FailedTurn]]:
-    """Each failure, with the number of the call that met it."""
     calls = [step for step in steps if isinstance(step, (ModelTurn, FailedTurn))]
-    for number, step in enumerate(calls, start=1):
-        if isinstance(step, FailedTurn):
-            yield number, step
-
-
-def _when(numbers: list[int]) -> Json:
-    return numbers[0] if len(numbers) == 1 else numbers
+    found = [
+        (fault_of(step, stream), number)
+        for number, step in enumerate(calls, start=1)
+        if isinstance(step, FailedTurn)
+    ]
+    faults: list[dict[str, Json]] = []
+    for fault, group in groupby(found, key=itemgetter(0)):
+        numbers = [number for _, number in group]
+        when = numbers[0] if len(numbers) == 1 else numbers
+        faults.append({**fault, "when": when, "must_fire": False})
+    return faults
 
 
 def fault_of(failed: FailedTurn, stream: bool) -> dict[str, Json]:
     """The fault that makes the model fail in this way, without its place."""
     error = failed.error
     if error is None:
-        return _CUT[stream]
+        return {"kind": "sse.no_message_stop" if stream else "transport.reset_mid_body"}
     if error.status == _TOO_LARGE:
         return {"kind": "http.too_large"}
     if is_too_long(failed):
@@ -250,11 +226,9 @@ def fault_of(failed: FailedTurn, stream: bool) -> dict[str, Json]:
 def is_too_long(failed: FailedTurn) -> bool:
     """Whether the model refused because the prompt was too long."""
     error = failed.error
-    if error is None:
-        return False
-    return error.status == _TOO_LARGE or bool(
-        error.status == 400 and _TOO_LONG.search(error.message)
-    )
+    if error is None or error.status != 400:
+        return error is not None and error.status == _TOO_LARGE
+    return _TOO_LONG.search(error.message) is not None
 
 
 def _words(error: ApiError) -> dict[str, Json]:

@@ -1,18 +1,16 @@
 """A dialogue as the keys of a scenario file, in the order in which a reader wants them.
 
-The keys are the file's short form, which a person reads, cuts down and keeps. The limits leave room
-for every recorded call. The checks that fired over the recording are asked for by name, so that a
-run in which they cannot be asked is no pass.
+The limits leave room for every recorded call. The checks that fired over the recording are asked
+for by name, so that a run in which they cannot be asked is no pass.
 
-A tool answers, call by call, what it answered in the recording; equal answers in a row are one,
-with `times`. A call without a recorded result gets a placeholder, so that the calls after it keep
-their answers. A tool that the recording does not declare gets a schema from its calls: the names
-that they give, and as `required` those that every successful call gave.
+A tool answers, call by call, what it answered in the recording. A call without a recorded result
+gets a placeholder, so that the calls after it keep their answers. A tool that the recording does
+not declare gets a schema from its calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import msgspec
@@ -66,7 +64,8 @@ def _tool(spec: ToolSpec | None, calls: list[_Call], account: GapLog) -> dict[st
     if spec is None:
         account.note(fidelity.INFERRED_SCHEMAS)
     offer = {"input_schema": inferred_schema(calls)} if spec is None else _offer(spec)
-    return {**offer, "script": _folded(_turn(result, account) for _, result in calls)}
+    turns = [_turn(result, account) for _, result in calls]
+    return {**offer, "script": [_times(turn, len(list(same))) for turn, same in groupby(turns)]}
 
 
 def _offer(spec: ToolSpec) -> dict[str, Json]:
@@ -95,10 +94,6 @@ def _content(result: ToolResult, account: GapLog) -> Json:
     if len(texts) <= 1:
         return "".join(texts)
     return [{"type": "text", "text": text} for text in texts]
-
-
-def _folded(turns: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
-    return [_times(turn, sum(1 for _ in group)) for turn, group in groupby(turns)]
 
 
 def _times(turn: dict[str, Json], n: int) -> dict[str, Json]:
@@ -177,7 +172,6 @@ def _seed(message: Message) -> dict[str, Json]:
 
 
 def _block(block: Text | Thinking | ToolUse | ToolResult | Opaque) -> dict[str, Json]:
-    """A block as scenario files write it; an opaque one as its provider does."""
     if isinstance(block, Opaque):
         return dict(block.value)
     plain: dict[str, Json] = msgspec.to_builtins(block)
@@ -190,12 +184,11 @@ def _inbox(cut: DialogueCut) -> Json:
     heard = [step for step in cut.steps if isinstance(step, UserTurn)]
     if len(heard) == 1 and heard[0].session == "main":
         return heard[0].text
-    return [_item(number, step) for number, step in enumerate(heard, start=1)]
-
-
-def _item(number: int, heard: UserTurn) -> dict[str, Json]:
-    session = {"session": heard.session} if heard.session != "main" else {}
-    return {"id": f"m{number}", **session, "text": heard.text}
+    items = []
+    for number, step in enumerate(heard, start=1):
+        session = {"session": step.session} if step.session != "main" else {}
+        items.append({"id": f"m{number}", **session, "text": step.text})
+    return items
 
 
 def _limits(cut: DialogueCut) -> dict[str, Json]:

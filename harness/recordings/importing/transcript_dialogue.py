@@ -1,16 +1,15 @@
 """The dialogue of a transcript.
 
 Messages of the assistant are what the model said. Pairing finds the results of their calls,
-wherever they stand. Session logs write a provider's error down as if the model had said it: such a
-message is a failure of the model. Recorded exchanges hold failures beside the messages: an exchange
-failed at a place when its answer was an error and its request is the beginning of the exchange that
-is imported.
+wherever they stand. Session logs write a provider's error down as if the model had said it.
+Recorded exchanges hold failures beside the messages, at the place where their request ends.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import msgspec
 
@@ -64,12 +63,8 @@ def leading_exchanges(
     """The exchanges that led to the chosen one, and it: their requests are beginnings of it."""
     if not chosen.exchange:
         return (chosen,)
-    return tuple(t for t in transcripts if t.exchange and _leads_to(t, chosen))
-
-
-def _leads_to(transcript: Transcript, chosen: Transcript) -> bool:
-    asked = _request(transcript)
-    return bool(asked) and chosen.messages[: len(asked)] == asked
+    requests = ((one, _request(one)) for one in transcripts if one.exchange)
+    return tuple(one for one, asked in requests if asked and chosen.messages[: len(asked)] == asked)
 
 
 def _request(transcript: Transcript) -> tuple[Message, ...]:
@@ -84,19 +79,16 @@ def dialogue_of_transcript(
 
 
 class _DialogueBuilder:
-    """Tells one transcript."""
-
     def __init__(self, chosen: Transcript, links: Sequence[Transcript], account: GapLog) -> None:
         self._chosen, self._account = chosen, account
         self._results = _results(pair(chosen), account)
         self._failures = _failures(links)
         self._stops = _stops(chosen)
-        self._next_call = 0
+        self._numbers = count()
         self._steps: list[DialogueStep] = []
         self._is_open = False
 
     def tell(self) -> Dialogue:
-        """The whole story."""
         said = self._chosen.said
         for at, message in enumerate(said):
             if side(message) == "assistant":
@@ -128,12 +120,8 @@ class _DialogueBuilder:
             return
         if not self._chosen.wire:
             message = _with_objects(message, self._account)
-        count = len(message.tool_uses)
-        numbers = range(self._next_call, self._next_call + count)
-        self._next_call += count
-        said = ModelTurn(
-            message, self._stops.get(at), tuple(self._results.get(number) for number in numbers)
-        )
+        results = tuple(self._results.get(next(self._numbers)) for _ in message.tool_uses)
+        said = ModelTurn(message, self._stops.get(at), results)
         last = self._steps[-1] if self._steps else None
         if self._is_open and isinstance(last, ModelTurn):
             self._account.note(fidelity.ADJACENT)
@@ -148,7 +136,7 @@ class _DialogueBuilder:
             if message.text.strip():
                 self._account.note(fidelity.BESIDE_RESULTS)
             return
-        text = _spoken(message, self._account)
+        text = "\n".join(_lines(message, self._account))
         if not text.strip():
             return
         last = self._steps[-1] if self._steps else None
@@ -224,12 +212,8 @@ def _joined(first: ModelTurn, second: ModelTurn) -> ModelTurn:
     return ModelTurn(message, second.stop, first.results + second.results)
 
 
-def _spoken(message: Message, account: GapLog) -> str:
-    """What the user said, as text; an attachment is named."""
-    return "\n".join(_lines(message, account))
-
-
 def _lines(message: Message, account: GapLog) -> Iterator[str]:
+    """What the user said; an attachment is named."""
     for block in message.blocks:
         if isinstance(block, Text):
             yield block.text

@@ -21,7 +21,6 @@ _TEXTS = {"text": "text"}
 
 
 def _is_atif(data: bytes) -> bool:
-    """Whether the bytes are a trajectory that says so."""
     value = f.mapping(json_documents.peek(data, b'"schema_version"', b"ATIF"))
     return f.text(value.get("schema_version")).startswith("ATIF")
 

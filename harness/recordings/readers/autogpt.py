@@ -26,7 +26,6 @@ _RESULT = re.compile(rf"({_FAILURE}|Command \S+ returned|Action succeeded)\b")
 
 
 def _is_autogpt(data: bytes) -> bool:
-    """Whether the bytes are a message history with commands, or a state with episodes."""
     if _episodes(json_documents.peek(data, b'"episodes"', b'"action"')):
         return True
     value = json_documents.peek(data, b'"role"', b"command", b"thoughts")
@@ -65,20 +64,16 @@ def _messages(history: list[dict[str, Json]]) -> Iterator[Message]:
     pending = ""
     for number, message in enumerate(history, start=1):
         role, text = f.text(message.get("role")), f.as_text(message.get("content"))
-        command = _command(message)
+        command, is_result = _command(message), message.get("type") == "action_result"
         if command:
             pending = f"message_{number}"
             use = ToolUse(pending, command["name"], command.get("args"))
             yield Message("assistant", (Text(text), use))
-        elif pending and role != "assistant" and _is_result(message, text):
+        elif pending and role != "assistant" and (_RESULT.match(text) or is_result):
             yield Message("tool", (ToolResult(pending, text, _FAILED.match(text) is not None),))
             pending = ""
         else:
             yield Message(role, (Text(text),) if text else ())
-
-
-def _is_result(message: dict[str, Json], text: str) -> bool:
-    return message.get("type") == "action_result" or _RESULT.match(text) is not None
 
 
 def _episodes(value: Json) -> list[dict[str, Json]]:

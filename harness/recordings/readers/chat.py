@@ -18,7 +18,6 @@ from harness.core.values.messages import Json
 from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode
-from harness.providers.shared.json_fields import RecordedApi
 from harness.recordings import json_documents
 from harness.recordings.apis import APIS, api_of_message
 from harness.recordings.recording_format import recognised_by
@@ -30,7 +29,6 @@ LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 
 
 def _is_chat(data: bytes) -> bool:
-    """Whether the bytes are a list of messages, or objects of which one holds such a list."""
     value = json_documents.peek(data, b'"role"')
     return any(_held(item) is not None for _, item in _items(value))
 
@@ -99,19 +97,14 @@ def _held_list(value: Json) -> list[dict[str, Json]] | None:
     return messages if messages and json_documents.is_message(messages[0]) else None
 
 
-def _api(messages: list[dict[str, Json]]) -> RecordedApi:
-    """The API whose messages these are."""
-    found = (api for message in messages if (api := api_of_message(message)))
-    return next(found, APIS[OPENAI_CHAT.name])
-
-
 def _transcript(name: str, value: Json) -> Transcript | None:
     """The chat that a value is or holds, with the answer beside it; None for none."""
     held = _held(value)
     if held is None:
         return None
     value = f.mapping(value)
-    api = _api(held)
+    own = (api for message in held if (api := api_of_message(message)))
+    api = next(own, APIS[OPENAI_CHAT.name])
     asked = api.request({**value, api.field: held})
     assert asked is not None, "the list of messages is there"
     transcript = Transcript(

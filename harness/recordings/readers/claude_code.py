@@ -1,14 +1,12 @@
 """Claude Code session logs: JSON Lines, several transcripts in one file.
 
-A transcript is what shares (sessionId, isSidechain, agentId), in file order, which is the order in
-which it happened. Links to parents branch where a user went back and may lead round in a circle, so
-circles are noted and no link is followed. Lines of other types, and those that are `isMeta`, are
-the program's own and are passed over; new types come with every version. A user's line with
-`isCompactSummary` stands for all before it.
+Lines that share (sessionId, isSidechain, agentId) are a transcript, in the order of the file. Links
+to parents may lead round in a circle: circles are noted, no link is followed. Lines of other types
+and `isMeta` lines are the program's own. An `isCompactSummary` line stands for all before it.
 
-The program logs a message of the assistant block by block, on lines that share `message.id`. Other
-lines may stand between them: a parallel batch reads call, result, call, result. The API saw one
-message with the calls and one with the results, so `LoggedMessage` collects those.
+The program logs a message of the assistant block by block, on lines that share `message.id`. A
+parallel batch reads call, result, call, result. The API saw one message with the calls and one with
+the results, so `LoggedMessage` collects those.
 """
 
 from __future__ import annotations
@@ -28,16 +26,9 @@ from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, 
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _OTHER_TYPES = (
-    "summary",
-    "system",
-    "progress",
-    "queue-operation",
-    "file-history-snapshot",
-    "attachment",
-    "last-prompt",
-    "api-request",
-    "cost-state",
-)
+    "summary", "system", "progress", "queue-operation", "file-history-snapshot", "attachment",
+    "last-prompt", "api-request", "cost-state",
+)  # fmt: skip
 """Types that come without a session's id, or came so once."""
 
 _NOT_OURS = frozenset({"event", "payload", "parentId"})
@@ -54,13 +45,11 @@ class _LoggedSession:
 
     def take(self, message: Message, entry: LogEntry) -> None:
         """Take in the message of a line."""
-        value = entry.value
-        if value.get("isCompactSummary") is True:
+        if entry.value.get("isCompactSummary") is True:
             self.summaries.append(len(self.drafts.found))
-        self.drafts.take(message, value["message"], str(entry.number))
+        self.drafts.take(message, entry.value["message"], str(entry.number))
 
     def transcript(self) -> Transcript:
-        """What came in."""
         found = self.drafts.found
         return Transcript(
             name=self.name,
@@ -208,10 +197,8 @@ class LoggedMessages:
 
 
 def _only_results(message: Message) -> bool:
-    blocks = message.blocks
-    return (
-        message.role == "user" and bool(blocks) and all(isinstance(b, ToolResult) for b in blocks)
-    )
+    are_results = all(isinstance(block, ToolResult) for block in message.blocks)
+    return message.role == "user" and bool(message.blocks) and are_results
 
 
 def logged_message(value: Json) -> tuple[Message | None, str]:

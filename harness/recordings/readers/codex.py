@@ -21,32 +21,22 @@ from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, 
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _TYPES = frozenset({"session_meta", "response_item", "turn_context", "compacted", "event_msg"})
-_ITEMS = frozenset(
-    {
-        "message",
-        "reasoning",
-        "local_shell_call",
-        "function_call",
-        "function_call_output",
-        "custom_tool_call",
-        "custom_tool_call_output",
-        "tool_search_call",
-        "tool_search_output",
-        "web_search_call",
-        "image_generation_call",
-    }
-)
+_ITEMS = frozenset((
+    "message", "reasoning", "local_shell_call", "function_call", "function_call_output",
+    "custom_tool_call", "custom_tool_call_output", "tool_search_call", "tool_search_output",
+    "web_search_call", "image_generation_call",
+))  # fmt: skip
 """The items that are messages or parts of one; the others are the program's own."""
 
 
 class _Rollout:
-    """A session as its lines come in."""
+    """A session as its lines come in; `items` are those since the context began anew."""
 
     def __init__(self) -> None:
         self.name = self.model = self.system = ""
         self.restarts: dict[int, int] = {}
         self._messages: list[Message] = []
-        self._items: list[dict[str, Any]] = []
+        self.items: list[dict[str, Any]] = []
 
     def describe(self, said: dict[str, Any]) -> None:
         """Take in what is said about the session; the first that says something counts."""
@@ -54,10 +44,6 @@ class _Rollout:
         self.name = self.name or f.text(said.get("id"))
         self.model = self.model or f.text(said.get("model"))
         self.system = self.system or told or f.text(said.get("instructions"))
-
-    def item(self, item: dict[str, Any]) -> None:
-        """Take in an item."""
-        self._items.append(item)
 
     def compact(self, summary: str) -> None:
         """Begin the context anew with a summary of all before it."""
@@ -67,11 +53,10 @@ class _Rollout:
         self._messages.append(user(summary))
 
     def _close(self) -> None:
-        self._messages += recorded_messages(self._items)
-        self._items = []
+        self._messages += recorded_messages(self.items)
+        self.items = []
 
     def transcript(self) -> Transcript:
-        """What came in."""
         self._close()
         found = self._messages
         return Transcript(
@@ -84,17 +69,13 @@ class _Rollout:
             answered=bool(found) and found[-1].role == "assistant",
         )
 
-    def __len__(self) -> int:
-        return len(self._messages) + len(self._items)
-
 
 def _is_codex(data: bytes) -> bool:
-    """Whether the first lines are those of a rollout."""
-    return any(_is_line(value) or _is_oldest(value) for value in first_objects(data)[:2])
-
-
-def _is_line(value: dict[str, Any]) -> bool:
-    return f.text(value.get("type")) in _TYPES and isinstance(value.get("payload"), dict)
+    return any(
+        _is_oldest(value)
+        or (f.text(value.get("type")) in _TYPES and isinstance(value.get("payload"), dict))
+        for value in first_objects(data)[:2]
+    )
 
 
 def _is_oldest(value: dict[str, Any]) -> bool:
@@ -110,7 +91,7 @@ def codex(lines: Iterable[bytes]) -> Recording:
     rollout, notes, kept = _Rollout(), Notes(), SizeBound()
     for entry in entries(lines, notes):
         _take(rollout, entry, notes, kept)
-    if not len(rollout):
+    if not (rollout.items or rollout.restarts):
         raise notes.refusal("no line holds an item of the conversation")
     return Recording((rollout.transcript(),), notes=notes.texts())
 
@@ -127,7 +108,7 @@ def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> 
         notes.add(entry.number, "turns were taken back here; they are read all the same")
     elif (item := _item(entry.value)) is not None:
         kept.add(entry)
-        rollout.item(item)
+        rollout.items.append(item)
 
 
 def _item(value: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,11 +1,8 @@
 """The compact form of a cassette: JSON Lines in which no message stands twice.
 
 Every request of a run repeats the history, so a file of whole requests grows with the square of
-the run. Here a message stands once, under its digest. So does the frame of a request, which is its
-body without the messages. A request names the earlier request that it goes on from, how much of it
-is kept, and what is added. Messages and frames are the very bytes of the body, so a body comes back
-byte for byte. A body that cannot be taken apart so (no JSON, JSON over several lines) is kept
-whole. The last line counts the exchanges, so a torn file is seen.
+the run. Here a message stands once, and so does the frame of a request: its body without messages.
+Both are the very bytes of the body. The last line counts the exchanges, so a torn file is seen.
 
 `{"kind":"cassette","version":1}` · `{"kind":"message","digest":…,"value":…}` ·
 `{"kind":"frame","digest":…,"value":{…,"messages":"$messages",…}}` ·
@@ -29,7 +26,7 @@ from harness.recordings.compact_bodies import (
     unframed,
     whole_body,
 )
-from harness.recordings.http_interaction import Cassette, Interaction, phrase
+from harness.recordings.http_interaction import Cassette, Interaction, as_vcr, phrase
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.transcripts import Recording
 
@@ -42,22 +39,16 @@ class _CassetteLine(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults
 
 
 class _Opening(_CassetteLine, frozen=True, tag="cassette"):
-    """The first line."""
-
     version: int
     metadata: dict[str, Json] = {}
 
 
 class _MessageLine(_CassetteLine, frozen=True, tag="message"):
-    """A message, byte for byte."""
-
     digest: str
     value: msgspec.Raw
 
 
 class _FrameLine(_CassetteLine, frozen=True, tag="frame"):
-    """A request's body with a mark in the place of its messages, byte for byte."""
-
     digest: str
     value: msgspec.Raw
 
@@ -78,8 +69,6 @@ class _ExchangeLine(_CassetteLine, frozen=True, tag="exchange", kw_only=True, om
 
 
 class _End(_CassetteLine, frozen=True, tag="end"):
-    """The last line."""
-
     exchanges: int
 
 
@@ -199,23 +188,4 @@ def compact(document: bytes) -> Recording:
 
     Raises InputError, with the line, for a file that is torn or malformed.
     """
-    return model_exchange.recording(_exchanges(document))
-
-
-def _exchanges(data: bytes) -> Iterator[dict[str, Json]]:
-    for item in decode_cassette(data).interactions:
-        yield {"request": _request(item), "response": _response(item)}
-
-
-def _request(item: Interaction) -> dict[str, Json]:
-    """A request as it is spelt in a cassette of VCR."""
-    body, headers = item.request_body, item.request_headers
-    return {"method": item.method, "uri": item.uri, "headers": headers, "body": body}
-
-
-def _response(item: Interaction) -> dict[str, Json]:
-    return {
-        "status": {"code": item.status, "message": item.reason},
-        "headers": item.response_headers,
-        "body": item.response_body,
-    }
+    return model_exchange.recording(map(as_vcr, decode_cassette(document).interactions))

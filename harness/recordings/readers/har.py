@@ -18,7 +18,6 @@ from harness.recordings.transcripts import Recording
 
 
 def _is_har(data: bytes) -> bool:
-    """Whether the bytes are an archive: a log with entries."""
     return isinstance(_entries(json_documents.peek(data, b'"log"', b'"entries"')), list)
 
 

@@ -28,26 +28,15 @@ MAGIC = b"SQLite format 3\0"
 _STRUCTURED = "\0json:"
 
 COLUMNS = (
-    "id",
-    "session_id",
-    "role",
-    "content",
-    "tool_call_id",
-    "tool_calls",
-    "finish_reason",
-    "reasoning",
-    "reasoning_content",
-    "platform_message_id",
-    "active",
-)
+    "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "finish_reason",
+    "reasoning", "reasoning_content", "platform_message_id", "active",
+)  # fmt: skip
 """The columns of a row of `messages` that are read; a version may lack the last ones."""
 
 _Row = Mapping[str, Json]
 
 
 class _SessionRows(msgspec.Struct):
-    """A session as its rows come in."""
-
     messages: list[Message] = []
     stops: dict[int, str] = {}
 

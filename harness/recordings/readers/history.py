@@ -14,7 +14,6 @@ _FIRST_EVENTS = ("started", "message", "value")
 
 
 def _begins_as_history(document: bytes) -> bool:
-    """Whether the first line is an event of ours."""
     try:
         first = msgspec.json.decode(document.lstrip().partition(b"\n")[0])
     except (ValueError, RecursionError):

@@ -21,7 +21,6 @@ _LANGUAGES = {"ic_ctf": "bash"}
 
 
 def _is_intercode(data: bytes) -> bool:
-    """Whether the bytes are results: every value is a task, and the first has turns."""
     value = f.mapping(json_documents.peek(data, b'"turn_history"', b'"actions"'))
     return any("turn_history" in f.mapping(task) for task in list(value.values())[:1])
 
@@ -37,17 +36,14 @@ def intercode(document: bytes) -> Recording:
     for name, task in f.mapping(json_documents.load(document)).items():
         turns = tuple(_steps(f.mapping(task)))
         if turns:
-            transcripts.append(_transcript(f"task {name}", f.mapping(task), turns))
+            said = encodable(tuple(message for turn in turns for message in turn.messages()))
+            asked = f.text(f.mapping(task).get("query"))
+            transcripts.append(Transcript(name=f"task {name}", messages=said, task=asked))
         else:
             refusals.append(Refusal(f"task {name}", "a task without turns"))
     if not transcripts:
         raise InputError("no task has a turn_history with actions", "line 1")
     return Recording(tuple(transcripts), tuple(refusals))
-
-
-def _transcript(name: str, task: dict[str, Json], turns: tuple[TrajectoryStep, ...]) -> Transcript:
-    made = tuple(message for turn in turns for message in turn.messages())
-    return Transcript(name=name, messages=encodable(made), task=f.text(task.get("query")))
 
 
 def _steps(task: dict[str, Json]) -> Iterator[TrajectoryStep]:

@@ -7,7 +7,6 @@ list of messages, which the first versions wrote, is told as the chat that it is
 from __future__ import annotations
 
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json
 from harness.providers.openai_chat.blocks import recorded_message
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
@@ -17,7 +16,6 @@ from harness.recordings.transcripts import Recording, Transcript, encodable
 
 
 def _is_mini_swe_agent(data: bytes) -> bool:
-    """Whether the bytes are a trajectory that says so in its header."""
     value = f.mapping(json_documents.peek(data, b"mini", b'"messages"'))
     named = f.text(value.get("trajectory_format")).startswith("mini-swe-agent")
     return named or "mini_version" in f.mapping(value.get("info"))
@@ -33,18 +31,11 @@ def mini_swe_agent(document: bytes) -> Recording:
     sent = [m for m in f.objects(value.get("messages")) if m.get("role") != "exit"]
     if not sent:
         raise InputError("a trajectory has a list messages, this has none", "line 1")
-    messages = tuple(recorded_message(message) for message in sent)
-    return Recording(
-        (
-            Transcript(
-                name="messages",
-                messages=encodable(messages),
-                wire=RECORD.name,
-                model=_model(f.mapping(value.get("info"))),
-            ),
-        ),
+    config = f.mapping(f.mapping(value.get("info")).get("config"))
+    transcript = Transcript(
+        name="messages",
+        messages=encodable(tuple(recorded_message(message) for message in sent)),
+        wire=RECORD.name,
+        model=f.text(f.mapping(config.get("model")).get("model_name")),
     )
-
-
-def _model(info: dict[str, Json]) -> str:
-    return f.text(f.mapping(f.mapping(info.get("config")).get("model")).get("model_name"))
+    return Recording((transcript,))

@@ -25,7 +25,6 @@ _SUFFIX = re.compile(r"(Action)?(Args|Arguments)$")
 
 
 def _is_moatless(data: bytes) -> bool:
-    """Whether the bytes are a tree of nodes."""
     value = f.mapping(json_documents.peek(data, b'"node_id"'))
     nodes = f.objects(value.get("nodes")) or f.objects([value.get("root"), value])
     return any("node_id" in node for node in nodes[:2])
@@ -137,16 +136,14 @@ def _step(id_: str, action: dict[str, Json], observation: Json) -> TrajectorySte
     seen = f.mapping(observation)
     told = seen.get("message") if seen else observation
     rest = {k: v for k, v in action.items() if k not in ("scratch_pad", "thoughts", _CLASS)}
-    failed = seen.get("expect_correction") is True or "fail_reason" in f.mapping(
-        seen.get("properties")
-    )
+    has_reason = "fail_reason" in f.mapping(seen.get("properties"))
     return TrajectoryStep(
         id=id_,
         name=_SUFFIX.sub("", f.text(action.get(_CLASS)).rpartition(".")[2]) or "action",
         input=rest,
         thought=f.text(action.get("scratch_pad")) or f.text(action.get("thoughts")),
         observation=None if observation is None else f.as_text(told),
-        failed=failed,
+        failed=has_reason or seen.get("expect_correction") is True,
     )
 
 

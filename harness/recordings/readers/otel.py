@@ -1,15 +1,13 @@
 """OpenTelemetry traces of agents: the tool spans of each trace, as calls with their results.
 
-A span says that a tool ran, with what input and what came of it. Other spans tell the messages,
-each in its own way and mostly cut, so they are not read. Four conventions name the same things:
-OTel's own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK (`ai.*`).
+A span says that a tool ran, with what input and what came of it. Other spans are not read: they
+tell the messages, each in its own way and mostly cut. Four conventions name the same things: OTel's
+own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK (`ai.*`).
 
-OTLP nests spans in scopes in resources, spells in `camelCase` (protobuf in `snake_case`), and
-writes attributes as a list of typed values and times as nanoseconds in text. The SDKs write plain
-objects, in one document or one on each line: ids as text or as a number, times as nanoseconds, as
-ISO 8601, or as a pair of seconds and nanoseconds.
-Source: OpenTelemetry semantic conventions for generative AI (`execute_tool`); OpenInference
-semantic conventions (`openinference.span.kind`); opentelemetry-proto (JSON encoding).
+OTLP nests spans in scopes in resources, in `camelCase` (protobuf: `snake_case`), with typed
+attributes and times as nanoseconds in text. The SDKs write plain objects, in one document or one
+on each line, with times as nanoseconds, as ISO 8601, or as a pair of seconds and nanoseconds.
+Source: OpenTelemetry and OpenInference semantic conventions; opentelemetry-proto (JSON encoding).
 """
 
 from __future__ import annotations
@@ -31,22 +29,13 @@ from harness.recordings.transcripts import Recording, Refusal, Transcript, encod
 _NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
 _IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
 _ARGUMENTS = (
-    "gen_ai.tool.call.arguments",
-    "gen_ai.tool.args",
-    "tool_arguments",
-    "ai.toolCall.args",
-    "input.value",
-    "traceloop.entity.input",
-    "tool.parameters",
-)
+    "gen_ai.tool.call.arguments", "gen_ai.tool.args", "tool_arguments", "ai.toolCall.args",
+    "input.value", "traceloop.entity.input", "tool.parameters",
+)  # fmt: skip
 _RESULTS = (
-    "gen_ai.tool.call.result",
-    "gen_ai.output",
-    "tool_response",
-    "ai.toolCall.result",
-    "output.value",
-    "traceloop.entity.output",
-)
+    "gen_ai.tool.call.result", "gen_ai.output", "tool_response", "ai.toolCall.result",
+    "output.value", "traceloop.entity.output",
+)  # fmt: skip
 _MODELS = ("gen_ai.request.model", "llm.model_name", "gen_ai.response.model")
 """The attributes that say the same, the most exact first."""
 
@@ -68,7 +57,6 @@ _HEAD_BYTES = 65536
 
 
 def _is_otel(data: bytes) -> bool:
-    """Whether the bytes begin as spans do."""
     head = data[:_HEAD_BYTES]
     return bool(_BEGIN.match(head) and _MARK.search(head) and b'ttributes"' in head)
 
@@ -127,14 +115,11 @@ def _messages(tools: list[TraceSpan]) -> Iterator[Message]:
     for span in tools:
         id_, result = f.text(_first(span, _IDS)) or span.id, _first(span, _RESULTS)
         arguments = f.arguments(_first(span, _ARGUMENTS))
-        yield Message("assistant", (ToolUse(id_, _name(span), arguments),))
+        name = f.text(_first(span, _NAMES)) or span.name.removeprefix("execute_tool ")
+        yield Message("assistant", (ToolUse(id_, name, arguments),))
         if span.ended or result is not None:
             content = f.result_content(result, {"text": "text"}) or span.error
             yield Message("tool", (ToolResult(id_, content, span.failed),))
-
-
-def _name(span: TraceSpan) -> str:
-    return f.text(_first(span, _NAMES)) or span.name.removeprefix("execute_tool ")
 
 
 def _first(span: TraceSpan, names: tuple[str, ...]) -> Any:
@@ -159,14 +144,9 @@ class TraceSpan(msgspec.Struct, frozen=True):
 
 
 _HELD_IN = (
-    "resourceSpans",
-    "resource_spans",
-    "batches",
-    "scopeSpans",
-    "scope_spans",
-    "instrumentationLibrarySpans",
-    "spans",
-)
+    "resourceSpans", "resource_spans", "batches", "scopeSpans", "scope_spans",
+    "instrumentationLibrarySpans", "spans",
+)  # fmt: skip
 """The lists in which spans are nested."""
 
 _TRACE = ("trace_id", "traceId")
@@ -176,7 +156,6 @@ _END = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
 
 
 def _spans(values: Iterable[Json], depth: int = 0) -> Iterator[TraceSpan]:
-    """The spans in values, in order."""
     for value in values:
         if isinstance(value, list) and depth < _DEPTH:
             yield from _spans(value, depth + 1)
@@ -244,7 +223,6 @@ def _status(status: dict[str, Json]) -> tuple[bool, str]:
 
 
 def _exception(value: dict[str, Json]) -> str:
-    """What the exception says that the span recorded last."""
     raised = [e for e in f.objects(value.get("events")) if e.get("name") == "exception"]
     said = _attributes(raised[-1].get("attributes")) if raised else {}
     return f.text(said.get("exception.message")) or f.text(said.get("exception.type"))

@@ -1,10 +1,9 @@
 """Sessions of the pi coding agent: JSON Lines, a tree of entries in one file.
 
-Each entry names the one before it (`parentId`), and going back in the talk begins another branch in
-the same file. Every path from a root to a leaf is a transcript, the one that ends last first. A
-`compaction` on a path stands for what is before it, but for the messages from `firstKeptEntryId`
-on. What programs put in (`custom_message`, `bashExecution`, summaries of branches) is told to the
-model as the user's. The oldest files have no links: there the order of the lines is the path.
+Each entry names the one before it (`parentId`). Every path from a root to a leaf is a transcript,
+the one that ends last first. A `compaction` stands for what is before it, up to `firstKeptEntryId`.
+What programs put in (`custom_message`, `bashExecution`, summaries of branches) is told to the model
+as the user's. The oldest files have no links: there the order of the lines is the path.
 Source: badlogic/pi-mono, packages/coding-agent/docs/session.md, versions 1 to 3 of the format.
 """
 
@@ -107,7 +106,6 @@ class _EntryTree:
 
 
 def _is_pi(data: bytes) -> bool:
-    """Whether the first line is the head of a session."""
     first = next(iter(first_objects(data)), {})
     return first.get("type") == "session" and isinstance(first.get("id"), str)
 
@@ -141,7 +139,7 @@ def _message_of(entry: dict[str, Any]) -> Message | None:
     if kind == "custom_message":
         return _user(entry)
     if kind in ("compaction", "branch_summary"):
-        return user(f.text(entry.get("summary")))
+        return _summary(entry)
     return None
 
 
@@ -169,11 +167,8 @@ def _assistant(value: dict[str, Json]) -> Message:
 def _block(block: dict[str, Json]) -> Block:
     match block:
         case {"type": "toolCall"}:
-            return ToolUse(
-                f.text(block.get("id")),
-                f.text(block.get("name")),
-                f.arguments(block.get("arguments")),
-            )
+            id_, name = f.text(block.get("id")), f.text(block.get("name"))
+            return ToolUse(id_, name, f.arguments(block.get("arguments")))
         case {"type": "thinking", "thinking": str(text)}:
             return Thinking(text, f.text(block.get("thinkingSignature")))
     return next(iter(f.blocks([block], _TEXTS)), Opaque("", block))

@@ -28,10 +28,8 @@ from harness.recordings.transcripts import (
 
 
 def _is_swe_agent(data: bytes) -> bool:
-    """Whether the bytes are a trajectory: steps with actions, or a history that names agents."""
-    return _fits(json_documents.peek(data, b'"trajectory"', b'"observation"')) or _fits(
-        json_documents.peek(data, b'"history"', b'"agent"')
-    )
+    keys = ((b'"trajectory"', b'"observation"'), (b'"history"', b'"agent"'))
+    return any(_fits(json_documents.peek(data, *names)) for names in keys)
 
 
 def _fits(value: Json) -> bool:
@@ -61,10 +59,8 @@ def _transcripts(value: dict[str, Json]) -> Iterator[Transcript]:
     system = f.joined(message.text for message in history if message.role == "system")
     if steps:
         made = (m for n, step in enumerate(steps, start=1) for m in _step(step, n).messages())
-        task = _task(f.objects(value.get("history")))
-        yield Transcript(
-            name="trajectory", messages=encodable(tuple(made)), system=system, task=task
-        )
+        said, task = encodable(tuple(made)), _task(f.objects(value.get("history")))
+        yield Transcript(name="trajectory", messages=said, system=system, task=task)
     if history and (not steps or any(message.tool_uses for message in history)):
         wire = RECORD.name
         yield Transcript(name="history", messages=encodable(tuple(history)), wire=wire)

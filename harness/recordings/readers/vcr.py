@@ -53,9 +53,8 @@ def interactions(cassette: dict[str, Json]) -> list[dict[str, Json]]:
 
 def load(data: bytes) -> dict[str, Json]:
     """The mapping of a cassette; raises InputError, with the line, for anything else."""
-    value = (
-        json_documents.load(data) if json_documents.is_json(data) else yaml_documents.parse(data)
-    )
+    parse = json_documents.load if json_documents.is_json(data) else yaml_documents.parse
+    value = parse(data)
     if not isinstance(value, dict):
         raise InputError(f"a cassette is a mapping, this is a {type(value).__name__}", "line 1")
     return value
