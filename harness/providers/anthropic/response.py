@@ -1,12 +1,11 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
-missing, a field of the wrong type counts as missing, and `complete` says so.
+A recording may be cut or bent, so nothing here raises. What cannot be read, or has the wrong type,
+is missing, and `complete` says so. A tool input that was cut stays the text that came.
 
 The rules for streams are those of the official SDK, odd ones too: blocks are appended as they
-start, deltas go to the block at their index, a second message_start says nothing, usage is replaced
-and never added. A tool input that was cut is kept as the text that came, so that nobody takes it
-for a whole one.
+start, and deltas go to the block at their index. A second message_start says nothing, and usage is
+replaced, never added.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """Thinking blocks, what they are bound to, and their rules V15 to V18.
 
-A block that this provider has answered is signed over its text with its place in the turn, and over
-the prefix: system, tools, and all blocks up to the turn it stands in. The prefix is a chain of
-digests, made only once a block asks for it and only as far as that block, so a run without thinking
-pays nothing. Signatures that are not ours (a recording's, a stored session's) are not judged.
-Neighbouring messages of one role are one turn here too: splitting or joining them changes nothing.
+A block that this provider has answered is signed over its text, its place in the turn, and its
+prefix: system, tools, and all blocks up to that turn. The prefix is a chain of digests, made only
+as far as a block asks for it. Neighbouring messages of one role are one turn.
 
-The API compares with what it answered; here the signature tells, so the rules hold from the request
-alone. A changed block is V15 in the latest assistant turn and V16 before it. A block whose
-conversation has changed is V17 for the models that bind thinking, unless the request asks to have
-it dropped.
+The API compares with what it answered; here the signature tells, and foreign ones are not judged. A
+changed block is V15 in the latest assistant turn and V16 before it. A changed conversation is V17
+for models that bind thinking, unless the request asks to have the block dropped.
 """
 
 from __future__ import annotations

@@ -1,16 +1,13 @@
 """Messages and calls: the rows of the API and the core's values, both ways.
 
-A row of role `tool` is a message with one result, and so is one of the legacy role `function`,
-which names its call by the function. `reasoning_content`, a field of many gateways, is `Thinking`.
-Parts that are not text, and fields of a row that the core has no name for (`name`, `refusal`,
-`audio`), are `Opaque`; such a field's value holds nothing but itself, by which it is told from a
-part. A field that is null says nothing. `cache_control` is left out everywhere. A result's
-`is_error`, and the signature of a thought, have no place in this API.
+A row of role `tool`, or of the legacy role `function`, is a message with one result.
+`reasoning_content`, a field of many gateways, is `Thinking`. Other parts and fields (`name`,
+`audio`) are `Opaque`; a field's value holds only itself, which tells it from a part. Nulls and
+`cache_control` are left out. A result's `is_error` and a thought's signature have no place here.
 
-A call's `extra` keeps what the core has no name for: other fields of the call, `function` with
-those beside its name and arguments, and `type` where it is not `function`. A custom call's input is
-free text and is never read. A legacy `function_call` has no id; its name stands for it, as the name
-of its result does. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`.
+A call's `extra` keeps its other fields, those of its `function`, and a `type` that is not
+`function`. A custom call's input is free text. The name of a legacy `function_call` stands for its
+id. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
 A stream is one send for each chunk, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is an HTTP status and an envelope even where a stream was asked for:
-an error inside a stream is a fault's work. The ids of a request and of its completion come from one
-draw. The time of creation is a fixed one, for an answer follows from its request and its seed.
+goes with the first. An error is a status and an envelope even where a stream was asked for: an
+error inside a stream is a fault's work. The ids of a request and of its completion share one draw.
 
-Every answer names itself in `x-request-id`, errors too: the official SDK reads exactly this name.
-The rate limits are those of an account that has never used anything but this request; what is left
-follows from the prompt alone. A reset is a duration in words, `6ms`.
+Every answer has the header `x-request-id`, which the official SDK reads. The rate limits are those
+of an account that has used nothing but this request. A reset is a duration in words, `6ms`.
 """
 
 from __future__ import annotations

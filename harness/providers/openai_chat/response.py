@@ -1,12 +1,11 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
-missing, and `complete` says so. A stream is complete once it said why the model stopped, or that it
-is done; many servers say only one of the two.
+A recording may be cut or bent, so nothing here raises; what cannot be read is missing, and
+`complete` says so. A stream is complete once it said why the model stopped, or that it is done:
+many servers say only one of the two. Only the first choice is read.
 
-Only the first choice is read. The fragments of a call carry its index, and the first of them its
-id; some gateways send every call at index 0, so another id begins another call. What does not come
-in pieces (a field that is no text) is taken as it came last.
+The fragments of a call carry its index, and the first of them its id. Some gateways send every call
+at index 0, so another id begins another call. A field that is no text is taken as it came last.
 """
 
 from __future__ import annotations

@@ -1,20 +1,12 @@
 """Items, their parts, and the core's blocks, both ways.
 
-An item that the core has a name for becomes blocks; any other one, and a known one with a field
-missing or of the wrong type, is kept whole as `Opaque`. A part of a message that is text is `Text`;
-its kind stands in `extra` where it is not the usual one of its side (`input_text` from the user,
-`output_text` from the assistant), so that a refusal is text as well and can be told. Any other part
-is `Opaque`.
+An item that the core has no name for, or that lacks a field, is kept whole as `Opaque`. A part that
+is text is `Text`, a refusal too; its kind stands in `extra` where it is not the usual one of its
+side. Reasoning is `Thinking`: its encrypted content is the signature or, without a summary, the
+redacted data. Reasoning that the server stores has its id as signature: nothing else binds it.
 
-Reasoning is `Thinking` where it fits: its summary is the text, its encrypted content the signature
-(or, without a summary, the redacted data). Reasoning that the server stores has neither; then its
-id, which is all that binds it, is the signature. Of a result everything but text, parts and the
-status `incomplete` (the only way to say that a tool failed, `is_error`) is left out, for the core
-has no place for it.
-
-Written out, ids are given by place: an item's name is the prefix of its kind, the response's name,
-and its number in the list. Neighbouring texts are one message item unless one says that its own
-begins.
+The status `incomplete` is the only way to say that a tool failed. Other fields of a result have no
+place in the core. Written ids are the prefix of the kind, the response's name and the place.
 """
 
 from __future__ import annotations

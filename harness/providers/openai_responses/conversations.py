@@ -1,15 +1,12 @@
 """Conversations as paths of items, and what the server stores of them.
 
-The server may be asked to go on from any response that it stores, so conversations are paths in one
-tree: a node is an item with all that comes before it. A node knows what it says and what the
-validator found up to it; both are worked out once, when it is made. The reader stands at the end of
-one path, and going to another one costs what the two do not share.
+A request may go on from any stored response, so conversations are paths in one tree. A node is an
+item with all that comes before it, and with what the validator found up to it. The reader stands at
+the end of one path; going to another one costs what the two do not share.
 
-With `previous_response_id` or `conversation` a request names what came before instead of sending
-it. So the reader must know what was answered, and only the provider's writing knows that. The two
-meet here: the reader hands out a reading that knows its place in the conversation, and what writes
-the answer to it stores the answer at that place. An id follows from the key of the call, so the
-same run gives the same ids. What is stored is bounded, as the provider's is by time.
+Only writing knows what was answered. So a reading knows its place in the conversation, and the
+writer of its answer stores the answer there. Ids follow from the key of the call. Storage is
+bounded by a count, as the provider's is by time.
 """
 
 from __future__ import annotations

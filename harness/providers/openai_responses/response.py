@@ -1,12 +1,11 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
-missing, and `complete` says so. A response that failed is complete, for it ends with its own event;
-an error event is no end of a response, and the stream that it stands in is not complete.
+A recording may be cut or bent, so nothing here raises; what cannot be read is missing, and
+`complete` says so. A failed response is complete, for it ends with its own event. An error event
+ends no response, and its stream is not complete.
 
-In a stream, deltas go to the item at their index; the item that is done stands for all that was
-said of it, and the terminal event's output for all items. A call that was cut keeps the text of its
-arguments as it came, so that nobody takes it for a whole one.
+In a stream, deltas go to the item at their index. A finished item stands for all that was said of
+it, and the terminal event's output for all items. A call that was cut keeps its text as it came.
 """
 
 from __future__ import annotations
