@@ -134,13 +134,13 @@ def _violations(fields: Fields, active: frozenset[str]) -> Iterator[Violation]:
 
 def _read(name: str, raw: bytes) -> Field:
     value = whole = msgspec.json.decode(raw)
-    read = _READ.get(name)
-    if read is None:
+    if name not in _READ:
         return Field(raw, value, marks=int(name == "cache_control" and value is not None))
+    read, wanted = _READ[name]
     try:
         value = read(value)
     except msgspec.ValidationError:
-        return Field(raw, None, wanted=_WANTED[name])
+        return Field(raw, None, wanted=wanted)
     if name not in ("system", "tools") or not value:
         return Field(raw, value)
     found = tuple(_tool_names(whole)) if name == "tools" else ()
@@ -166,18 +166,10 @@ def _tools(value: Json) -> tuple[ToolSpec, ...]:
     return tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in tools)
 
 
-_READ: dict[str, Callable[[Json], Json]] = {
-    "model": lambda value: msgspec.convert(value, str),
-    "max_tokens": lambda value: msgspec.convert(value, int),
-    "stream": lambda value: msgspec.convert(value, bool | None) or False,
-    "system": _system,
-    "tools": _tools,
-}
-
-_WANTED = {
-    "model": "a valid string",
-    "max_tokens": "a valid integer",
-    "stream": "a valid boolean",
-    "system": "a valid string",
-    "tools": "a valid list",
+_READ: dict[str, tuple[Callable[[Json], Json], str]] = {
+    "model": (lambda value: msgspec.convert(value, str), "a valid string"),
+    "max_tokens": (lambda value: msgspec.convert(value, int), "a valid integer"),
+    "stream": (lambda value: msgspec.convert(value, bool | None) or False, "a valid boolean"),
+    "system": (_system, "a valid string"),
+    "tools": (_tools, "a valid list"),
 }

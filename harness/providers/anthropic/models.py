@@ -107,25 +107,18 @@ def info(name: str, window_tokens: int | None) -> dict[str, Json]:
 
 def _capabilities(it: Model) -> dict[str, Json]:
     kinds = ("adaptive", "between_tools", "disabled", "enabled")
-    types = {kind: _supported(it.thinks(kind)) for kind in kinds}
-    efforts = {name: _supported(True) for name in ("low", "medium", "high", "xhigh", "max")}
+    yes, no = {"supported": True}, {"supported": False}
     edits = ("clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112")
-    server = {name: _supported(False) for name in ("code_execution", "web_search")}
-    plain = {name: _supported(True) for name in ("citations", "image_input", "pdf_input")}
     return {
-        **plain,
-        "batch": _supported(False),
-        "code_execution": _supported(False),
-        "structured_outputs": _supported(True),
-        "context_management": {**_supported(True), **{e: _supported(True) for e in edits}},
-        "effort": {**_supported(True), **efforts},
-        "server_tools": {**_supported(False), **server},
-        "thinking": {**_supported(True), "types": types},
+        **dict.fromkeys(("citations", "image_input", "pdf_input"), yes),
+        "batch": no,
+        "code_execution": no,
+        "structured_outputs": yes,
+        "context_management": {**yes, **dict.fromkeys(edits, yes)},
+        "effort": {**yes, **dict.fromkeys(("low", "medium", "high", "xhigh", "max"), yes)},
+        "server_tools": {**no, "code_execution": no, "web_search": no},
+        "thinking": {**yes, "types": {kind: yes if it.thinks(kind) else no for kind in kinds}},
     }
-
-
-def _supported(yes: bool) -> dict[str, Json]:
-    return {"supported": yes}
 
 
 def listed(window_tokens: int | None) -> dict[str, Json]:

@@ -105,7 +105,7 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         """A request's bytes as values. What is no request at all comes back as a violation."""
         if self._threads is not None and b'"previous_message_id"' in body:
             return self._continued(body, self._threads.continued(body))
-        reading = self._read(body)
+        reading = super().read(body)
         return reading if reading.settings.get("thread") is None else self._threaded(reading)
 
     def _threaded(self, reading: AnthropicReading) -> AnthropicReading:
@@ -128,11 +128,11 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
     def _continued(self, body: bytes, whole: Continued | Violation | None) -> AnthropicReading:
         """The reading of a request that continues a thread, as the whole conversation."""
         if whole is None:
-            return self._read(body)
+            return super().read(body)
         if isinstance(whole, Violation):
-            return msgspec.structs.replace(self._read(body), violations=(whole,))
+            return msgspec.structs.replace(super().read(body), violations=(whole,))
         assert self._threads is not None
-        reading = self._read(whole.body)
+        reading = super().read(whole.body)
         turn = ThreadTurn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
         found = reading.violations
         if whole.bare:
@@ -179,13 +179,11 @@ def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:
     """A request of a recording; what the reader would refuse is read too."""
     if not isinstance(value.get("messages"), list):
         return None
-    blocks = f.objects(value.get("system"))
     system = value.get("system")
-    if not isinstance(system, str):
-        system = f.joined(f.text(block.get("text")) for block in blocks)
+    texts = (f.text(block.get("text")) for block in f.objects(system))
     return f.RecordedRequest(
         messages=tuple(recorded_messages(f.objects(value["messages"]))),
-        system=system,
+        system=f.text(system) or f.joined(texts),
         tools=tuple(f.tool(tool, "input_schema") for tool in f.objects(value.get("tools"))),
         model=f.text(value.get("model")),
         max_tokens=f.whole(value.get("max_tokens")),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.openai_chat.rules import violation
@@ -19,7 +21,6 @@ from harness.providers.shared.openai import (
     OBJECTS,
     TEXT,
     field_reader,
-    got,
     tool_spec,
     type_name,
 )
@@ -108,7 +109,8 @@ def _violations(fields: Fields) -> Iterator[Violation]:
         yield violation("C14")
     for name, field in fields.items():
         if field.wanted:
-            yield violation("C11", path=name, wanted=field.wanted, got=got(field))
+            got = type_name(msgspec.json.decode(field.raw))
+            yield violation("C11", path=name, wanted=field.wanted, got=got)
     tools = value_of(fields, "tools")
     if tools is not None:
         yield from _tool_violations(tools)

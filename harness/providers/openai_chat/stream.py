@@ -13,10 +13,7 @@ from collections.abc import Iterator
 
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import encode
-
-PIECE_CHARACTERS = 64
-PIECES_MAX = 2000
-"""A longer text comes in longer pieces: clients spend their time on events, not on characters."""
+from harness.providers.shared.sse import pieces
 
 DONE = b"data: [DONE]\n\n"
 _CHOICE = b',"choices":[{"index":0,"delta":'
@@ -77,7 +74,4 @@ def _fragments(call: dict[str, Json]) -> Iterator[dict[str, Json]]:
 
 
 def _cut(text: Json) -> list[str]:
-    if not isinstance(text, str):
-        return []
-    size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
-    return [text[at : at + size] for at in range(0, len(text), size)]
+    return pieces(text) if isinstance(text, str) else []

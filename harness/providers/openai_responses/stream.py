@@ -13,8 +13,8 @@ from itertools import count
 
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import encode
+from harness.providers.shared.sse import PIECE_CHARACTERS
 
-PIECE_CHARACTERS = 64
 _Event = tuple[str, dict[str, Json]]
 _FRAME = b"event: %b\ndata: %b\n\n"
 

@@ -49,7 +49,7 @@ def arguments_from(text: str) -> Json:
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         pass
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
 
@@ -59,10 +59,6 @@ def arguments_to(value: Json) -> str:
     if isinstance(value, str) and arguments_from(value) == value:
         return value
     return encode(value).decode()
-
-
-def _refuse(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _finite(text: str) -> float:

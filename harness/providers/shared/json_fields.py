@@ -88,7 +88,7 @@ def arguments(value: Json) -> Json:
         return value
 
 
-def parse(body: bytes) -> Json:
+def parse(body: bytes | str) -> Json:
     """A body's JSON value; None when it is no JSON."""
     try:
         return decode(body)

@@ -55,10 +55,7 @@ TEXT: Wanted = (lambda value: isinstance(value, str), "a string")
 COUNT: Wanted = (lambda v: isinstance(v, int) and not isinstance(v, bool), "an integer")
 FLAG: Wanted = (lambda value: isinstance(value, bool), "a boolean")
 LIST: Wanted = (lambda value: isinstance(value, list), "an array of objects")
-OBJECTS: Wanted = (
-    lambda v: isinstance(v, list) and all(isinstance(item, dict) for item in v),
-    "an array of objects",
-)
+OBJECTS: Wanted = (lambda v: LIST[0](v) and all(isinstance(item, dict) for item in v), LIST[1])
 
 
 def field_reader(wanted: Mapping[str, Wanted]) -> Callable[[str, bytes], Field]:
@@ -71,11 +68,6 @@ def field_reader(wanted: Mapping[str, Wanted]) -> Callable[[str, bytes], Field]:
         return Field(raw, None, wanted=wanted[name][1])
 
     return read
-
-
-def got(field: Field) -> str:
-    """The type that a field has in place of the one that it should have."""
-    return type_name(msgspec.json.decode(field.raw))
 
 
 def tool_spec(function: Mapping[str, Json]) -> ToolSpec:

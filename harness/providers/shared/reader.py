@@ -196,8 +196,6 @@ class MessageReader(Generic[Said, State, AnyReading]):
         self._fields.take({})
         return self._refused(broken)
 
-    _read = read
-
     def _take(self, found: NewMessages) -> AnyReading:
         keep = found.keep
         self._fold.rewind(keep)
