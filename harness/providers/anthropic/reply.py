@@ -51,11 +51,6 @@ def json_head(status: int, id_: str, more: dict[str, str] | None = None) -> Head
     return Head(status, usual | {k.lower(): v for k, v in more.items()} if more else usual)
 
 
-def stream_head(id_: str) -> Head:
-    """The head of a stream of events."""
-    return Head(200, {**_STREAM_USUAL, RECORD.headers.request_id: id_})
-
-
 def write(
     value: Reply | ApiError | Recorded, reading: Reading, key: str, draws: Draws
 ) -> tuple[Send, ...]:
@@ -73,7 +68,8 @@ def write(
     if not reading.stream:
         return (Send(encode(message), json_head(200, id_)),)
     first, *others = events(message)
-    return (Send(first, stream_head(id_)), *map(Send, others))
+    head = Head(200, {**_STREAM_USUAL, RECORD.headers.request_id: id_})
+    return (Send(first, head), *map(Send, others))
 
 
 def write_facts(value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:

@@ -144,16 +144,12 @@ def _ours(message: Message) -> list[int]:
     return [m for m, block in thoughts if is_ours(block.signature)]
 
 
-STRICT_ONLY = "V18"
-"""A rule that only `strict` has."""
-
-
 def judged(
     bindings: Bindings, settings: dict[str, Json], model_name: str, active: frozenset[str]
 ) -> tuple[Violation, ...]:
     """What the thinking of the request breaks."""
     flaws = bindings.flaws
-    strict, latest = STRICT_ONLY in active, -1
+    strict, latest = "V18" in active, -1  # only `strict` has that rule
     if any(flaw.kind == "changed" for flaw in flaws):
         latest = bindings.latest_turn()
     refuses = binds(model_name, strict=strict) and not drops(settings)

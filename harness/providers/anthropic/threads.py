@@ -24,14 +24,12 @@ UNSUPPORTED = ("context_management", "fallbacks")
 """Fields that do not go with threads."""
 
 
-class StoredTurn:
+class StoredTurn(msgspec.Struct, eq=False):
     """What is stored under the id of an answer; nothing more, once that has been continued."""
 
-    __slots__ = ("continued", "fields", "messages")
-
-    def __init__(self, messages: tuple[bytes, ...], fields: dict[str, bytes]) -> None:
-        self.messages, self.fields = messages, fields
-        self.continued = False
+    messages: tuple[bytes, ...]
+    fields: dict[str, bytes]
+    continued: bool = False
 
 
 class ThreadTurn(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ id. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from harness.core.values.messages import (
     Block,
@@ -222,7 +223,7 @@ def is_field(block: Opaque) -> bool:
 
 
 def _content_to(blocks: tuple[Block, ...]) -> Json:
-    parts = [b for b in blocks if isinstance(b, Text) or (isinstance(b, Opaque) and _is_part(b))]
+    parts = [block for block in blocks if is_part(block)]
     if not parts:
         return None
     only = parts[0]
@@ -231,14 +232,17 @@ def _content_to(blocks: tuple[Block, ...]) -> Json:
     return [_part_to(part) for part in parts]
 
 
-def _is_part(block: Opaque) -> bool:
-    return not is_field(block) and not is_call(block)
+def is_part(block: Block) -> TypeGuard[Text | Opaque]:
+    """Whether a block is a part of its row's content: neither a field nor a call."""
+    if isinstance(block, Opaque):
+        return not is_field(block) and not is_call(block)
+    return isinstance(block, Text)
 
 
 def _part_to(part: Text | Opaque) -> dict[str, Json]:
-    return (
-        {"type": "text", "text": part.text, **part.extra} if isinstance(part, Text) else part.value
-    )
+    if isinstance(part, Opaque):
+        return part.value
+    return {"type": "text", "text": part.text, **part.extra}
 
 
 def _result_content(result: ToolResult) -> Json:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Block, Json, Message, Opaque, Text
+from harness.core.values.messages import Block, Json, Message, Text
 from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
-from harness.providers.openai_chat.blocks import is_call, is_field, message_to
+from harness.providers.openai_chat.blocks import is_part, message_to
 from harness.providers.openai_chat.errors import envelope
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.stream import chunks
 from harness.providers.shared.codec import encode, tokens
+from harness.providers.shared.json_fields import mapping
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
@@ -29,11 +30,6 @@ def json_head(status: int, id_: str, tokens: int, more: dict[str, str] | None = 
     """The head of a JSON answer; `more` wins over what is usual."""
     usual = {"content-type": JSON, **_usual(id_, tokens)}
     return Head(status, usual | {k.lower(): v for k, v in more.items()} if more else usual)
-
-
-def stream_head(id_: str, tokens: int) -> Head:
-    """The head of a stream of events."""
-    return Head(200, {"content-type": EVENT_STREAM, **_usual(id_, tokens)})
 
 
 def _usual(id_: str, tokens: int) -> dict[str, str]:
@@ -66,8 +62,10 @@ def write(
     completion = _completion(value, reading, f"chatcmpl-{name}")
     if not reading.stream:
         return (Send(encode(completion), json_head(200, id_, reading.tokens)),)
-    first, *others = chunks(completion, with_usage=_with_usage(reading))
-    return (Send(first, stream_head(id_, reading.tokens)), *map(Send, others))
+    with_usage = mapping(reading.settings.get("stream_options")).get("include_usage") is True
+    first, *others = chunks(completion, with_usage=with_usage)
+    head = Head(200, {"content-type": EVENT_STREAM, **_usual(id_, reading.tokens)})
+    return (Send(first, head), *map(Send, others))
 
 
 def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
@@ -96,18 +94,9 @@ def sayable(blocks: tuple[Block, ...]) -> Message:
     """The answer as this API can say it: its texts are one, and parts that are no text are left
     out, for the content of an answer is a string."""
     texts = [block.text for block in blocks if isinstance(block, Text)]
-    others = [b for b in blocks if not isinstance(b, (Text, Opaque)) or _has_place(b)]
+    others = [b for b in blocks if not is_part(b)]
     said: list[Block] = [Text("\n".join(texts))] if texts else []
     return Message("assistant", (*said, *others))
-
-
-def _has_place(block: Block) -> bool:
-    return isinstance(block, Opaque) and (is_field(block) or is_call(block))
-
-
-def _with_usage(reading: Reading) -> bool:
-    options = reading.settings.get("stream_options")
-    return isinstance(options, dict) and options.get("include_usage") is True
 
 
 def _usage(prompt: int, completion: int, said: dict[str, Json]) -> dict[str, Json]:

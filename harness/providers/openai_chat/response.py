@@ -17,7 +17,6 @@ from harness.providers.openai_chat.errors import error_of
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
-from harness.providers.shared.codec import decode
 
 _ARGUMENTS = {"function": "arguments", "custom": "input"}
 _PIECES = frozenset({"reasoning_content", "content", "refusal"})
@@ -37,9 +36,8 @@ class CompletionAssembly:
     def take(self, chunk: dict[str, Json]) -> None:
         """Take in a chunk; one without choices only counts."""
         self.usage = usage_from(chunk.get("usage")) or self.usage
-        choices = chunk.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+        for choice in f.objects(chunk.get("choices")):
+            if choice.get("index", 0) == 0:
                 self._take(choice)
 
     def _take(self, choice: dict[str, Json]) -> None:
@@ -106,7 +104,7 @@ def parse(body: bytes, content_type: str) -> Parsed:
     text = body.decode("utf-8", "replace")
     if "event-stream" in content_type or text.lstrip("\ufeff\r\n").startswith(_FIELDS):
         return _parse_stream(text)
-    value = _value(text)
+    value = f.parse(text)
     if not isinstance(value, dict):
         return Parsed(None, complete=value is not None)
     if (error := error_of(value, None)) is not None:
@@ -123,7 +121,7 @@ def _parse_stream(text: str) -> Parsed:
     assembly, error, done = CompletionAssembly(), None, False
     for event in sse.events(text):
         done = event.data.startswith("[DONE]")
-        value = None if done or not event.data else _value(event.data)
+        value = None if done or not event.data else f.parse(event.data)
         if isinstance(value, dict):
             error = error_of(value, 200)
         elif event.name == "error":
@@ -157,13 +155,6 @@ def _whole(call: dict[str, Json]) -> dict[str, Json]:
         function["arguments"] = arguments_to(function["arguments"])
     said_of_it = {k: v for k, v in call.items() if v is not None}
     return {"id": "", "type": "function", **said_of_it, "function": function}
-
-
-def _value(text: str) -> Json:
-    try:
-        return decode(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def stop_from(reason: Json) -> str | None:

@@ -82,20 +82,21 @@ def is_refusal(block: object) -> bool:
     return isinstance(block, Text) and block.extra.get("type") == REFUSAL
 
 
-ANSWERS = frozenset(
-    {
-        "apply_patch_call_output",
-        "computer_call_output",
-        "custom_tool_call_output",
-        "function_call_output",
-        "local_shell_call_output",
-        "mcp_approval_response",
-        "shell_call_output",
-    }
-)
+CALLS = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "computer_call": "action",
+    "local_shell_call": "action",
+    "shell_call": "action",
+    "apply_patch_call": "operation",
+}
+"""The items that are calls to the client, and the field with the arguments."""
+
+_OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
+ANSWERS = _OUTPUTS | {"mcp_approval_response"}
 """The items by which a client answers what a response asked for."""
 
-_CLIENT = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
+CLIENT = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
 """Other items that only a client says."""
 
 RESULT = "function_call_output"
@@ -128,7 +129,7 @@ def read(item: Json, *, after_message: bool = False) -> ItemSaid:
         return _message_from(item, after_message)
     block = _READ[kind](item) if kind in _READ else None
     whole = item if isinstance(item, dict) else {"value": item}
-    role = "user" if kind in ANSWERS or kind in _CLIENT else "assistant"
+    role = "user" if kind in ANSWERS or kind in CLIENT else "assistant"
     return ItemSaid(role, (block or Opaque(kind, whole),), answers=kind in ANSWERS)
 
 
@@ -137,7 +138,7 @@ def _message_from(item: dict[str, Json], after_message: bool) -> ItemSaid:
     role = role if isinstance(role, str) else "user"
     content = item.get("content")
     if isinstance(content, str):
-        content = [{"type": INPUT if role != "assistant" else "output_text", "text": content}]
+        content = [{"type": usual(role), "text": content}]
     parts = [part_from(part, role) for part in content] if isinstance(content, list) else []
     blocks = [part for part in parts if part is not None]
     fields = _rest(item, ("role", "content"))
@@ -166,9 +167,8 @@ def _rest(item: dict[str, Json], known: tuple[str, ...]) -> dict[str, Json]:
 def _reasoning_from(item: dict[str, Json]) -> Block | None:
     summary, id_ = item.get("summary"), item.get("id")
     hidden = item.get("encrypted_content")
-    if _rest(
-        item, ("summary", "encrypted_content", *(() if item.get("content") else ("content",)))
-    ):
+    empty = () if item.get("content") else ("content",)
+    if _rest(item, ("summary", "encrypted_content", *empty)):
         return None
     match summary:
         case []:
@@ -179,8 +179,9 @@ def _reasoning_from(item: dict[str, Json]) -> Block | None:
             return None
     if isinstance(hidden, str) and not hidden.startswith("rs_"):
         return Thinking(text, signature=hidden) if text else Thinking(redacted=hidden)
-    kept = hidden is None and isinstance(id_, str) and id_.startswith("rs_")
-    return Thinking(text, signature=id_) if kept and isinstance(id_, str) else None
+    if hidden is None and isinstance(id_, str) and id_.startswith("rs_"):
+        return Thinking(text, signature=id_)
+    return None
 
 
 def _call(item: dict[str, Json]) -> Block | None:
@@ -297,19 +298,7 @@ def _named(item: Item, name: str) -> Item:
 
 _RECORDED_TEXTS = dict.fromkeys((INPUT, OUTPUT, "text", "summary_text"), "text")
 
-_RECORDED_CALLS = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "computer_call": "action",
-    "local_shell_call": "action",
-    "shell_call": "action",
-    "apply_patch_call": "operation",
-}
-"""The items that are calls to the client, and the field with the arguments."""
-
-_RECORDED_RESULTS = frozenset(
-    {*(f"{kind}_output" for kind in _RECORDED_CALLS), "tool_search_output"}
-)
+_RECORDED_RESULTS = _OUTPUTS | {"tool_search_output"}
 
 
 def recorded_messages(items: Iterable[dict[str, Json]]) -> Iterator[Message]:
@@ -333,9 +322,7 @@ def recorded_messages(items: Iterable[dict[str, Json]]) -> Iterator[Message]:
 
 def _recorded_item(item: dict[str, Json]) -> tuple[str, tuple[Block, ...]]:
     kind = f.text(item.get("type"))
-    if kind in _RECORDED_CALLS or (
-        kind == "tool_search_call" and item.get("execution") == "client"
-    ):
+    if kind in CALLS or (kind == "tool_search_call" and item.get("execution") == "client"):
         return "assistant", (_recorded_call(item, kind),)
     if kind in _RECORDED_RESULTS and item.get("execution") != "server":
         return "tool", (_recorded_result(item),)
@@ -348,7 +335,7 @@ def _recorded_item(item: dict[str, Json]) -> tuple[str, tuple[Block, ...]]:
 
 
 def _recorded_call(item: dict[str, Json], kind: str) -> ToolUse:
-    given = f.arguments(item.get(_RECORDED_CALLS.get(kind, "arguments")))
+    given = f.arguments(item.get(CALLS.get(kind, "arguments")))
     name = f.text(item.get("name")) or kind.removesuffix("_call")
     return ToolUse(f.text(item.get("call_id")) or f.text(item.get("id")), name, given)
 

@@ -202,20 +202,17 @@ class Conversations:
         return names
 
 
-class Place:
+class Place(msgspec.Struct, frozen=True, eq=False):
     """The place of a request: its last item, and where its answer is to be kept."""
 
-    __slots__ = ("_stored", "conversation", "stores", "tip")
-
-    def __init__(
-        self, kept: Conversations, tip: ItemNode | None, conversation: str, stores: bool
-    ) -> None:
-        self._stored, self.tip = kept, tip
-        self.conversation, self.stores = conversation, stores
+    stored: Conversations
+    tip: ItemNode | None
+    conversation: str
+    stores: bool
 
     def answer(self, id_: str, output: Sequence[Json]) -> None:
         """The response `id_` with these items is the answer."""
-        self._stored.put(id_, self, output)
+        self.stored.put(id_, self, output)
 
 
 class PlacedReading(Reading, frozen=True, gc=False):

@@ -17,6 +17,7 @@ from harness.providers.openai_responses.rules import (
 )
 from harness.providers.openai_responses.validator import wrong_type
 from harness.providers.shared.codec import size_bytes
+from harness.providers.shared.json_fields import mapping
 from harness.providers.shared.openai import COUNT, FLAG, LIST, TEXT, field_reader, tool_spec
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
 
@@ -86,11 +87,8 @@ def _sent(fields: Fields, name: str) -> Json:
 
 
 def _is_function(tool: Json) -> bool:
-    return (
-        isinstance(tool, dict)
-        and tool.get("type") == "function"
-        and isinstance(tool.get("name"), str)
-    )
+    tool = mapping(tool)
+    return tool.get("type") == "function" and isinstance(tool.get("name"), str)
 
 
 def _conversation(value: Json) -> str:

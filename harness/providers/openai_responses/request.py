@@ -37,11 +37,8 @@ class ResponsesReader:
     def __init__(self, dialect: str, window_tokens: int | None) -> None:
         self._window_tokens = window_tokens
         self._active = rules_of(dialect)
-        self._stored, self._path, self._fields = (
-            Conversations(),
-            ItemPath(self._active),
-            field_memory(),
-        )
+        self._stored, self._path = Conversations(), ItemPath(self._active)
+        self._fields = field_memory()
         self._last = LastRequest("input", text=_message)
         self._base: ItemNode | None = None
 

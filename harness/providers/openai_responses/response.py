@@ -212,7 +212,7 @@ def _parsed(response: dict[str, Json]) -> Parsed:
     return Parsed(
         Message("assistant", tuple(blocks)),
         stop_of(response, blocks),
-        dict(usage) if isinstance(usage, dict) else {},
+        f.mapping(usage),
         response.get("status") in _ENDED,
         error_of(failure, 200) if failure is not None else None,
     )
@@ -251,15 +251,9 @@ def _recorded_response(
     if not output and status not in _RECORDED_STOPS:
         return Parsed(None, complete=False)
     blocks = [block for message in recorded_messages(output) for block in message.blocks]
-    ended = status in _RECORDED_STOPS
-    return Parsed(
-        Message("assistant", tuple(blocks)), _recorded_stop(value, status), complete=ended
-    )
-
-
-def _recorded_stop(value: dict[str, Json], status: str) -> str | None:
+    message, ended = Message("assistant", tuple(blocks)), status in _RECORDED_STOPS
     reason = f.text(f.mapping(value.get("incomplete_details")).get("reason"))
-    return reason or status or None
+    return Parsed(message, reason or status or None, complete=ended)
 
 
 def _recorded_stream(body: bytes) -> Parsed:
@@ -268,12 +262,9 @@ def _recorded_stream(body: bytes) -> Parsed:
     for value in sse.values(body):
         kind = f.text(value.get("type"))
         if kind == "error":
-            return Parsed(None, complete=False, error=f.error_in(value) or _flat(value))
+            flat = ApiError(0, f.text(value.get("code")), f.text(value.get("message")))
+            return Parsed(None, complete=False, error=f.error_in(value) or flat)
         if kind == "response.output_item.done":
             done.append(f.mapping(value.get("item")))
         last = f.mapping(value.get("response")) or last
     return _recorded_response(last, done)
-
-
-def _flat(value: dict[str, Json]) -> ApiError:
-    return ApiError(0, f.text(value.get("code")), f.text(value.get("message")))

@@ -12,38 +12,33 @@ from typing import NamedTuple
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
-from harness.providers.openai_responses.blocks import ANSWERS, RESULT, kind_of, read
+from harness.providers.openai_responses.blocks import ANSWERS, CALLS, CLIENT, RESULT, kind_of, read
 from harness.providers.openai_responses.rules import NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import type_name
 from harness.providers.shared.reader import FoldState
 
-KINDS = ANSWERS | {
-    "additional_tools",
-    "apply_patch_call",
-    "code_interpreter_call",
-    "compaction",
-    "compaction_trigger",
-    "computer_call",
-    "configuration_update",
-    "custom_tool_call",
-    "file_search_call",
-    "function_call",
-    "image_generation_call",
-    "item_reference",
-    "local_shell_call",
-    "mcp_approval_request",
-    "mcp_call",
-    "mcp_list_tools",
-    "message",
-    "program",
-    "program_output",
-    "reasoning",
-    "shell_call",
-    "tool_search_call",
-    "tool_search_output",
-    "web_search_call",
-}
+KINDS = ANSWERS.union(
+    CALLS,
+    CLIENT,
+    {
+        "code_interpreter_call",
+        "compaction",
+        "file_search_call",
+        "image_generation_call",
+        "item_reference",
+        "mcp_approval_request",
+        "mcp_call",
+        "mcp_list_tools",
+        "message",
+        "program",
+        "program_output",
+        "reasoning",
+        "tool_search_call",
+        "tool_search_output",
+        "web_search_call",
+    },
+)
 """The kinds of items that a request may hold (SDK types, 3.52)."""
 
 _ROLES = ("assistant", "system", "developer", "user")
