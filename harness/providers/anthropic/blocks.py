@@ -24,6 +24,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.reader import Malformed
 
 
@@ -227,7 +228,4 @@ _OWN = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "s
 
 def is_own(message: dict[str, Json]) -> bool:
     """Whether a recorded message holds a block that only this API has."""
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else ()
-    kinds = (block.get("type") for block in blocks if isinstance(block, dict))
-    return any(isinstance(kind, str) and kind in _OWN for kind in kinds)
+    return any(f.text(block.get("type")) in _OWN for block in f.objects(message.get("content")))

@@ -50,13 +50,13 @@ def _tool_names(tools: Json) -> Iterator[Violation]:
         yield violation("V22")
 
 
-def _together(
-    model_name: str, max_tokens: int | None, thinking: Json, tool_choice: Json
-) -> Iterator[Violation]:
+def _together(fields: Fields) -> Iterator[Violation]:
     """What does not go together: the model, thinking, forced tools, the cap of the reply."""
+    thinking, tool_choice = value_of(fields, "thinking"), value_of(fields, "tool_choice")
+    max_tokens = value_of(fields, "max_tokens")
     if thinking is None and tool_choice is None and max_tokens is None:
         return
-    it = model(model_name)
+    it = model(value_of(fields, "model", ""))
     kind = thinking.get("type") if isinstance(thinking, dict) else None
     if isinstance(kind, str):
         yield from _thinking_rules(it, kind, thinking.get("budget_tokens"), max_tokens)
@@ -126,9 +126,7 @@ def _violations(fields: Fields, active: frozenset[str]) -> Iterator[Violation]:
         if field.wanted:
             yield violation("V35", path=name, wanted=field.wanted)
         found += field.found
-    model_name, most = value_of(fields, "model", ""), value_of(fields, "max_tokens")
-    modes = value_of(fields, "thinking"), value_of(fields, "tool_choice")
-    found += _together(model_name, most, *modes)
+    found += _together(fields)
     yield from (v for v in found if v.rule in active)
 
 

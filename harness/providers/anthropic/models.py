@@ -51,9 +51,8 @@ class Model(msgspec.Struct, frozen=True):
         """The most tokens of a reply."""
         if self.line == "sonnet" and (4, 0) <= self.version < (4, 5):
             return 64_000
-        return next(
-            (cap for since, cap in _CAPS if self.known and self.version >= since), MAX_TOKENS
-        )
+        caps = (cap for since, cap in _CAPS if self.known and self.version >= since)
+        return next(caps, MAX_TOKENS)
 
     @property
     def binds_thinking(self) -> bool:
@@ -123,10 +122,6 @@ def _capabilities(it: Model) -> dict[str, Json]:
 
 def listed(window_tokens: int | None) -> dict[str, Json]:
     """The list of models, as one page."""
-    data = [info(name, window_tokens) for name in RECORD.models]
-    return {
-        "data": data,
-        "has_more": False,
-        "first_id": RECORD.models[0],
-        "last_id": RECORD.models[-1],
-    }
+    names = RECORD.models
+    data = [info(name, window_tokens) for name in names]
+    return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}

@@ -63,16 +63,13 @@ class AnthropicReading(Reading, frozen=True, gc=False):
         place, blocks = 0, list[Block]()
         for block in reply.blocks:
             if isinstance(block, Thinking):
-                blocks.append(self._signed(block, place))
+                if self.bindings is not None and not _is_whole(block):
+                    block = self.bindings.sign(block, place)
+                blocks.append(block)
                 place += 1
             else:
                 blocks.append(compaction.signed(block))
         return msgspec.structs.replace(reply, blocks=tuple(blocks))
-
-    def _signed(self, block: Thinking, place: int) -> Thinking:
-        if _is_whole(block) or self.bindings is None:
-            return block
-        return self.bindings.sign(block, place)
 
     def transformations(self) -> list[Json]:
         """What the provider left out of the request: thinking that was dropped."""

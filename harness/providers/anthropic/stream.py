@@ -43,12 +43,8 @@ def events(message: dict[str, Json]) -> list[bytes]:
 
 def _begun(message: dict[str, Json]) -> dict[str, Json]:
     """The message as it starts: without content, stop reason and most of its usage."""
-    begun = {
-        **message,
-        "content": [],
-        "stop_reason": None,
-        "usage": {**message["usage"], "output_tokens": 1},
-    }
+    usage = {**message["usage"], "output_tokens": 1}
+    begun = {**message, "content": [], "stop_reason": None, "usage": usage}
     begun.pop("stop_details", None)
     return begun
 

@@ -86,14 +86,11 @@ class Bindings:
 
     def latest_turn(self) -> int:
         """Where the latest assistant turn begins."""
-        n = len(self._messages)
-        while n and self._messages[n - 1].role != "assistant":
-            n -= 1
-        return self._turn(n - 1) if n else 0
+        return _latest_turn(self._messages)
 
     def sign(self, thinking: Thinking, place: int) -> Thinking:
         """An answer's thinking, signed; `place` counts the thinking blocks of the answer."""
-        start = self._turn(len(self._messages))
+        start = _turn(self._messages, len(self._messages))
         place += sum(1 for block in self._thoughts(start, len(self._messages)))
         words = part([thinking.text, place])
         return Thinking(thinking.text, seal(words, self._prefix(start)), thinking.redacted)
@@ -101,7 +98,7 @@ class Bindings:
     def _flaw(self, n: int, m: int) -> Flaw | None:
         block = self._messages[n].blocks[m]
         assert isinstance(block, Thinking)
-        turn = self._turn(n)
+        turn = _turn(self._messages, n)
         kind = self._judged(block, n, m, turn)
         return Flaw(n, m, turn, kind) if kind else None
 
@@ -120,12 +117,6 @@ class Bindings:
         for message in self._messages[start:stop]:
             yield from (block for block in message.blocks if isinstance(block, Thinking))
 
-    def _turn(self, n: int) -> int:
-        """Where the turn of the assistant message `n`, or one that would come there, begins."""
-        while n and self._messages[n - 1].role == "assistant":
-            n -= 1
-        return n
-
     def _prefix(self, n: int) -> Part:
         """The digest of all that comes before the message `n`."""
         while len(self._chain) <= n:
@@ -136,6 +127,20 @@ class Bindings:
                 digest = hashlib.blake2b(digest + said, digest_size=16).digest()
             self._chain.append(digest)
         return part([self._fields().hex(), self._chain[n].hex()])
+
+
+def _turn(messages: Sequence[Message], n: int) -> int:
+    """Where the turn of the assistant message `n`, or one that would come there, begins."""
+    while n and messages[n - 1].role == "assistant":
+        n -= 1
+    return n
+
+
+def _latest_turn(messages: Sequence[Message]) -> int:
+    n = len(messages)
+    while n and messages[n - 1].role != "assistant":
+        n -= 1
+    return _turn(messages, n)
 
 
 def _ours(message: Message) -> list[int]:
@@ -200,11 +205,7 @@ def unthinking(messages: Sequence[Message], settings: dict[str, Json]) -> Iterat
     """A tool loop whose assistant turn does not begin with thinking, though that is on (V18)."""
     match settings.get("thinking"):
         case {"type": "enabled"} if messages and messages[-1].tool_results:
-            n = len(messages) - 1
-            while n and messages[n].role != "assistant":
-                n -= 1
-            while n and messages[n - 1].role == "assistant":
-                n -= 1
+            n = _latest_turn(messages)
             first = messages[n].blocks[0] if messages[n].blocks else None
             if first is not None and not isinstance(first, Thinking):
                 yield violation("V18", n=n, kind=_KINDS.get(type(first).__name__, "text"))

@@ -32,6 +32,11 @@ from harness.providers.shared.reader import Malformed
 
 CALL = "tool_call"
 LEGACY = "function_call"
+ARGUMENTS = {"function": "arguments", "custom": "input"}
+"""The kinds of calls, and the field of each with what is given to the tool."""
+
+TEXTS = ("reasoning_content", "content", "refusal")
+"""The fields of a message that are text; a stream has them in pieces."""
 
 
 def arguments_from(text: str) -> Json:
@@ -149,7 +154,6 @@ def _content(content: Json) -> Iterator[Block]:
 
 
 def _parts(content: Json) -> tuple[Text | Opaque, ...]:
-    """The parts of a content; none for what is no list of objects."""
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
         return ()
     return tuple(map(_part, content))

@@ -14,6 +14,7 @@ from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.openai_chat.rules import violation
 from harness.providers.openai_chat.validator import name_violations
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import (
     COUNT,
@@ -21,7 +22,6 @@ from harness.providers.shared.openai import (
     OBJECTS,
     TEXT,
     field_reader,
-    tool_spec,
     type_name,
 )
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
@@ -30,13 +30,11 @@ _KINDS = ("function", "custom")
 
 
 def _specs(tools: list[dict[str, Json]]) -> Iterator[ToolSpec]:
-    """The tools that can be read."""
     named = map(_said_of, tools)
-    return (tool_spec(said) for said in named if isinstance(said.get("name"), str))
+    return (f.tool(said) for said in named if isinstance(said.get("name"), str))
 
 
 def _tool_violations(tools: list[dict[str, Json]]) -> Iterator[Violation]:
-    """What the tools break, one after the other."""
     if not tools:
         yield violation("C13a", path="tools")
     names: set[str] = set()
@@ -50,8 +48,7 @@ def _tool_violations(tools: list[dict[str, Json]]) -> Iterator[Violation]:
 
 
 def _said_of(tool: dict[str, Json]) -> dict[str, Json]:
-    said = tool.get(str(tool.get("type", "function")))
-    return said if isinstance(said, dict) else {}
+    return f.mapping(tool.get(str(tool.get("type", "function"))))
 
 
 def _one(path: str, tool: dict[str, Json]) -> Iterator[Violation]:
@@ -100,7 +97,7 @@ def _said(fields: Fields, active: frozenset[str]) -> RequestFields:
         tools_offered=bool(offered) and not barred,
         size_bytes=size_bytes([tools, functions]) if offered else 0,
         violations=tuple(v for v in _violations(fields) if v.rule in active),
-        settings={n: f.value for n, f in fields.items() if n not in _WANTED},
+        settings={n: field.value for n, field in fields.items() if n not in _WANTED},
     )
 
 

@@ -26,14 +26,9 @@ EVENT_STREAM = "text/event-stream; charset=utf-8"
 REQUESTS_LIMIT, TOKENS_LIMIT = 10_000, 2_000_000
 
 
-def json_head(status: int, id_: str, tokens: int, more: dict[str, str] | None = None) -> Head:
-    """The head of a JSON answer; `more` wins over what is usual."""
-    usual = {"content-type": JSON, **_usual(id_, tokens)}
-    return Head(status, usual | {k.lower(): v for k, v in more.items()} if more else usual)
-
-
-def _usual(id_: str, tokens: int) -> dict[str, str]:
+def _head(kind: str, id_: str, tokens: int) -> dict[str, str]:
     return {
+        "content-type": kind,
         "x-request-id": id_,
         "openai-version": "2020-10-01",
         "x-ratelimit-limit-requests": f"{REQUESTS_LIMIT}",
@@ -57,33 +52,29 @@ def write(
     name = draws.identifier("", key)
     id_ = f"req_{name}"
     if isinstance(value, ApiError):
-        head = json_head(value.status, id_, reading.tokens, value.headers)
+        more = {name.lower(): said for name, said in value.headers.items()}
+        head = Head(value.status, _head(JSON, id_, reading.tokens) | more)
         return (Send(encode(envelope(value)), head),)
     completion = _completion(value, reading, f"chatcmpl-{name}")
     if not reading.stream:
-        return (Send(encode(completion), json_head(200, id_, reading.tokens)),)
+        return (Send(encode(completion), Head(200, _head(JSON, id_, reading.tokens))),)
     with_usage = mapping(reading.settings.get("stream_options")).get("include_usage") is True
     first, *others = chunks(completion, with_usage=with_usage)
-    head = Head(200, {"content-type": EVENT_STREAM, **_usual(id_, reading.tokens)})
+    head = Head(200, _head(EVENT_STREAM, id_, reading.tokens))
     return (Send(first, head), *map(Send, others))
 
 
 def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
     said = message_to(sayable(reply.blocks))
     message = {"refusal": None, "annotations": [], **said, **reply.extra}
+    reason = reply.stop and RECORD.written_stop(reply.stop)
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
     return {
         "id": id_,
         "object": "chat.completion",
         "created": CREATED_S,
         "model": reading.model,
-        "choices": [
-            {
-                "index": 0,
-                "message": message,
-                "logprobs": None,
-                "finish_reason": reply.stop and RECORD.written_stop(reply.stop),
-            }
-        ],
+        "choices": [choice],
         "usage": _usage(reading.tokens, tokens(len(encode(message))), reply.usage),
         "service_tier": "default",
         "system_fingerprint": None,

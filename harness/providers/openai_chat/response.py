@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message, Text
-from harness.providers.openai_chat.blocks import arguments_to, recorded_message, said
+from harness.providers.openai_chat.blocks import (
+    ARGUMENTS,
+    TEXTS,
+    arguments_to,
+    recorded_message,
+    said,
+)
 from harness.providers.openai_chat.errors import error_of
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
-
-_ARGUMENTS = {"function": "arguments", "custom": "input"}
-_PIECES = frozenset({"reasoning_content", "content", "refusal"})
 
 
 class CompletionAssembly:
@@ -53,7 +56,7 @@ class CompletionAssembly:
                     self._take_call(fragment)
             elif name == "function_call" and isinstance(value, dict):
                 message[name] = _extended(message.get(name) or {}, value, "arguments")
-            elif name in _PIECES and isinstance(value, str):
+            elif name in TEXTS and isinstance(value, str):
                 before = message.get(name)
                 message[name] = (before if isinstance(before, str) else "") + value
             elif value is not None:
@@ -68,8 +71,8 @@ class CompletionAssembly:
             call = self._open[index] = {}
             self._calls.append(call)
         for name, value in fragment.items():
-            if name in _ARGUMENTS and isinstance(value, dict):
-                call[name] = _extended(call.get(name) or {}, value, _ARGUMENTS[name])
+            if name in ARGUMENTS and isinstance(value, dict):
+                call[name] = _extended(call.get(name) or {}, value, ARGUMENTS[name])
             elif name != "index" and not call.get(name):
                 call[name] = value
 
@@ -200,7 +203,7 @@ def _recorded_stream(body: bytes) -> Parsed:
 def _usual(choice: dict[str, Json]) -> dict[str, Json]:
     """A gateway's choice as the API itself would send it: parts joined, nothing of a wrong type."""
     delta = f.mapping(choice.get("delta"))
-    texts = {name: delta.get(name) for name in ("content", "refusal", "reasoning_content")}
+    texts = {name: delta.get(name) for name in TEXTS}
     texts["reasoning_content"] = f.text(delta.get("reasoning_content")) or delta.get("reasoning")
     parts = f.listed(texts["content"])
     if parts:

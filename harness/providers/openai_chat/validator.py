@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult, ToolUse
 from harness.providers.openai_chat.blocks import (
+    ARGUMENTS,
     LEGACY,
     RESULT_ROLES,
     is_call,
@@ -128,7 +129,7 @@ def _unreadable(path: str, call: dict[str, Json]) -> Iterator[Violation]:
         if type_name(call[name]) != wanted:
             yield _wrong(f"{path}.{name}", wanted, call[name])
             return
-    for name in ("name", "arguments" if kind == "function" else "input"):
+    for name in ("name", ARGUMENTS[kind]):
         if name not in call[kind]:
             yield violation("C12a", path=f"{path}.{kind}.{name}")
         elif not isinstance(call[kind][name], str):

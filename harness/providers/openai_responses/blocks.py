@@ -233,7 +233,7 @@ def _items(blocks: Iterable[Block], role: str) -> Iterator[tuple[Item, bool]]:
     parts: list[Part] = []
     for block in blocks:
         is_part = isinstance(block, Text) or (isinstance(block, Opaque) and block.kind in PARTS)
-        if parts and (not is_part or _begins(block)):
+        if parts and (not is_part or (isinstance(block, Text) and ITEM in block.extra)):
             yield _message(parts, role), True
             parts = []
         if is_part and isinstance(block, Text | Opaque):
@@ -242,10 +242,6 @@ def _items(blocks: Iterable[Block], role: str) -> Iterator[tuple[Item, bool]]:
             yield _item(block), not isinstance(block, Opaque)
     if parts:
         yield _message(parts, role), True
-
-
-def _begins(block: Block) -> bool:
-    return isinstance(block, Text) and ITEM in block.extra
 
 
 def _message(parts: list[Part], role: str) -> Item:

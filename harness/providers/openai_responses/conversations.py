@@ -19,8 +19,7 @@ import msgspec
 from harness.core.transition.ports import Reading, Violation
 from harness.core.values.messages import Block, Json, Message, Thinking, digest
 from harness.core.values.plans import Reply
-from harness.providers.openai_responses import blocks
-from harness.providers.openai_responses.blocks import kind_of, read
+from harness.providers.openai_responses.blocks import ItemSaid, kind_of, read
 from harness.providers.openai_responses.response import finished
 from harness.providers.openai_responses.validator import (
     EMPTY,
@@ -37,20 +36,17 @@ class ItemNode:
 
     __slots__ = ("depth", "joins", "parent", "said", "state")
 
-    said: blocks.ItemSaid
+    said: ItemSaid
 
     def __init__(self, parent: ItemNode | None, item: Json, state: ItemState) -> None:
-        before = parent.said if parent else None
-        said = blocks.read(item)
-        self.joins = before is not None and _joins(before, said)
-        if self.joins and before is not None and before.is_message and said.is_message:
-            said = blocks.read(item, after_message=True)
+        said, self.joins = read(item), False
+        if parent is not None and parent.said.role == said.role:
+            before = parent.said
+            self.joins = said.role == "assistant" or before.answers
+            if self.joins and before.is_message and said.is_message:
+                said = read(item, after_message=True)
         self.parent, self.said, self.state = parent, said, state
         self.depth: int = parent.depth + 1 if parent else 1
-
-
-def _joins(before: blocks.ItemSaid, said: blocks.ItemSaid) -> bool:
-    return before.role == said.role and (said.role == "assistant" or before.answers)
 
 
 class ItemPath:

@@ -90,7 +90,6 @@ class ResponsesReader:
             self._path.take(item, known, n)
 
     def _said_before(self) -> ItemNode | None:
-        """The end of what the request goes on from."""
         said = self._fields.said
         if said.previous and not self._stored.has(said.previous):
             return None
@@ -123,7 +122,6 @@ class ResponsesReader:
 
 
 def _message(text: bytes) -> bytes:
-    """The message that an input is which is a text."""
     return b'{"role":"user","content":%b}' % text
 
 

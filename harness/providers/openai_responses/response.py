@@ -34,11 +34,11 @@ def finished(blocks: Sequence[Block]) -> str:
 
 def stop_of(response: dict[str, Json], blocks: Sequence[Block]) -> str | None:
     """Why the model stopped, by a response object; None for one that is not at its end."""
-    status, details = response.get("status"), response.get("incomplete_details")
+    status = response.get("status")
     if status == "completed":
         return finished(blocks)
     if status == "incomplete":
-        reason = details.get("reason") if isinstance(details, dict) else None
+        reason = f.mapping(response.get("incomplete_details")).get("reason")
         return RECORD.read_stop(reason) if isinstance(reason, str) else "incomplete"
     return status if status in (FAILED, "cancelled") else None
 
@@ -62,11 +62,9 @@ class ResponseAssembly:
         if self._response is None:
             return None
         output = self._response.get("output")
+        items = [item for _, item in sorted(self._items.items())]
         whole = self.ended and isinstance(output, list) and (output or not self._items)
-        return {**self._response, "output": output if whole else self._said()}
-
-    def _said(self) -> list[_Event]:
-        return [item for _, item in sorted(self._items.items())]
+        return {**self._response, "output": output if whole else items}
 
     def take(self, event: _Event, name: str) -> None:
         """Take in an event; unknown ones, and those after the end, say nothing."""
@@ -88,15 +86,12 @@ class ResponseAssembly:
 
     def part(self, event: _Event) -> None:
         """A part of a message, or of a summary, begins or is done."""
-        name = "summary" if "summary_index" in event else "content"
-        at, part = event.get("summary_index", event.get("content_index")), event.get("part")
-        item = self._item(event)
-        parts = item.get(name) if item is not None else None
+        name, at = _place(event)
+        item, part = self._item(event), event.get("part")
         if item is None or not isinstance(at, int) or not isinstance(part, dict):
             return
-        parts = list(parts) if isinstance(parts, list) else []
-        parts[at : at + 1] = [part]
-        item[name] = parts
+        item[name] = list(f.listed(item.get(name)))
+        item[name][at : at + 1] = [part]
 
     def grow(self, event: _Event) -> None:
         """A piece of text, of a refusal, of a summary or of arguments."""
@@ -106,8 +101,8 @@ class ResponseAssembly:
         if "arguments" in kind:
             _append(item, "arguments", delta)
             return
-        name = "summary" if "summary_index" in event else "content"
-        at, parts = event.get("summary_index", event.get("content_index")), item.get(name)
+        name, at = _place(event)
+        parts = item.get(name)
         if isinstance(parts, list) and isinstance(at, int) and 0 <= at < len(parts):
             part = parts[at] = dict(parts[at]) if isinstance(parts[at], dict) else {}
             _append(part, "refusal" if "refusal" in kind else "text", delta)
@@ -119,6 +114,12 @@ class ResponseAssembly:
             return None
         self._items[index] = dict(self._items[index])
         return self._items[index]
+
+
+def _place(event: _Event) -> tuple[str, Json]:
+    """The list that the part of an event stands in, and its index there."""
+    name = "summary" if "summary_index" in event else "content"
+    return name, event.get(f"{name}_index")
 
 
 def _append(value: _Event, name: str, piece: str) -> None:
@@ -199,7 +200,6 @@ def _assembled(body: bytes) -> ResponseAssembly:
 
 
 def _parsed(response: dict[str, Json]) -> Parsed:
-    """What a response object says."""
     blocks: list[Block] = []
     before: ItemSaid | None = None
     for item in response["output"]:

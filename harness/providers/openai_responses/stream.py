@@ -29,14 +29,8 @@ def events(response: dict[str, Json]) -> list[bytes]:
 
 
 def _events(response: dict[str, Json]) -> Iterator[_Event]:
-    begun = {
-        **response,
-        "status": "in_progress",
-        "error": None,
-        "incomplete_details": None,
-        "output": [],
-        "usage": None,
-    }
+    unknown = dict.fromkeys(("error", "incomplete_details", "usage"))
+    begun = {**response, **unknown, "status": "in_progress", "output": []}
     yield "response.created", {"response": begun}
     yield "response.in_progress", {"response": begun}
     for index, item in enumerate(response["output"]):

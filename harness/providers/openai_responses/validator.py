@@ -184,7 +184,8 @@ def step(
         item = item if referred is None else referred
     found += _reasoned(state, item, ids, known)
     if isinstance(item, dict):
-        found += _named(item, ids)
+        if (id_ := _text(item, "id")) and f"item {id_}" in ids:
+            found.append(violation("R5", id=id_))
         found += _paired(state, item, ids)
     new = tuple([v for v in found if v.rule in active])
     pending = _text(item, "id") if kind_of(item) == "reasoning" else ""
@@ -232,12 +233,6 @@ def _reasoned(
     reasoning = known.reasoning.get(id_, "") if id_ else ""
     if reasoning and f"item {reasoning}" not in ids:
         yield violation("R4", id=id_, kind=kind_of(item), reasoning=reasoning)
-
-
-def _named(item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]:
-    id_ = _text(item, "id")
-    if id_ and f"item {id_}" in ids:
-        yield violation("R5", id=id_)
 
 
 def _paired(state: ItemState, item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]:

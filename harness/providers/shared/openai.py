@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from harness.core.values.messages import Json, ToolSpec
+from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.providers.shared.reader import Field
 from harness.providers.shared.record import HeaderNames, Sdk
@@ -68,13 +68,3 @@ def field_reader(wanted: Mapping[str, Wanted]) -> Callable[[str, bytes], Field]:
         return Field(raw, None, wanted=wanted[name][1])
 
     return read
-
-
-def tool_spec(function: Mapping[str, Json]) -> ToolSpec:
-    """A function as a tool; its name is a text, what else is of the wrong type is left out."""
-    about, schema = function.get("description"), function.get("parameters")
-    return ToolSpec(
-        function["name"],
-        about if isinstance(about, str) else "",
-        schema if isinstance(schema, dict) else {},
-    )
