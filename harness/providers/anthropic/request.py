@@ -33,8 +33,9 @@ from harness.providers.anthropic.threads import (
     CREATE_ONLY,
     UNSUPPORTED,
     Continued,
-    Threads,
+    StoredTurn,
     ThreadTurn,
+    continued,
 )
 from harness.providers.anthropic.validator import AnthropicFold, TurnState
 from harness.providers.shared import json_fields as f
@@ -96,12 +97,12 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         super().__init__(TABLE, fold, field_memory(fold.active), window_tokens)
         self._bindings = Bindings()
         self._memories = {"bindings": self._bindings}
-        self._threads: Threads | None = None
+        self._threads: dict[str, StoredTurn] | None = None
 
     def read(self, body: bytes) -> AnthropicReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
         if self._threads is not None and b'"previous_message_id"' in body:
-            return self._continued(body, self._threads.continued(body))
+            return self._continued(body, continued(self._threads, body))
         reading = super().read(body)
         return reading if reading.settings.get("thread") is None else self._threaded(reading)
 
@@ -113,7 +114,8 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         if barred or "thread_unsupported_request" in self._fold.active:
             found = violation("thread_unsupported_request")
         elif isinstance(thread, dict) and thread.get("type") == "create":
-            self._threads = self._threads or Threads()
+            if self._threads is None:
+                self._threads = {}
             kept = {name: fields[name] for name in CREATE_ONLY if name in fields}
             turn = ThreadTurn(self._threads, self._last.raws, kept)
             return msgspec.structs.replace(reading, turn=turn)

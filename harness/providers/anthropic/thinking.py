@@ -44,15 +44,15 @@ class Bindings:
         self._chain: list[bytes] = [b""]
         self._signed: list[tuple[int, int]] = []
         self.flaws: list[Flaw] = []
-        self._messages: Sequence[Message] = ()
+        self.messages: Sequence[Message] = ()
         self._said: AnthropicFields | None = None
         self._head: Part = b""
 
     def follow(self, messages: Sequence[Message], keep: int, said: AnthropicFields) -> None:
         """The next request: the first `keep` messages are those of the last one."""
-        if messages is self._messages and said is self._said:
+        if messages is self.messages and said is self._said:
             return
-        self._messages = messages
+        self.messages = messages
         if self._signed or len(self._chain) > 1:
             self._rewind(keep)
         new: list[tuple[int, int]] = []
@@ -84,21 +84,17 @@ class Bindings:
             self._head = part([self._said.system, tools])
         return self._head
 
-    def latest_turn(self) -> int:
-        """Where the latest assistant turn begins."""
-        return _latest_turn(self._messages)
-
     def sign(self, thinking: Thinking, place: int) -> Thinking:
         """An answer's thinking, signed; `place` counts the thinking blocks of the answer."""
-        start = _turn(self._messages, len(self._messages))
-        place += sum(1 for block in self._thoughts(start, len(self._messages)))
+        start = _turn(self.messages, len(self.messages))
+        place += sum(1 for block in self._thoughts(start, len(self.messages)))
         words = part([thinking.text, place])
         return Thinking(thinking.text, seal(words, self._prefix(start)), thinking.redacted)
 
     def _flaw(self, n: int, m: int) -> Flaw | None:
-        block = self._messages[n].blocks[m]
+        block = self.messages[n].blocks[m]
         assert isinstance(block, Thinking)
-        turn = _turn(self._messages, n)
+        turn = _turn(self.messages, n)
         kind = self._judged(block, n, m, turn)
         return Flaw(n, m, turn, kind) if kind else None
 
@@ -107,21 +103,21 @@ class Bindings:
         if parts is None or len(parts) != 2:
             return "forged"
         place = sum(1 for _ in self._thoughts(turn, n)) + sum(
-            1 for b in self._messages[n].blocks[:m] if isinstance(b, Thinking)
+            1 for b in self.messages[n].blocks[:m] if isinstance(b, Thinking)
         )
         if parts[0] != part([block.text, place]):
             return "changed"
         return None if parts[1] == self._prefix(turn) else "moved"
 
     def _thoughts(self, start: int, stop: int) -> Iterator[Thinking]:
-        for message in self._messages[start:stop]:
+        for message in self.messages[start:stop]:
             yield from (block for block in message.blocks if isinstance(block, Thinking))
 
     def _prefix(self, n: int) -> Part:
         """The digest of all that comes before the message `n`."""
         while len(self._chain) <= n:
             digest = self._chain[-1]
-            message = self._messages[len(self._chain) - 1]
+            message = self.messages[len(self._chain) - 1]
             for block in message.blocks:
                 said = f"{message.role}\0{canonical(block)}".encode()
                 digest = hashlib.blake2b(digest + said, digest_size=16).digest()
@@ -156,7 +152,7 @@ def judged(
     flaws = bindings.flaws
     strict, latest = "V18" in active, -1  # only `strict` has that rule
     if any(flaw.kind == "changed" for flaw in flaws):
-        latest = bindings.latest_turn()
+        latest = _latest_turn(bindings.messages)
     refuses = binds(model_name, strict=strict) and not drops(settings)
     named = ((_rule(flaw, latest, refuses=refuses), flaw.n, flaw.m) for flaw in flaws)
     return tuple(violation(rule, n=n, m=m) for rule, n, m in named if rule in active)

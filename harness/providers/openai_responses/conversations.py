@@ -133,14 +133,6 @@ class ItemPath:
         return self._keep, tuple(self.messages)
 
 
-def grown(tip: ItemNode | None, output: Sequence[Json]) -> ItemNode | None:
-    """The path with the items of an answer, which the validator takes as they are."""
-    for item in output:
-        state = tip.state if tip else EMPTY
-        tip = ItemNode(tip, item, state.answered(item))
-    return tip
-
-
 RESPONSES = 1000
 """How many responses are kept; the oldest goes first."""
 
@@ -169,8 +161,10 @@ class Conversations:
         return self._conversations.get(conversation)
 
     def put(self, id_: str, place: Place, output: Sequence[Json]) -> None:
-        """Keep a response: its answer, at the place of its request."""
-        end = grown(place.tip, output)
+        """Keep a response: its answer, taken as it is, at the place of its request."""
+        end = place.tip
+        for item in output:
+            end = ItemNode(end, item, (end.state if end else EMPTY).answered(item))
         if place.conversation:
             self._conversations[place.conversation] = end
         if not place.stores:
@@ -205,10 +199,6 @@ class Place(msgspec.Struct, frozen=True, eq=False):
     tip: ItemNode | None
     conversation: str
     stores: bool
-
-    def answer(self, id_: str, output: Sequence[Json]) -> None:
-        """The response `id_` with these items is the answer."""
-        self.stored.put(id_, self, output)
 
 
 class PlacedReading(Reading, frozen=True, gc=False):

@@ -115,7 +115,7 @@ def write(
 def _keep(reading: Reading, response: dict[str, Json]) -> None:
     id_, said = response.get("id"), response.get("output")
     if isinstance(reading, PlacedReading) and reading.place and isinstance(id_, str):
-        reading.place.answer(id_, said if isinstance(said, list) else [])
+        reading.place.stored.put(id_, reading.place, said if isinstance(said, list) else [])
 
 
 def _head(status: int, kind: str, name: str, more: dict[str, str] | None = None) -> Head:
