@@ -1,13 +1,11 @@
 """Content blocks: the API's JSON objects and the core's values, both ways.
 
-What the core has a name for becomes that value; every other block, and a known one with a field
-missing or of the wrong type, is kept whole as `Opaque`, so that it says the same when written
-again. `cache_control` is left out everywhere. Unknown fields of text and tool_use go to `extra`;
-those of a tool_result are dropped, because the core has no place for them.
+A block that the core has no name for, or that lacks a field, is kept whole as `Opaque`, so that it
+is written again as it came. `cache_control` is left out everywhere. Unknown fields of text and
+tool_use go to `extra`; those of a tool_result are dropped, because the core has no place for them.
 
-What a message says beside its blocks, cache marks and fields that the API has no place for, is read
-off its JSON as well (`notes`). The usual message says nothing of the kind and costs one comparison
-of names for each block.
+Cache marks and fields that the API does not permit are read off the JSON as well (`notes`). The
+usual message has none, and costs one comparison of names for each block.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.reader import Malformed
 
 
@@ -229,7 +228,4 @@ _OWN = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "s
 
 def is_own(message: dict[str, Json]) -> bool:
     """Whether a recorded message holds a block that only this API has."""
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else ()
-    kinds = (block.get("type") for block in blocks if isinstance(block, dict))
-    return any(isinstance(kind, str) and kind in _OWN for kind in kinds)
+    return any(f.text(block.get("type")) in _OWN for block in f.objects(message.get("content")))

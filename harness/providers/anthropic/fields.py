@@ -50,13 +50,13 @@ def _tool_names(tools: Json) -> Iterator[Violation]:
         yield violation("V22")
 
 
-def _together(
-    model_name: str, max_tokens: int | None, thinking: Json, tool_choice: Json
-) -> Iterator[Violation]:
+def _together(fields: Fields) -> Iterator[Violation]:
     """What does not go together: the model, thinking, forced tools, the cap of the reply."""
+    thinking, tool_choice = value_of(fields, "thinking"), value_of(fields, "tool_choice")
+    max_tokens = value_of(fields, "max_tokens")
     if thinking is None and tool_choice is None and max_tokens is None:
         return
-    it = model(model_name)
+    it = model(value_of(fields, "model", ""))
     kind = thinking.get("type") if isinstance(thinking, dict) else None
     if isinstance(kind, str):
         yield from _thinking_rules(it, kind, thinking.get("budget_tokens"), max_tokens)
@@ -126,21 +126,19 @@ def _violations(fields: Fields, active: frozenset[str]) -> Iterator[Violation]:
         if field.wanted:
             yield violation("V35", path=name, wanted=field.wanted)
         found += field.found
-    model_name, most = value_of(fields, "model", ""), value_of(fields, "max_tokens")
-    modes = value_of(fields, "thinking"), value_of(fields, "tool_choice")
-    found += _together(model_name, most, *modes)
+    found += _together(fields)
     yield from (v for v in found if v.rule in active)
 
 
 def _read(name: str, raw: bytes) -> Field:
     value = whole = msgspec.json.decode(raw)
-    read = _READ.get(name)
-    if read is None:
+    if name not in _READ:
         return Field(raw, value, marks=int(name == "cache_control" and value is not None))
+    read, wanted = _READ[name]
     try:
         value = read(value)
     except msgspec.ValidationError:
-        return Field(raw, None, wanted=_WANTED[name])
+        return Field(raw, None, wanted=wanted)
     if name not in ("system", "tools") or not value:
         return Field(raw, value)
     found = tuple(_tool_names(whole)) if name == "tools" else ()
@@ -166,18 +164,10 @@ def _tools(value: Json) -> tuple[ToolSpec, ...]:
     return tuple(ToolSpec(tool.name, tool.description, tool.input_schema) for tool in tools)
 
 
-_READ: dict[str, Callable[[Json], Json]] = {
-    "model": lambda value: msgspec.convert(value, str),
-    "max_tokens": lambda value: msgspec.convert(value, int),
-    "stream": lambda value: msgspec.convert(value, bool | None) or False,
-    "system": _system,
-    "tools": _tools,
-}
-
-_WANTED = {
-    "model": "a valid string",
-    "max_tokens": "a valid integer",
-    "stream": "a valid boolean",
-    "system": "a valid string",
-    "tools": "a valid list",
+_READ: dict[str, tuple[Callable[[Json], Json], str]] = {
+    "model": (lambda value: msgspec.convert(value, str), "a valid string"),
+    "max_tokens": (lambda value: msgspec.convert(value, int), "a valid integer"),
+    "stream": (lambda value: msgspec.convert(value, bool | None) or False, "a valid boolean"),
+    "system": (_system, "a valid string"),
+    "tools": (_tools, "a valid list"),
 }

@@ -51,9 +51,8 @@ class Model(msgspec.Struct, frozen=True):
         """The most tokens of a reply."""
         if self.line == "sonnet" and (4, 0) <= self.version < (4, 5):
             return 64_000
-        return next(
-            (cap for since, cap in _CAPS if self.known and self.version >= since), MAX_TOKENS
-        )
+        caps = (cap for since, cap in _CAPS if self.known and self.version >= since)
+        return next(caps, MAX_TOKENS)
 
     @property
     def binds_thinking(self) -> bool:
@@ -107,33 +106,22 @@ def info(name: str, window_tokens: int | None) -> dict[str, Json]:
 
 def _capabilities(it: Model) -> dict[str, Json]:
     kinds = ("adaptive", "between_tools", "disabled", "enabled")
-    types = {kind: _supported(it.thinks(kind)) for kind in kinds}
-    efforts = {name: _supported(True) for name in ("low", "medium", "high", "xhigh", "max")}
+    yes, no = {"supported": True}, {"supported": False}
     edits = ("clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112")
-    server = {name: _supported(False) for name in ("code_execution", "web_search")}
-    plain = {name: _supported(True) for name in ("citations", "image_input", "pdf_input")}
     return {
-        **plain,
-        "batch": _supported(False),
-        "code_execution": _supported(False),
-        "structured_outputs": _supported(True),
-        "context_management": {**_supported(True), **{e: _supported(True) for e in edits}},
-        "effort": {**_supported(True), **efforts},
-        "server_tools": {**_supported(False), **server},
-        "thinking": {**_supported(True), "types": types},
+        **dict.fromkeys(("citations", "image_input", "pdf_input"), yes),
+        "batch": no,
+        "code_execution": no,
+        "structured_outputs": yes,
+        "context_management": {**yes, **dict.fromkeys(edits, yes)},
+        "effort": {**yes, **dict.fromkeys(("low", "medium", "high", "xhigh", "max"), yes)},
+        "server_tools": {**no, "code_execution": no, "web_search": no},
+        "thinking": {**yes, "types": {kind: yes if it.thinks(kind) else no for kind in kinds}},
     }
-
-
-def _supported(yes: bool) -> dict[str, Json]:
-    return {"supported": yes}
 
 
 def listed(window_tokens: int | None) -> dict[str, Json]:
     """The list of models, as one page."""
-    data = [info(name, window_tokens) for name in RECORD.models]
-    return {
-        "data": data,
-        "has_more": False,
-        "first_id": RECORD.models[0],
-        "last_id": RECORD.models[-1],
-    }
+    names = RECORD.models
+    data = [info(name, window_tokens) for name in names]
+    return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}

@@ -47,7 +47,6 @@ def facts(
 
 
 def _counts(found: Violation) -> bool:
-    """Whether a violation is one for a count, too."""
     needless = found.rule == "V32" and found.error.message.startswith("max_tokens:")
     return not needless and found.rule not in ("V23", "V24", "V25")
 

@@ -33,7 +33,6 @@ RECORD = ProviderRecord(
         generated=("", "strict", "anthropic-2023", "bedrock"),
         untold=frozenset({"bedrock"}),
     ),
-    terminal_events=frozenset({"message_stop"}),
     keep_alive=b'event: ping\ndata: {"type": "ping"}\n\n',
     server_tools=True,
     pictures=PictureLimits(5 * 1024 * 1024, edge_max=8000, edge_max_of_many=2000, many=20),

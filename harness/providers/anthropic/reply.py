@@ -1,13 +1,11 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
 A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is an HTTP status and an error envelope even where a stream was asked
-for: an error inside a stream is a fault's work. The ids of a request and of its message come from
-one draw, so that a reader of a log sees that they belong together.
+goes with the first. An error is a status and an envelope even where a stream was asked for: an
+error inside a stream is a fault's work. The ids of a request and of its message share one draw.
 
-Every answer names itself in `request-id`, errors too: the official SDK reads exactly this name. The
-limits are the same in each answer, so that a run stays the same to the byte: nothing is used up but
-by a 429, and what is used up was reset long ago. A script or a fault that needs others says so.
+Every answer has the header `request-id`, which the official SDK reads. The limits are the same in
+each answer, so that a run stays the same to the byte: only a 429 says that they are used up.
 """
 
 from __future__ import annotations
@@ -53,11 +51,6 @@ def json_head(status: int, id_: str, more: dict[str, str] | None = None) -> Head
     return Head(status, usual | {k.lower(): v for k, v in more.items()} if more else usual)
 
 
-def stream_head(id_: str) -> Head:
-    """The head of a stream of events."""
-    return Head(200, {**_STREAM_USUAL, RECORD.headers.request_id: id_})
-
-
 def write(
     value: Reply | ApiError | Recorded, reading: Reading, key: str, draws: Draws
 ) -> tuple[Send, ...]:
@@ -75,7 +68,8 @@ def write(
     if not reading.stream:
         return (Send(encode(message), json_head(200, id_)),)
     first, *others = events(message)
-    return (Send(first, stream_head(id_)), *map(Send, others))
+    head = Head(200, {**_STREAM_USUAL, RECORD.headers.request_id: id_})
+    return (Send(first, head), *map(Send, others))
 
 
 def write_facts(value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:

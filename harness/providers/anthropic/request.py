@@ -33,8 +33,9 @@ from harness.providers.anthropic.threads import (
     CREATE_ONLY,
     UNSUPPORTED,
     Continued,
-    Threads,
+    StoredTurn,
     ThreadTurn,
+    continued,
 )
 from harness.providers.anthropic.validator import AnthropicFold, TurnState
 from harness.providers.shared import json_fields as f
@@ -63,16 +64,13 @@ class AnthropicReading(Reading, frozen=True, gc=False):
         place, blocks = 0, list[Block]()
         for block in reply.blocks:
             if isinstance(block, Thinking):
-                blocks.append(self._signed(block, place))
+                if self.bindings is not None and not _is_whole(block):
+                    block = self.bindings.sign(block, place)
+                blocks.append(block)
                 place += 1
             else:
                 blocks.append(compaction.signed(block))
         return msgspec.structs.replace(reply, blocks=tuple(blocks))
-
-    def _signed(self, block: Thinking, place: int) -> Thinking:
-        if _is_whole(block) or self.bindings is None:
-            return block
-        return self.bindings.sign(block, place)
 
     def transformations(self) -> list[Json]:
         """What the provider left out of the request: thinking that was dropped."""
@@ -99,13 +97,13 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         super().__init__(TABLE, fold, field_memory(fold.active), window_tokens)
         self._bindings = Bindings()
         self._memories = {"bindings": self._bindings}
-        self._threads: Threads | None = None
+        self._threads: dict[str, StoredTurn] | None = None
 
     def read(self, body: bytes) -> AnthropicReading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
         if self._threads is not None and b'"previous_message_id"' in body:
-            return self._continued(body, self._threads.continued(body))
-        reading = self._read(body)
+            return self._continued(body, continued(self._threads, body))
+        reading = super().read(body)
         return reading if reading.settings.get("thread") is None else self._threaded(reading)
 
     def _threaded(self, reading: AnthropicReading) -> AnthropicReading:
@@ -116,7 +114,8 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         if barred or "thread_unsupported_request" in self._fold.active:
             found = violation("thread_unsupported_request")
         elif isinstance(thread, dict) and thread.get("type") == "create":
-            self._threads = self._threads or Threads()
+            if self._threads is None:
+                self._threads = {}
             kept = {name: fields[name] for name in CREATE_ONLY if name in fields}
             turn = ThreadTurn(self._threads, self._last.raws, kept)
             return msgspec.structs.replace(reading, turn=turn)
@@ -128,11 +127,11 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
     def _continued(self, body: bytes, whole: Continued | Violation | None) -> AnthropicReading:
         """The reading of a request that continues a thread, as the whole conversation."""
         if whole is None:
-            return self._read(body)
+            return super().read(body)
         if isinstance(whole, Violation):
-            return msgspec.structs.replace(self._read(body), violations=(whole,))
+            return msgspec.structs.replace(super().read(body), violations=(whole,))
         assert self._threads is not None
-        reading = self._read(whole.body)
+        reading = super().read(whole.body)
         turn = ThreadTurn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
         found = reading.violations
         if whole.bare:
@@ -179,13 +178,11 @@ def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:
     """A request of a recording; what the reader would refuse is read too."""
     if not isinstance(value.get("messages"), list):
         return None
-    blocks = f.objects(value.get("system"))
     system = value.get("system")
-    if not isinstance(system, str):
-        system = f.joined(f.text(block.get("text")) for block in blocks)
+    texts = (f.text(block.get("text")) for block in f.objects(system))
     return f.RecordedRequest(
         messages=tuple(recorded_messages(f.objects(value["messages"]))),
-        system=system,
+        system=f.text(system) or f.joined(texts),
         tools=tuple(f.tool(tool, "input_schema") for tool in f.objects(value.get("tools"))),
         model=f.text(value.get("model")),
         max_tokens=f.whole(value.get("max_tokens")),

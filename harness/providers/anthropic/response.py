@@ -1,12 +1,11 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
-missing, a field of the wrong type counts as missing, and `complete` says so.
+A recording may be cut or bent, so nothing here raises. What cannot be read, or has the wrong type,
+is missing, and `complete` says so. A tool input that was cut stays the text that came.
 
 The rules for streams are those of the official SDK, odd ones too: blocks are appended as they
-start, deltas go to the block at their index, a second message_start says nothing, usage is replaced
-and never added. A tool input that was cut is kept as the text that came, so that nobody takes it
-for a whole one.
+start, and deltas go to the block at their index. A second message_start says nothing, and usage is
+replaced, never added.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from harness.core.values.messages import Json, Message
 from harness.core.values.plans import ApiError
 from harness.providers.anthropic.blocks import block_from
 from harness.providers.anthropic.errors import STATUS
+from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
 from harness.providers.shared.codec import arguments_from, decode
 
@@ -35,20 +35,14 @@ def stop_of(value: dict[str, Json]) -> str | None:
     return stop if isinstance(stop, str) else None
 
 
-def usage_of(value: Json) -> dict[str, Json]:
-    """The usage, empty when it is no object."""
-    return dict(value) if isinstance(value, dict) else {}
-
-
 def error_of(value: dict[str, Json], status: int | None) -> ApiError:
     """The error of an envelope; `status` None takes the usual one of its type."""
     error = value.get("error")
     error = error if isinstance(error, dict) else {"message": error}
     kind, message = str(error.get("type") or ""), str(error.get("message") or "")
-    details = error.get("details")
-    code = details.get("error_code") if isinstance(details, dict) else None
+    code = f.text(f.mapping(error.get("details")).get("error_code"))
     usual = STATUS.get(kind, 0) if status is None else status
-    return ApiError(usual, kind, message, code=code if isinstance(code, str) else "")
+    return ApiError(usual, kind, message, code=code)
 
 
 class MessageAssembly:
@@ -69,18 +63,14 @@ class MessageAssembly:
         if kind == "error":
             self._error = error_of(event, 200)
         elif kind == "message_start" and self._start is None:
-            message = event.get("message")
-            self._start = message if isinstance(message, dict) else {}
-            self._usage = usage_of(self._start.get("usage"))
+            self._start = f.mapping(event.get("message"))
+            self._usage = dict(f.mapping(self._start.get("usage")))
         elif self._start is not None and isinstance(kind, str) and kind in _TAKE:
             _TAKE[kind](self, event)
 
     def fail(self, data: str) -> None:
         """Take in an error event, whose data need not be JSON."""
-        try:
-            value = decode(data)
-        except (ValueError, RecursionError):
-            value = None
+        value = f.parse(data)
         self._error = error_of(value if isinstance(value, dict) else {"error": data}, 200)
 
     def parsed(self) -> Parsed:
@@ -97,8 +87,7 @@ class MessageAssembly:
 
     def block_start(self, event: dict[str, Json]) -> None:
         """A block is appended, whatever index it names."""
-        block = event.get("content_block")
-        self._blocks.append(dict(block) if isinstance(block, dict) else {})
+        self._blocks.append(dict(f.mapping(event.get("content_block"))))
 
     def block_delta(self, event: dict[str, Json]) -> None:
         """A piece is added to the block at its index; a piece without a block is dropped."""
@@ -112,8 +101,7 @@ class MessageAssembly:
                 self._inputs[index] = self._inputs.get(index, "") + piece
             case {"type": "citations_delta", "citation": citation}:
                 block = self._blocks[index]
-                former = block.get("citations")
-                block["citations"] = [*(former if isinstance(former, list) else ()), citation]
+                block["citations"] = [*f.listed(block.get("citations")), citation]
             case {"type": "signature_delta", "signature": str(signature)}:
                 self._blocks[index]["signature"] = signature
             case {"type": "compaction_delta", **said}:
@@ -125,7 +113,7 @@ class MessageAssembly:
         """The stop reason, and usage that is cumulative."""
         delta = event.get("delta")
         self._stop = stop_of(delta) if isinstance(delta, dict) else None
-        usage = usage_of(event.get("usage"))
+        usage = f.mapping(event.get("usage"))
         self._usage.update((name, count) for name, count in usage.items() if count is not None)
 
     def message_stop(self, event: dict[str, Json]) -> None:
@@ -175,8 +163,8 @@ def _parse_json(value: Json) -> Parsed:
         return Parsed(None, error=error_of(value, None))
     if not isinstance(value.get("content"), list):
         return Parsed(None)
-    content = [block for block in value["content"] if isinstance(block, dict)]
-    return Parsed(message_of(value, content), stop_of(value), usage_of(value.get("usage")))
+    message = message_of(value, f.objects(value["content"]))
+    return Parsed(message, stop_of(value), f.mapping(value.get("usage")))
 
 
 def _parse_stream(text: str) -> Parsed:

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import arguments_to, encode
-
-PIECE_CHARACTERS = 64
-PIECES_MAX = 2000
-"""A longer text comes in longer pieces: clients spend their time on events, not on characters."""
+from harness.providers.shared.sse import pieces
 
 _START = b'event: message_start\ndata: {"type":"message_start","message":%b}\n\n'
 _BLOCK = (
@@ -46,12 +43,8 @@ def events(message: dict[str, Json]) -> list[bytes]:
 
 def _begun(message: dict[str, Json]) -> dict[str, Json]:
     """The message as it starts: without content, stop reason and most of its usage."""
-    begun = {
-        **message,
-        "content": [],
-        "stop_reason": None,
-        "usage": {**message["usage"], "output_tokens": 1},
-    }
+    usage = {**message["usage"], "output_tokens": 1}
+    begun = {**message, "content": [], "stop_reason": None, "usage": usage}
     begun.pop("stop_details", None)
     return begun
 
@@ -99,8 +92,4 @@ def _input(value: Json) -> list[_Delta]:
 
 
 def _pieces(name: bytes, text: str) -> list[_Delta]:
-    size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
-    deltas: list[_Delta] = []
-    for at in range(0, len(text), size):
-        deltas.append((name, text[at : at + size]))
-    return deltas
+    return [(name, piece) for piece in pieces(text)]

@@ -1,15 +1,12 @@
 """Thinking blocks, what they are bound to, and their rules V15 to V18.
 
-A block that this provider has answered is signed over its text with its place in the turn, and over
-the prefix: system, tools, and all blocks up to the turn it stands in. The prefix is a chain of
-digests, made only once a block asks for it and only as far as that block, so a run without thinking
-pays nothing. Signatures that are not ours (a recording's, a stored session's) are not judged.
-Neighbouring messages of one role are one turn here too: splitting or joining them changes nothing.
+A block that this provider has answered is signed over its text, its place in the turn, and its
+prefix: system, tools, and all blocks up to that turn. The prefix is a chain of digests, made only
+as far as a block asks for it. Neighbouring messages of one role are one turn.
 
-The API compares with what it answered; here the signature tells, so the rules hold from the request
-alone. A changed block is V15 in the latest assistant turn and V16 before it. A block whose
-conversation has changed is V17 for the models that bind thinking, unless the request asks to have
-it dropped.
+The API compares with what it answered; here the signature tells, and foreign ones are not judged. A
+changed block is V15 in the latest assistant turn and V16 before it. A changed conversation is V17
+for models that bind thinking, unless the request asks to have the block dropped.
 """
 
 from __future__ import annotations
@@ -47,15 +44,15 @@ class Bindings:
         self._chain: list[bytes] = [b""]
         self._signed: list[tuple[int, int]] = []
         self.flaws: list[Flaw] = []
-        self._messages: Sequence[Message] = ()
+        self.messages: Sequence[Message] = ()
         self._said: AnthropicFields | None = None
         self._head: Part = b""
 
     def follow(self, messages: Sequence[Message], keep: int, said: AnthropicFields) -> None:
         """The next request: the first `keep` messages are those of the last one."""
-        if messages is self._messages and said is self._said:
+        if messages is self.messages and said is self._said:
             return
-        self._messages = messages
+        self.messages = messages
         if self._signed or len(self._chain) > 1:
             self._rewind(keep)
         new: list[tuple[int, int]] = []
@@ -87,24 +84,17 @@ class Bindings:
             self._head = part([self._said.system, tools])
         return self._head
 
-    def latest_turn(self) -> int:
-        """Where the latest assistant turn begins."""
-        n = len(self._messages)
-        while n and self._messages[n - 1].role != "assistant":
-            n -= 1
-        return self._turn(n - 1) if n else 0
-
     def sign(self, thinking: Thinking, place: int) -> Thinking:
         """An answer's thinking, signed; `place` counts the thinking blocks of the answer."""
-        start = self._turn(len(self._messages))
-        place += sum(1 for block in self._thoughts(start, len(self._messages)))
+        start = _turn(self.messages, len(self.messages))
+        place += sum(1 for block in self._thoughts(start, len(self.messages)))
         words = part([thinking.text, place])
         return Thinking(thinking.text, seal(words, self._prefix(start)), thinking.redacted)
 
     def _flaw(self, n: int, m: int) -> Flaw | None:
-        block = self._messages[n].blocks[m]
+        block = self.messages[n].blocks[m]
         assert isinstance(block, Thinking)
-        turn = self._turn(n)
+        turn = _turn(self.messages, n)
         kind = self._judged(block, n, m, turn)
         return Flaw(n, m, turn, kind) if kind else None
 
@@ -113,32 +103,40 @@ class Bindings:
         if parts is None or len(parts) != 2:
             return "forged"
         place = sum(1 for _ in self._thoughts(turn, n)) + sum(
-            1 for b in self._messages[n].blocks[:m] if isinstance(b, Thinking)
+            1 for b in self.messages[n].blocks[:m] if isinstance(b, Thinking)
         )
         if parts[0] != part([block.text, place]):
             return "changed"
         return None if parts[1] == self._prefix(turn) else "moved"
 
     def _thoughts(self, start: int, stop: int) -> Iterator[Thinking]:
-        for message in self._messages[start:stop]:
+        for message in self.messages[start:stop]:
             yield from (block for block in message.blocks if isinstance(block, Thinking))
-
-    def _turn(self, n: int) -> int:
-        """Where the turn of the assistant message `n`, or one that would come there, begins."""
-        while n and self._messages[n - 1].role == "assistant":
-            n -= 1
-        return n
 
     def _prefix(self, n: int) -> Part:
         """The digest of all that comes before the message `n`."""
         while len(self._chain) <= n:
             digest = self._chain[-1]
-            message = self._messages[len(self._chain) - 1]
+            message = self.messages[len(self._chain) - 1]
             for block in message.blocks:
                 said = f"{message.role}\0{canonical(block)}".encode()
                 digest = hashlib.blake2b(digest + said, digest_size=16).digest()
             self._chain.append(digest)
         return part([self._fields().hex(), self._chain[n].hex()])
+
+
+def _turn(messages: Sequence[Message], n: int) -> int:
+    """Where the turn of the assistant message `n`, or one that would come there, begins."""
+    while n and messages[n - 1].role == "assistant":
+        n -= 1
+    return n
+
+
+def _latest_turn(messages: Sequence[Message]) -> int:
+    n = len(messages)
+    while n and messages[n - 1].role != "assistant":
+        n -= 1
+    return _turn(messages, n)
 
 
 def _ours(message: Message) -> list[int]:
@@ -147,18 +145,14 @@ def _ours(message: Message) -> list[int]:
     return [m for m, block in thoughts if is_ours(block.signature)]
 
 
-STRICT_ONLY = "V18"
-"""A rule that only `strict` has."""
-
-
 def judged(
     bindings: Bindings, settings: dict[str, Json], model_name: str, active: frozenset[str]
 ) -> tuple[Violation, ...]:
     """What the thinking of the request breaks."""
     flaws = bindings.flaws
-    strict, latest = STRICT_ONLY in active, -1
+    strict, latest = "V18" in active, -1  # only `strict` has that rule
     if any(flaw.kind == "changed" for flaw in flaws):
-        latest = bindings.latest_turn()
+        latest = _latest_turn(bindings.messages)
     refuses = binds(model_name, strict=strict) and not drops(settings)
     named = ((_rule(flaw, latest, refuses=refuses), flaw.n, flaw.m) for flaw in flaws)
     return tuple(violation(rule, n=n, m=m) for rule, n, m in named if rule in active)
@@ -207,11 +201,7 @@ def unthinking(messages: Sequence[Message], settings: dict[str, Json]) -> Iterat
     """A tool loop whose assistant turn does not begin with thinking, though that is on (V18)."""
     match settings.get("thinking"):
         case {"type": "enabled"} if messages and messages[-1].tool_results:
-            n = len(messages) - 1
-            while n and messages[n].role != "assistant":
-                n -= 1
-            while n and messages[n - 1].role == "assistant":
-                n -= 1
+            n = _latest_turn(messages)
             first = messages[n].blocks[0] if messages[n].blocks else None
             if first is not None and not isinstance(first, Thinking):
                 yield violation("V18", n=n, kind=_KINDS.get(type(first).__name__, "text"))

@@ -24,20 +24,21 @@ UNSUPPORTED = ("context_management", "fallbacks")
 """Fields that do not go with threads."""
 
 
-class StoredTurn:
+class StoredTurn(msgspec.Struct, eq=False):
     """What is stored under the id of an answer; nothing more, once that has been continued."""
 
-    __slots__ = ("continued", "fields", "messages")
-
-    def __init__(self, messages: tuple[bytes, ...], fields: dict[str, bytes]) -> None:
-        self.messages, self.fields = messages, fields
-        self.continued = False
+    messages: tuple[bytes, ...]
+    fields: dict[str, bytes]
+    continued: bool = False
 
 
 class ThreadTurn(msgspec.Struct, frozen=True):
-    """A turn of a thread: all its messages as bytes, and the answer that it continues, if any."""
+    """A turn of a thread: all its messages as bytes, and the answer that it continues, if any.
 
-    threads: Threads
+    `stored` are the threads of the session, by the ids of their answers.
+    """
+
+    stored: dict[str, StoredTurn]
     messages: tuple[bytes, ...]
     fields: dict[str, bytes]
     previous: StoredTurn | None = None
@@ -47,7 +48,7 @@ class ThreadTurn(msgspec.Struct, frozen=True):
         if self.previous is not None:
             self.previous.continued, self.previous.messages = True, ()
         answer = encode({"role": "assistant", "content": content})
-        self.threads.kept[id_] = StoredTurn((*self.messages, answer), self.fields)
+        self.stored[id_] = StoredTurn((*self.messages, answer), self.fields)
 
 
 class Continued(msgspec.Struct, frozen=True):
@@ -62,37 +63,29 @@ class Continued(msgspec.Struct, frozen=True):
     bare: bool
 
 
-class Threads:
-    """The threads of one session, by the ids of their answers."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, StoredTurn] = {}
-
-    def continued(self, body: bytes) -> Continued | Violation | None:
-        """The whole request for one that continues a thread; None for any other."""
-        try:
-            layout = split(body)
-            fields = {**layout.head, **layout.rest}
-            thread = msgspec.json.decode(fields.pop("thread", b"null"))
-        except (NotAnObject, ValueError, RecursionError):
-            return None
-        if not (isinstance(thread, dict) and thread.get("type") == "continue"):
-            return None
-        id_ = thread.get("previous_message_id")
-        kept = self.kept.get(id_) if isinstance(id_, str) else None
-        if kept is None or layout.messages is None:
-            return violation("thread_not_found", id=id_)
-        if kept.continued:
-            return violation("thread_already_continued", id=id_)
-        differ = [
-            n for n in CREATE_ONLY if n in fields and not _same(fields[n], kept.fields.get(n))
-        ]
-        if differ:
-            names = " and ".join(f"`{name}`" for name in differ)
-            return violation("thread_fingerprint_mismatch", names=names)
-        parts = {**kept.fields, **fields}
-        whole = _body((*kept.messages, *layout.messages), parts)
-        return Continued(whole, thread, kept, bare=not layout.messages)
+def continued(stored: dict[str, StoredTurn], body: bytes) -> Continued | Violation | None:
+    """The whole request for one that continues a thread; None for any other."""
+    try:
+        layout = split(body)
+        fields = {**layout.head, **layout.rest}
+        thread = msgspec.json.decode(fields.pop("thread", b"null"))
+    except (NotAnObject, ValueError, RecursionError):
+        return None
+    if not (isinstance(thread, dict) and thread.get("type") == "continue"):
+        return None
+    id_ = thread.get("previous_message_id")
+    kept = stored.get(id_) if isinstance(id_, str) else None
+    if kept is None or layout.messages is None:
+        return violation("thread_not_found", id=id_)
+    if kept.continued:
+        return violation("thread_already_continued", id=id_)
+    differ = [n for n in CREATE_ONLY if n in fields and not _same(fields[n], kept.fields.get(n))]
+    if differ:
+        names = " and ".join(f"`{name}`" for name in differ)
+        return violation("thread_fingerprint_mismatch", names=names)
+    parts = {**kept.fields, **fields}
+    whole = _body((*kept.messages, *layout.messages), parts)
+    return Continued(whole, thread, kept, bare=not layout.messages)
 
 
 def _same(one: bytes, other: bytes | None) -> bool:

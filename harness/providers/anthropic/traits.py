@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -11,10 +10,11 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.anthropic.record import RECORD
+from harness.providers.shared.sse import frame
 
 
 def _error_event(type: str, message: str) -> bytes:
-    return _event("error", error={"type": type, "message": message})
+    return frame("error", error={"type": type, "message": message})
 
 
 def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
@@ -32,19 +32,14 @@ def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
         return (msgspec.json.encode(message),)
     ending = {"stop_reason": "end_turn", "stop_sequence": None}
     return (
-        _event("message_start", message={**message, "stop_reason": None}),
-        _event("message_delta", delta=ending, usage={"output_tokens": 1}),
-        _event("message_stop"),
+        frame("message_start", message={**message, "stop_reason": None}),
+        frame("message_delta", delta=ending, usage={"output_tokens": 1}),
+        frame("message_stop"),
     )
 
 
 def _outline(body: Mapping[str, Json]) -> bytes:
-    return _event("message_start", message=body) + _event("message_stop")
-
-
-def _event(name: str, **fields: Any) -> bytes:
-    data = msgspec.json.encode({"type": name, **fields})
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), data)
+    return frame("message_start", message=body) + frame("message_stop")
 
 
 TRAITS = ProviderTraits(

@@ -171,9 +171,7 @@ def _enter(state: TurnState, role: str) -> TurnState:
     """The state as a message of `role` finds it: in the same turn, or at the start of one."""
     if role == state.role or role not in ("user", "assistant"):
         return state
-    if role == "assistant":
-        return TurnState(role=role)
-    return TurnState(role=role, calls=state.calls)
+    return TurnState(role=role, calls=state.calls if role == "user" else ())
 
 
 def _answers(

@@ -1,21 +1,19 @@
 """Messages and calls: the rows of the API and the core's values, both ways.
 
-A row of role `tool` is a message with one result, and so is one of the legacy role `function`,
-which names its call by the function. `reasoning_content`, a field of many gateways, is `Thinking`.
-Parts that are not text, and fields of a row that the core has no name for (`name`, `refusal`,
-`audio`), are `Opaque`; such a field's value holds nothing but itself, by which it is told from a
-part. A field that is null says nothing. `cache_control` is left out everywhere. A result's
-`is_error`, and the signature of a thought, have no place in this API.
+A row of role `tool`, or of the legacy role `function`, is a message with one result.
+`reasoning_content`, a field of many gateways, is `Thinking`. Other parts and fields (`name`,
+`audio`) are `Opaque`; a field's value holds only itself, which tells it from a part. Nulls and
+`cache_control` are left out. A result's `is_error` and a thought's signature have no place here.
 
-A call's `extra` keeps what the core has no name for: other fields of the call, `function` with
-those beside its name and arguments, and `type` where it is not `function`. A custom call's input is
-free text and is never read. A legacy `function_call` has no id; its name stands for it, as the name
-of its result does. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`.
+A call's `extra` keeps its other fields, those of its `function`, and a `type` that is not
+`function`. A custom call's input is free text. The name of a legacy `function_call` stands for its
+id. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from harness.core.values.messages import (
     Block,
@@ -34,6 +32,11 @@ from harness.providers.shared.reader import Malformed
 
 CALL = "tool_call"
 LEGACY = "function_call"
+ARGUMENTS = {"function": "arguments", "custom": "input"}
+"""The kinds of calls, and the field of each with what is given to the tool."""
+
+TEXTS = ("reasoning_content", "content", "refusal")
+"""The fields of a message that are text; a stream has them in pieces."""
 
 
 def arguments_from(text: str) -> Json:
@@ -151,7 +154,6 @@ def _content(content: Json) -> Iterator[Block]:
 
 
 def _parts(content: Json) -> tuple[Text | Opaque, ...]:
-    """The parts of a content; none for what is no list of objects."""
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
         return ()
     return tuple(map(_part, content))
@@ -225,7 +227,7 @@ def is_field(block: Opaque) -> bool:
 
 
 def _content_to(blocks: tuple[Block, ...]) -> Json:
-    parts = [b for b in blocks if isinstance(b, Text) or (isinstance(b, Opaque) and _is_part(b))]
+    parts = [block for block in blocks if is_part(block)]
     if not parts:
         return None
     only = parts[0]
@@ -234,14 +236,17 @@ def _content_to(blocks: tuple[Block, ...]) -> Json:
     return [_part_to(part) for part in parts]
 
 
-def _is_part(block: Opaque) -> bool:
-    return not is_field(block) and not is_call(block)
+def is_part(block: Block) -> TypeGuard[Text | Opaque]:
+    """Whether a block is a part of its row's content: neither a field nor a call."""
+    if isinstance(block, Opaque):
+        return not is_field(block) and not is_call(block)
+    return isinstance(block, Text)
 
 
 def _part_to(part: Text | Opaque) -> dict[str, Json]:
-    return (
-        {"type": "text", "text": part.text, **part.extra} if isinstance(part, Text) else part.value
-    )
+    if isinstance(part, Opaque):
+        return part.value
+    return {"type": "text", "text": part.text, **part.extra}
 
 
 def _result_content(result: ToolResult) -> Json:

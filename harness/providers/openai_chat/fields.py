@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.openai_chat.rules import violation
 from harness.providers.openai_chat.validator import name_violations
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import (
     COUNT,
@@ -19,8 +22,6 @@ from harness.providers.shared.openai import (
     OBJECTS,
     TEXT,
     field_reader,
-    got,
-    tool_spec,
     type_name,
 )
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
@@ -29,13 +30,11 @@ _KINDS = ("function", "custom")
 
 
 def _specs(tools: list[dict[str, Json]]) -> Iterator[ToolSpec]:
-    """The tools that can be read."""
     named = map(_said_of, tools)
-    return (tool_spec(said) for said in named if isinstance(said.get("name"), str))
+    return (f.tool(said) for said in named if isinstance(said.get("name"), str))
 
 
 def _tool_violations(tools: list[dict[str, Json]]) -> Iterator[Violation]:
-    """What the tools break, one after the other."""
     if not tools:
         yield violation("C13a", path="tools")
     names: set[str] = set()
@@ -49,8 +48,7 @@ def _tool_violations(tools: list[dict[str, Json]]) -> Iterator[Violation]:
 
 
 def _said_of(tool: dict[str, Json]) -> dict[str, Json]:
-    said = tool.get(str(tool.get("type", "function")))
-    return said if isinstance(said, dict) else {}
+    return f.mapping(tool.get(str(tool.get("type", "function"))))
 
 
 def _one(path: str, tool: dict[str, Json]) -> Iterator[Violation]:
@@ -99,7 +97,7 @@ def _said(fields: Fields, active: frozenset[str]) -> RequestFields:
         tools_offered=bool(offered) and not barred,
         size_bytes=size_bytes([tools, functions]) if offered else 0,
         violations=tuple(v for v in _violations(fields) if v.rule in active),
-        settings={n: f.value for n, f in fields.items() if n not in _WANTED},
+        settings={n: field.value for n, field in fields.items() if n not in _WANTED},
     )
 
 
@@ -108,7 +106,8 @@ def _violations(fields: Fields) -> Iterator[Violation]:
         yield violation("C14")
     for name, field in fields.items():
         if field.wanted:
-            yield violation("C11", path=name, wanted=field.wanted, got=got(field))
+            got = type_name(msgspec.json.decode(field.raw))
+            yield violation("C11", path=name, wanted=field.wanted, got=got)
     tools = value_of(fields, "tools")
     if tools is not None:
         yield from _tool_violations(tools)

@@ -25,7 +25,6 @@ RECORD = ProviderRecord(
         ("model_context_window_exceeded", "length"),
     ),
     usage_names={"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"},
-    terminal_events=frozenset({"[DONE]"}),
 )
 """Dialects: the API itself, `strict` (the clones and gateways that refuse more) and `lenient`
 (those that check almost nothing). Cohere and Ollama speak it at paths of their own."""

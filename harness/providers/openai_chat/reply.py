@@ -1,45 +1,34 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
 A stream is one send for each chunk, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is an HTTP status and an envelope even where a stream was asked for:
-an error inside a stream is a fault's work. The ids of a request and of its completion come from one
-draw. The time of creation is a fixed one, for an answer follows from its request and its seed.
+goes with the first. An error is a status and an envelope even where a stream was asked for: an
+error inside a stream is a fault's work. The ids of a request and of its completion share one draw.
 
-Every answer names itself in `x-request-id`, errors too: the official SDK reads exactly this name.
-The rate limits are those of an account that has never used anything but this request; what is left
-follows from the prompt alone. A reset is a duration in words, `6ms`.
+Every answer has the header `x-request-id`, which the official SDK reads. The rate limits are those
+of an account that has used nothing but this request. A reset is a duration in words, `6ms`.
 """
 
 from __future__ import annotations
 
 from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Block, Json, Message, Opaque, Text
+from harness.core.values.messages import Block, Json, Message, Text
 from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
-from harness.providers.openai_chat.blocks import is_call, is_field, message_to
+from harness.providers.openai_chat.blocks import is_part, message_to
 from harness.providers.openai_chat.errors import envelope
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.stream import chunks
 from harness.providers.shared.codec import encode, tokens
+from harness.providers.shared.json_fields import mapping
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 REQUESTS_LIMIT, TOKENS_LIMIT = 10_000, 2_000_000
 
 
-def json_head(status: int, id_: str, tokens: int, more: dict[str, str] | None = None) -> Head:
-    """The head of a JSON answer; `more` wins over what is usual."""
-    usual = {"content-type": JSON, **_usual(id_, tokens)}
-    return Head(status, usual | {k.lower(): v for k, v in more.items()} if more else usual)
-
-
-def stream_head(id_: str, tokens: int) -> Head:
-    """The head of a stream of events."""
-    return Head(200, {"content-type": EVENT_STREAM, **_usual(id_, tokens)})
-
-
-def _usual(id_: str, tokens: int) -> dict[str, str]:
+def _head(kind: str, id_: str, tokens: int) -> dict[str, str]:
     return {
+        "content-type": kind,
         "x-request-id": id_,
         "openai-version": "2020-10-01",
         "x-ratelimit-limit-requests": f"{REQUESTS_LIMIT}",
@@ -63,31 +52,29 @@ def write(
     name = draws.identifier("", key)
     id_ = f"req_{name}"
     if isinstance(value, ApiError):
-        head = json_head(value.status, id_, reading.tokens, value.headers)
+        more = {name.lower(): said for name, said in value.headers.items()}
+        head = Head(value.status, _head(JSON, id_, reading.tokens) | more)
         return (Send(encode(envelope(value)), head),)
     completion = _completion(value, reading, f"chatcmpl-{name}")
     if not reading.stream:
-        return (Send(encode(completion), json_head(200, id_, reading.tokens)),)
-    first, *others = chunks(completion, with_usage=_with_usage(reading))
-    return (Send(first, stream_head(id_, reading.tokens)), *map(Send, others))
+        return (Send(encode(completion), Head(200, _head(JSON, id_, reading.tokens))),)
+    with_usage = mapping(reading.settings.get("stream_options")).get("include_usage") is True
+    first, *others = chunks(completion, with_usage=with_usage)
+    head = Head(200, _head(EVENT_STREAM, id_, reading.tokens))
+    return (Send(first, head), *map(Send, others))
 
 
 def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
     said = message_to(sayable(reply.blocks))
     message = {"refusal": None, "annotations": [], **said, **reply.extra}
+    reason = reply.stop and RECORD.written_stop(reply.stop)
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
     return {
         "id": id_,
         "object": "chat.completion",
         "created": CREATED_S,
         "model": reading.model,
-        "choices": [
-            {
-                "index": 0,
-                "message": message,
-                "logprobs": None,
-                "finish_reason": reply.stop and RECORD.written_stop(reply.stop),
-            }
-        ],
+        "choices": [choice],
         "usage": _usage(reading.tokens, tokens(len(encode(message))), reply.usage),
         "service_tier": "default",
         "system_fingerprint": None,
@@ -98,18 +85,9 @@ def sayable(blocks: tuple[Block, ...]) -> Message:
     """The answer as this API can say it: its texts are one, and parts that are no text are left
     out, for the content of an answer is a string."""
     texts = [block.text for block in blocks if isinstance(block, Text)]
-    others = [b for b in blocks if not isinstance(b, (Text, Opaque)) or _has_place(b)]
+    others = [b for b in blocks if not is_part(b)]
     said: list[Block] = [Text("\n".join(texts))] if texts else []
     return Message("assistant", (*said, *others))
-
-
-def _has_place(block: Block) -> bool:
-    return isinstance(block, Opaque) and (is_field(block) or is_call(block))
-
-
-def _with_usage(reading: Reading) -> bool:
-    options = reading.settings.get("stream_options")
-    return isinstance(options, dict) and options.get("include_usage") is True
 
 
 def _usage(prompt: int, completion: int, said: dict[str, Json]) -> dict[str, Json]:

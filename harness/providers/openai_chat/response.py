@@ -1,27 +1,28 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
-missing, and `complete` says so. A stream is complete once it said why the model stopped, or that it
-is done; many servers say only one of the two.
+A recording may be cut or bent, so nothing here raises; what cannot be read is missing, and
+`complete` says so. A stream is complete once it said why the model stopped, or that it is done:
+many servers say only one of the two. Only the first choice is read.
 
-Only the first choice is read. The fragments of a call carry its index, and the first of them its
-id; some gateways send every call at index 0, so another id begins another call. What does not come
-in pieces (a field that is no text) is taken as it came last.
+The fragments of a call carry its index, and the first of them its id. Some gateways send every call
+at index 0, so another id begins another call. A field that is no text is taken as it came last.
 """
 
 from __future__ import annotations
 
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message, Text
-from harness.providers.openai_chat.blocks import arguments_to, recorded_message, said
+from harness.providers.openai_chat.blocks import (
+    ARGUMENTS,
+    TEXTS,
+    arguments_to,
+    recorded_message,
+    said,
+)
 from harness.providers.openai_chat.errors import error_of
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
-from harness.providers.shared.codec import decode
-
-_ARGUMENTS = {"function": "arguments", "custom": "input"}
-_PIECES = frozenset({"reasoning_content", "content", "refusal"})
 
 
 class CompletionAssembly:
@@ -38,9 +39,8 @@ class CompletionAssembly:
     def take(self, chunk: dict[str, Json]) -> None:
         """Take in a chunk; one without choices only counts."""
         self.usage = usage_from(chunk.get("usage")) or self.usage
-        choices = chunk.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+        for choice in f.objects(chunk.get("choices")):
+            if choice.get("index", 0) == 0:
                 self._take(choice)
 
     def _take(self, choice: dict[str, Json]) -> None:
@@ -56,7 +56,7 @@ class CompletionAssembly:
                     self._take_call(fragment)
             elif name == "function_call" and isinstance(value, dict):
                 message[name] = _extended(message.get(name) or {}, value, "arguments")
-            elif name in _PIECES and isinstance(value, str):
+            elif name in TEXTS and isinstance(value, str):
                 before = message.get(name)
                 message[name] = (before if isinstance(before, str) else "") + value
             elif value is not None:
@@ -71,8 +71,8 @@ class CompletionAssembly:
             call = self._open[index] = {}
             self._calls.append(call)
         for name, value in fragment.items():
-            if name in _ARGUMENTS and isinstance(value, dict):
-                call[name] = _extended(call.get(name) or {}, value, _ARGUMENTS[name])
+            if name in ARGUMENTS and isinstance(value, dict):
+                call[name] = _extended(call.get(name) or {}, value, ARGUMENTS[name])
             elif name != "index" and not call.get(name):
                 call[name] = value
 
@@ -107,7 +107,7 @@ def parse(body: bytes, content_type: str) -> Parsed:
     text = body.decode("utf-8", "replace")
     if "event-stream" in content_type or text.lstrip("\ufeff\r\n").startswith(_FIELDS):
         return _parse_stream(text)
-    value = _value(text)
+    value = f.parse(text)
     if not isinstance(value, dict):
         return Parsed(None, complete=value is not None)
     if (error := error_of(value, None)) is not None:
@@ -124,7 +124,7 @@ def _parse_stream(text: str) -> Parsed:
     assembly, error, done = CompletionAssembly(), None, False
     for event in sse.events(text):
         done = event.data.startswith("[DONE]")
-        value = None if done or not event.data else _value(event.data)
+        value = None if done or not event.data else f.parse(event.data)
         if isinstance(value, dict):
             error = error_of(value, 200)
         elif event.name == "error":
@@ -158,13 +158,6 @@ def _whole(call: dict[str, Json]) -> dict[str, Json]:
         function["arguments"] = arguments_to(function["arguments"])
     said_of_it = {k: v for k, v in call.items() if v is not None}
     return {"id": "", "type": "function", **said_of_it, "function": function}
-
-
-def _value(text: str) -> Json:
-    try:
-        return decode(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def stop_from(reason: Json) -> str | None:
@@ -210,7 +203,7 @@ def _recorded_stream(body: bytes) -> Parsed:
 def _usual(choice: dict[str, Json]) -> dict[str, Json]:
     """A gateway's choice as the API itself would send it: parts joined, nothing of a wrong type."""
     delta = f.mapping(choice.get("delta"))
-    texts = {name: delta.get(name) for name in ("content", "refusal", "reasoning_content")}
+    texts = {name: delta.get(name) for name in TEXTS}
     texts["reasoning_content"] = f.text(delta.get("reasoning_content")) or delta.get("reasoning")
     parts = f.listed(texts["content"])
     if parts:

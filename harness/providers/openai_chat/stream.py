@@ -12,19 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.core.values.messages import Json
+from harness.providers.openai_chat.blocks import ARGUMENTS, TEXTS
 from harness.providers.shared.codec import encode
-
-PIECE_CHARACTERS = 64
-PIECES_MAX = 2000
-"""A longer text comes in longer pieces: clients spend their time on events, not on characters."""
+from harness.providers.shared.sse import pieces
 
 DONE = b"data: [DONE]\n\n"
 _CHOICE = b',"choices":[{"index":0,"delta":'
 _REASON = b',"logprobs":null,"finish_reason":'
 _USAGE = b'%b,"choices":[],"usage":%b}\n\n'
-_PIECES = ("reasoning_content", "content", "refusal")
 _LATER = ("tool_calls", "function_call")
-_ARGUMENTS = {"function": "arguments", "custom": "input"}
 
 
 def chunks(completion: dict[str, Json], *, with_usage: bool) -> list[bytes]:
@@ -44,7 +40,7 @@ def chunks(completion: dict[str, Json], *, with_usage: bool) -> list[bytes]:
 
 def _deltas(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
     yield _begun(message)
-    for name in _PIECES:
+    for name in TEXTS:
         for piece in _cut(message.get(name)):
             yield {name: piece}
     for index, call in enumerate(message.get("tool_calls", ())):
@@ -60,13 +56,13 @@ def _deltas(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
 def _begun(message: dict[str, Json]) -> dict[str, Json]:
     """The first delta: the role, an empty text if there will be one, and what has no pieces."""
     begun = {k: v for k, v in message.items() if k not in _LATER and v != []}
-    return begun | {name: "" for name in _PIECES if isinstance(message.get(name), str)}
+    return begun | {name: "" for name in TEXTS if isinstance(message.get(name), str)}
 
 
 def _fragments(call: dict[str, Json]) -> Iterator[dict[str, Json]]:
     """A call as it begins, and the pieces of its arguments."""
     kind = "custom" if call.get("type") == "custom" else "function"
-    said, name = call.get(kind), _ARGUMENTS[kind]
+    said, name = call.get(kind), ARGUMENTS[kind]
     text = said.get(name) if isinstance(said, dict) else None
     if not isinstance(said, dict) or not isinstance(text, str):
         yield call
@@ -77,7 +73,4 @@ def _fragments(call: dict[str, Json]) -> Iterator[dict[str, Json]]:
 
 
 def _cut(text: Json) -> list[str]:
-    if not isinstance(text, str):
-        return []
-    size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
-    return [text[at : at + size] for at in range(0, len(text), size)]
+    return pieces(text) if isinstance(text, str) else []

@@ -10,8 +10,7 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.openai_chat.record import RECORD
-
-_DONE = b"data: [DONE]\n\n"
+from harness.providers.openai_chat.stream import DONE
 
 
 def _error_event(type: str, message: str) -> bytes:
@@ -34,11 +33,11 @@ def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
         return (msgspec.json.encode(body),)
     delta = {"role": "assistant", "content": None}
     begun = {"index": 0, "delta": delta, "finish_reason": "stop"}
-    return (_chunk({**body, "object": "chat.completion.chunk", "choices": [begun]}), _DONE)
+    return (_chunk({**body, "object": "chat.completion.chunk", "choices": [begun]}), DONE)
 
 
 def _outline(body: Mapping[str, Json]) -> bytes:
-    return _chunk({**body, "object": "chat.completion.chunk", "choices": []}) + _DONE
+    return _chunk({**body, "object": "chat.completion.chunk", "choices": []}) + DONE
 
 
 def _chunk(said: Mapping[str, Json]) -> bytes:

@@ -12,8 +12,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.core.transition.ports import Violation
-from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult, ToolUse
-from harness.providers.openai_chat.blocks import LEGACY, RESULT_ROLES, is_call, is_field, rows
+from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult, ToolUse
+from harness.providers.openai_chat.blocks import (
+    ARGUMENTS,
+    LEGACY,
+    RESULT_ROLES,
+    is_call,
+    is_field,
+    is_part,
+    rows,
+)
 from harness.providers.openai_chat.rules import rules_of, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import type_name
@@ -78,15 +86,12 @@ def _assistant(n: int, row: Message, fields: dict[str, Json]) -> Iterator[Violat
         yield violation("C31", n=n, role=row.role)
 
 
-def _is_content(block: object) -> bool:
-    if isinstance(block, Opaque):
-        return not is_field(block) and not is_call(block)
-    return isinstance(block, (Text, ToolResult))
+def _is_content(block: Block) -> bool:
+    return isinstance(block, ToolResult) or is_part(block)
 
 
 def _says(row: Message) -> bool:
-    others = (b for b in row.blocks if isinstance(b, Opaque) and _is_content(b))
-    return bool(row.text) or any(others)
+    return bool(row.text) or any(isinstance(b, Opaque) and is_part(b) for b in row.blocks)
 
 
 def _parts(n: int, row: Message) -> Iterator[Violation]:
@@ -124,7 +129,7 @@ def _unreadable(path: str, call: dict[str, Json]) -> Iterator[Violation]:
         if type_name(call[name]) != wanted:
             yield _wrong(f"{path}.{name}", wanted, call[name])
             return
-    for name in ("name", "arguments" if kind == "function" else "input"):
+    for name in ("name", ARGUMENTS[kind]):
         if name not in call[kind]:
             yield violation("C12a", path=f"{path}.{kind}.{name}")
         elif not isinstance(call[kind][name], str):

@@ -1,20 +1,12 @@
 """Items, their parts, and the core's blocks, both ways.
 
-An item that the core has a name for becomes blocks; any other one, and a known one with a field
-missing or of the wrong type, is kept whole as `Opaque`. A part of a message that is text is `Text`;
-its kind stands in `extra` where it is not the usual one of its side (`input_text` from the user,
-`output_text` from the assistant), so that a refusal is text as well and can be told. Any other part
-is `Opaque`.
+An item that the core has no name for, or that lacks a field, is kept whole as `Opaque`. A part that
+is text is `Text`, a refusal too; its kind stands in `extra` where it is not the usual one of its
+side. Reasoning is `Thinking`: its encrypted content is the signature or, without a summary, the
+redacted data. Reasoning that the server stores has its id as signature: nothing else binds it.
 
-Reasoning is `Thinking` where it fits: its summary is the text, its encrypted content the signature
-(or, without a summary, the redacted data). Reasoning that the server stores has neither; then its
-id, which is all that binds it, is the signature. Of a result everything but text, parts and the
-status `incomplete` (the only way to say that a tool failed, `is_error`) is left out, for the core
-has no place for it.
-
-Written out, ids are given by place: an item's name is the prefix of its kind, the response's name,
-and its number in the list. Neighbouring texts are one message item unless one says that its own
-begins.
+The status `incomplete` is the only way to say that a tool failed. Other fields of a result have no
+place in the core. Written ids are the prefix of the kind, the response's name and the place.
 """
 
 from __future__ import annotations
@@ -90,20 +82,21 @@ def is_refusal(block: object) -> bool:
     return isinstance(block, Text) and block.extra.get("type") == REFUSAL
 
 
-ANSWERS = frozenset(
-    {
-        "apply_patch_call_output",
-        "computer_call_output",
-        "custom_tool_call_output",
-        "function_call_output",
-        "local_shell_call_output",
-        "mcp_approval_response",
-        "shell_call_output",
-    }
-)
+CALLS = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "computer_call": "action",
+    "local_shell_call": "action",
+    "shell_call": "action",
+    "apply_patch_call": "operation",
+}
+"""The items that are calls to the client, and the field with the arguments."""
+
+_OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
+ANSWERS = _OUTPUTS | {"mcp_approval_response"}
 """The items by which a client answers what a response asked for."""
 
-_CLIENT = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
+CLIENT = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
 """Other items that only a client says."""
 
 RESULT = "function_call_output"
@@ -136,7 +129,7 @@ def read(item: Json, *, after_message: bool = False) -> ItemSaid:
         return _message_from(item, after_message)
     block = _READ[kind](item) if kind in _READ else None
     whole = item if isinstance(item, dict) else {"value": item}
-    role = "user" if kind in ANSWERS or kind in _CLIENT else "assistant"
+    role = "user" if kind in ANSWERS or kind in CLIENT else "assistant"
     return ItemSaid(role, (block or Opaque(kind, whole),), answers=kind in ANSWERS)
 
 
@@ -145,7 +138,7 @@ def _message_from(item: dict[str, Json], after_message: bool) -> ItemSaid:
     role = role if isinstance(role, str) else "user"
     content = item.get("content")
     if isinstance(content, str):
-        content = [{"type": INPUT if role != "assistant" else "output_text", "text": content}]
+        content = [{"type": usual(role), "text": content}]
     parts = [part_from(part, role) for part in content] if isinstance(content, list) else []
     blocks = [part for part in parts if part is not None]
     fields = _rest(item, ("role", "content"))
@@ -174,9 +167,8 @@ def _rest(item: dict[str, Json], known: tuple[str, ...]) -> dict[str, Json]:
 def _reasoning_from(item: dict[str, Json]) -> Block | None:
     summary, id_ = item.get("summary"), item.get("id")
     hidden = item.get("encrypted_content")
-    if _rest(
-        item, ("summary", "encrypted_content", *(() if item.get("content") else ("content",)))
-    ):
+    empty = () if item.get("content") else ("content",)
+    if _rest(item, ("summary", "encrypted_content", *empty)):
         return None
     match summary:
         case []:
@@ -187,8 +179,9 @@ def _reasoning_from(item: dict[str, Json]) -> Block | None:
             return None
     if isinstance(hidden, str) and not hidden.startswith("rs_"):
         return Thinking(text, signature=hidden) if text else Thinking(redacted=hidden)
-    kept = hidden is None and isinstance(id_, str) and id_.startswith("rs_")
-    return Thinking(text, signature=id_) if kept and isinstance(id_, str) else None
+    if hidden is None and isinstance(id_, str) and id_.startswith("rs_"):
+        return Thinking(text, signature=id_)
+    return None
 
 
 def _call(item: dict[str, Json]) -> Block | None:
@@ -240,7 +233,7 @@ def _items(blocks: Iterable[Block], role: str) -> Iterator[tuple[Item, bool]]:
     parts: list[Part] = []
     for block in blocks:
         is_part = isinstance(block, Text) or (isinstance(block, Opaque) and block.kind in PARTS)
-        if parts and (not is_part or _begins(block)):
+        if parts and (not is_part or (isinstance(block, Text) and ITEM in block.extra)):
             yield _message(parts, role), True
             parts = []
         if is_part and isinstance(block, Text | Opaque):
@@ -249,10 +242,6 @@ def _items(blocks: Iterable[Block], role: str) -> Iterator[tuple[Item, bool]]:
             yield _item(block), not isinstance(block, Opaque)
     if parts:
         yield _message(parts, role), True
-
-
-def _begins(block: Block) -> bool:
-    return isinstance(block, Text) and ITEM in block.extra
 
 
 def _message(parts: list[Part], role: str) -> Item:
@@ -305,19 +294,7 @@ def _named(item: Item, name: str) -> Item:
 
 _RECORDED_TEXTS = dict.fromkeys((INPUT, OUTPUT, "text", "summary_text"), "text")
 
-_RECORDED_CALLS = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "computer_call": "action",
-    "local_shell_call": "action",
-    "shell_call": "action",
-    "apply_patch_call": "operation",
-}
-"""The items that are calls to the client, and the field with the arguments."""
-
-_RECORDED_RESULTS = frozenset(
-    {*(f"{kind}_output" for kind in _RECORDED_CALLS), "tool_search_output"}
-)
+_RECORDED_RESULTS = _OUTPUTS | {"tool_search_output"}
 
 
 def recorded_messages(items: Iterable[dict[str, Json]]) -> Iterator[Message]:
@@ -341,9 +318,7 @@ def recorded_messages(items: Iterable[dict[str, Json]]) -> Iterator[Message]:
 
 def _recorded_item(item: dict[str, Json]) -> tuple[str, tuple[Block, ...]]:
     kind = f.text(item.get("type"))
-    if kind in _RECORDED_CALLS or (
-        kind == "tool_search_call" and item.get("execution") == "client"
-    ):
+    if kind in CALLS or (kind == "tool_search_call" and item.get("execution") == "client"):
         return "assistant", (_recorded_call(item, kind),)
     if kind in _RECORDED_RESULTS and item.get("execution") != "server":
         return "tool", (_recorded_result(item),)
@@ -356,7 +331,7 @@ def _recorded_item(item: dict[str, Json]) -> tuple[str, tuple[Block, ...]]:
 
 
 def _recorded_call(item: dict[str, Json], kind: str) -> ToolUse:
-    given = f.arguments(item.get(_RECORDED_CALLS.get(kind, "arguments")))
+    given = f.arguments(item.get(CALLS.get(kind, "arguments")))
     name = f.text(item.get("name")) or kind.removesuffix("_call")
     return ToolUse(f.text(item.get("call_id")) or f.text(item.get("id")), name, given)
 

@@ -1,15 +1,12 @@
 """Conversations as paths of items, and what the server stores of them.
 
-The server may be asked to go on from any response that it stores, so conversations are paths in one
-tree: a node is an item with all that comes before it. A node knows what it says and what the
-validator found up to it; both are worked out once, when it is made. The reader stands at the end of
-one path, and going to another one costs what the two do not share.
+A request may go on from any stored response, so conversations are paths in one tree. A node is an
+item with all that comes before it, and with what the validator found up to it. The reader stands at
+the end of one path; going to another one costs what the two do not share.
 
-With `previous_response_id` or `conversation` a request names what came before instead of sending
-it. So the reader must know what was answered, and only the provider's writing knows that. The two
-meet here: the reader hands out a reading that knows its place in the conversation, and what writes
-the answer to it stores the answer at that place. An id follows from the key of the call, so the
-same run gives the same ids. What is stored is bounded, as the provider's is by time.
+Only writing knows what was answered. So a reading knows its place in the conversation, and the
+writer of its answer stores the answer there. Ids follow from the key of the call. Storage is
+bounded by a count, as the provider's is by time.
 """
 
 from __future__ import annotations
@@ -22,8 +19,7 @@ import msgspec
 from harness.core.transition.ports import Reading, Violation
 from harness.core.values.messages import Block, Json, Message, Thinking, digest
 from harness.core.values.plans import Reply
-from harness.providers.openai_responses import blocks
-from harness.providers.openai_responses.blocks import kind_of, read
+from harness.providers.openai_responses.blocks import ItemSaid, kind_of, read
 from harness.providers.openai_responses.response import finished
 from harness.providers.openai_responses.validator import (
     EMPTY,
@@ -40,20 +36,17 @@ class ItemNode:
 
     __slots__ = ("depth", "joins", "parent", "said", "state")
 
-    said: blocks.ItemSaid
+    said: ItemSaid
 
     def __init__(self, parent: ItemNode | None, item: Json, state: ItemState) -> None:
-        before = parent.said if parent else None
-        said = blocks.read(item)
-        self.joins = before is not None and _joins(before, said)
-        if self.joins and before is not None and before.is_message and said.is_message:
-            said = blocks.read(item, after_message=True)
+        said, self.joins = read(item), False
+        if parent is not None and parent.said.role == said.role:
+            before = parent.said
+            self.joins = said.role == "assistant" or before.answers
+            if self.joins and before.is_message and said.is_message:
+                said = read(item, after_message=True)
         self.parent, self.said, self.state = parent, said, state
         self.depth: int = parent.depth + 1 if parent else 1
-
-
-def _joins(before: blocks.ItemSaid, said: blocks.ItemSaid) -> bool:
-    return before.role == said.role and (said.role == "assistant" or before.answers)
 
 
 class ItemPath:
@@ -140,14 +133,6 @@ class ItemPath:
         return self._keep, tuple(self.messages)
 
 
-def grown(tip: ItemNode | None, output: Sequence[Json]) -> ItemNode | None:
-    """The path with the items of an answer, which the validator takes as they are."""
-    for item in output:
-        state = tip.state if tip else EMPTY
-        tip = ItemNode(tip, item, state.answered(item))
-    return tip
-
-
 RESPONSES = 1000
 """How many responses are kept; the oldest goes first."""
 
@@ -176,8 +161,10 @@ class Conversations:
         return self._conversations.get(conversation)
 
     def put(self, id_: str, place: Place, output: Sequence[Json]) -> None:
-        """Keep a response: its answer, at the place of its request."""
-        end = grown(place.tip, output)
+        """Keep a response: its answer, taken as it is, at the place of its request."""
+        end = place.tip
+        for item in output:
+            end = ItemNode(end, item, (end.state if end else EMPTY).answered(item))
         if place.conversation:
             self._conversations[place.conversation] = end
         if not place.stores:
@@ -205,20 +192,13 @@ class Conversations:
         return names
 
 
-class Place:
+class Place(msgspec.Struct, frozen=True, eq=False):
     """The place of a request: its last item, and where its answer is to be kept."""
 
-    __slots__ = ("_stored", "conversation", "stores", "tip")
-
-    def __init__(
-        self, kept: Conversations, tip: ItemNode | None, conversation: str, stores: bool
-    ) -> None:
-        self._stored, self.tip = kept, tip
-        self.conversation, self.stores = conversation, stores
-
-    def answer(self, id_: str, output: Sequence[Json]) -> None:
-        """The response `id_` with these items is the answer."""
-        self._stored.put(id_, self, output)
+    stored: Conversations
+    tip: ItemNode | None
+    conversation: str
+    stores: bool
 
 
 class PlacedReading(Reading, frozen=True, gc=False):

@@ -16,8 +16,9 @@ from harness.providers.openai_responses.rules import (
     violation,
 )
 from harness.providers.openai_responses.validator import wrong_type
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.openai import COUNT, FLAG, LIST, TEXT, field_reader, tool_spec
+from harness.providers.shared.openai import COUNT, FLAG, LIST, TEXT, field_reader
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
 
 _NAME = re.compile(NAME_PATTERN)
@@ -62,7 +63,7 @@ def _said(fields: Fields) -> ResponsesFields:
     return ResponsesFields(
         model=value_of(fields, "model", ""),
         system=value_of(fields, "instructions", ""),
-        tools=tuple(map(tool_spec, functions)),
+        tools=tuple(map(f.tool, functions)),
         tools_offered=bool(tools) and value_of(fields, "tool_choice") != "none",
         max_tokens=value_of(fields, "max_output_tokens"),
         stream=value_of(fields, "stream", False),
@@ -86,11 +87,8 @@ def _sent(fields: Fields, name: str) -> Json:
 
 
 def _is_function(tool: Json) -> bool:
-    return (
-        isinstance(tool, dict)
-        and tool.get("type") == "function"
-        and isinstance(tool.get("name"), str)
-    )
+    tool = f.mapping(tool)
+    return tool.get("type") == "function" and isinstance(tool.get("name"), str)
 
 
 def _conversation(value: Json) -> str:

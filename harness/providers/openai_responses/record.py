@@ -17,7 +17,6 @@ RECORD = ProviderRecord(
     dialects=Dialects(_DIALECTS, default="openai-responses", untold=frozenset({"", *_DIALECTS})),
     messages_field="input",
     stop_words=(("max_tokens", "max_output_tokens"), ("refusal", "content_filter")),
-    terminal_events=frozenset({"response.completed", "response.incomplete", "response.failed"}),
 )
 """Dialects: the API itself, `strict` (clones that refuse more) and `lenient`. A stop reason stands
 for the reason of an incomplete response; a completed one says why it ended by its output alone."""

@@ -1,16 +1,13 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
 A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is an HTTP status and an envelope even where a stream was asked for:
-an error inside a stream is a fault's work. What is written is stored where the server keeps it.
+goes with the first. An error is a status and an envelope even where a stream was asked for: an
+error inside a stream is a fault's work.
 
-The core has one word for why the model stopped, this API a status, a reason and the output itself.
-A finished response is `completed`: it says `tool_use` when the output holds calls, `refusal` when
-it holds a refusal, else `end_turn`. `max_tokens` is `incomplete` for `max_output_tokens`, and a
-`refusal` without words of its own is `incomplete` for `content_filter`. Any other stop that does
-not follow from the output is sent as the reason of an incomplete response, word for word: a client
-has to live through reasons that it does not know. `failed`, or `failed:CODE`, is a response that
-failed. No stop at all is no status at all.
+A finished response is `completed`; its output says whether the stop is `tool_use`, `refusal` or
+`end_turn`. A stop that does not follow from the output is the reason of an `incomplete` response,
+word for word, because a client must live through unknown reasons. `failed`, or `failed:CODE`, is a
+response that failed. No stop at all is no status at all.
 """
 
 from __future__ import annotations
@@ -118,7 +115,7 @@ def write(
 def _keep(reading: Reading, response: dict[str, Json]) -> None:
     id_, said = response.get("id"), response.get("output")
     if isinstance(reading, PlacedReading) and reading.place and isinstance(id_, str):
-        reading.place.answer(id_, said if isinstance(said, list) else [])
+        reading.place.stored.put(id_, reading.place, said if isinstance(said, list) else [])
 
 
 def _head(status: int, kind: str, name: str, more: dict[str, str] | None = None) -> Head:

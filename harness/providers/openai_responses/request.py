@@ -37,11 +37,8 @@ class ResponsesReader:
     def __init__(self, dialect: str, window_tokens: int | None) -> None:
         self._window_tokens = window_tokens
         self._active = rules_of(dialect)
-        self._stored, self._path, self._fields = (
-            Conversations(),
-            ItemPath(self._active),
-            field_memory(),
-        )
+        self._stored, self._path = Conversations(), ItemPath(self._active)
+        self._fields = field_memory()
         self._last = LastRequest("input", text=_message)
         self._base: ItemNode | None = None
 
@@ -93,7 +90,6 @@ class ResponsesReader:
             self._path.take(item, known, n)
 
     def _said_before(self) -> ItemNode | None:
-        """The end of what the request goes on from."""
         said = self._fields.said
         if said.previous and not self._stored.has(said.previous):
             return None
@@ -126,7 +122,6 @@ class ResponsesReader:
 
 
 def _message(text: bytes) -> bytes:
-    """The message that an input is which is a text."""
     return b'{"role":"user","content":%b}' % text
 
 

@@ -1,12 +1,11 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut, bent or no answer at all, so nothing here raises: what could not be read is
-missing, and `complete` says so. A response that failed is complete, for it ends with its own event;
-an error event is no end of a response, and the stream that it stands in is not complete.
+A recording may be cut or bent, so nothing here raises; what cannot be read is missing, and
+`complete` says so. A failed response is complete, for it ends with its own event. An error event
+ends no response, and its stream is not complete.
 
-In a stream, deltas go to the item at their index; the item that is done stands for all that was
-said of it, and the terminal event's output for all items. A call that was cut keeps the text of its
-arguments as it came, so that nobody takes it for a whole one.
+In a stream, deltas go to the item at their index. A finished item stands for all that was said of
+it, and the terminal event's output for all items. A call that was cut keeps its text as it came.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ def finished(blocks: Sequence[Block]) -> str:
 
 def stop_of(response: dict[str, Json], blocks: Sequence[Block]) -> str | None:
     """Why the model stopped, by a response object; None for one that is not at its end."""
-    status, details = response.get("status"), response.get("incomplete_details")
+    status = response.get("status")
     if status == "completed":
         return finished(blocks)
     if status == "incomplete":
-        reason = details.get("reason") if isinstance(details, dict) else None
+        reason = f.mapping(response.get("incomplete_details")).get("reason")
         return RECORD.read_stop(reason) if isinstance(reason, str) else "incomplete"
     return status if status in (FAILED, "cancelled") else None
 
@@ -63,11 +62,9 @@ class ResponseAssembly:
         if self._response is None:
             return None
         output = self._response.get("output")
+        items = [item for _, item in sorted(self._items.items())]
         whole = self.ended and isinstance(output, list) and (output or not self._items)
-        return {**self._response, "output": output if whole else self._said()}
-
-    def _said(self) -> list[_Event]:
-        return [item for _, item in sorted(self._items.items())]
+        return {**self._response, "output": output if whole else items}
 
     def take(self, event: _Event, name: str) -> None:
         """Take in an event; unknown ones, and those after the end, say nothing."""
@@ -89,15 +86,12 @@ class ResponseAssembly:
 
     def part(self, event: _Event) -> None:
         """A part of a message, or of a summary, begins or is done."""
-        name = "summary" if "summary_index" in event else "content"
-        at, part = event.get("summary_index", event.get("content_index")), event.get("part")
-        item = self._item(event)
-        parts = item.get(name) if item is not None else None
+        name, at = _place(event)
+        item, part = self._item(event), event.get("part")
         if item is None or not isinstance(at, int) or not isinstance(part, dict):
             return
-        parts = list(parts) if isinstance(parts, list) else []
-        parts[at : at + 1] = [part]
-        item[name] = parts
+        item[name] = list(f.listed(item.get(name)))
+        item[name][at : at + 1] = [part]
 
     def grow(self, event: _Event) -> None:
         """A piece of text, of a refusal, of a summary or of arguments."""
@@ -107,8 +101,8 @@ class ResponseAssembly:
         if "arguments" in kind:
             _append(item, "arguments", delta)
             return
-        name = "summary" if "summary_index" in event else "content"
-        at, parts = event.get("summary_index", event.get("content_index")), item.get(name)
+        name, at = _place(event)
+        parts = item.get(name)
         if isinstance(parts, list) and isinstance(at, int) and 0 <= at < len(parts):
             part = parts[at] = dict(parts[at]) if isinstance(parts[at], dict) else {}
             _append(part, "refusal" if "refusal" in kind else "text", delta)
@@ -120,6 +114,12 @@ class ResponseAssembly:
             return None
         self._items[index] = dict(self._items[index])
         return self._items[index]
+
+
+def _place(event: _Event) -> tuple[str, Json]:
+    """The list that the part of an event stands in, and its index there."""
+    name = "summary" if "summary_index" in event else "content"
+    return name, event.get(f"{name}_index")
 
 
 def _append(value: _Event, name: str, piece: str) -> None:
@@ -200,7 +200,6 @@ def _assembled(body: bytes) -> ResponseAssembly:
 
 
 def _parsed(response: dict[str, Json]) -> Parsed:
-    """What a response object says."""
     blocks: list[Block] = []
     before: ItemSaid | None = None
     for item in response["output"]:
@@ -213,7 +212,7 @@ def _parsed(response: dict[str, Json]) -> Parsed:
     return Parsed(
         Message("assistant", tuple(blocks)),
         stop_of(response, blocks),
-        dict(usage) if isinstance(usage, dict) else {},
+        f.mapping(usage),
         response.get("status") in _ENDED,
         error_of(failure, 200) if failure is not None else None,
     )
@@ -252,15 +251,9 @@ def _recorded_response(
     if not output and status not in _RECORDED_STOPS:
         return Parsed(None, complete=False)
     blocks = [block for message in recorded_messages(output) for block in message.blocks]
-    ended = status in _RECORDED_STOPS
-    return Parsed(
-        Message("assistant", tuple(blocks)), _recorded_stop(value, status), complete=ended
-    )
-
-
-def _recorded_stop(value: dict[str, Json], status: str) -> str | None:
+    message, ended = Message("assistant", tuple(blocks)), status in _RECORDED_STOPS
     reason = f.text(f.mapping(value.get("incomplete_details")).get("reason"))
-    return reason or status or None
+    return Parsed(message, reason or status or None, complete=ended)
 
 
 def _recorded_stream(body: bytes) -> Parsed:
@@ -269,12 +262,9 @@ def _recorded_stream(body: bytes) -> Parsed:
     for value in sse.values(body):
         kind = f.text(value.get("type"))
         if kind == "error":
-            return Parsed(None, complete=False, error=f.error_in(value) or _flat(value))
+            flat = ApiError(0, f.text(value.get("code")), f.text(value.get("message")))
+            return Parsed(None, complete=False, error=f.error_in(value) or flat)
         if kind == "response.output_item.done":
             done.append(f.mapping(value.get("item")))
         last = f.mapping(value.get("response")) or last
     return _recorded_response(last, done)
-
-
-def _flat(value: dict[str, Json]) -> ApiError:
-    return ApiError(0, f.text(value.get("code")), f.text(value.get("message")))

@@ -13,8 +13,8 @@ from itertools import count
 
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import encode
+from harness.providers.shared.sse import PIECE_CHARACTERS
 
-PIECE_CHARACTERS = 64
 _Event = tuple[str, dict[str, Json]]
 _FRAME = b"event: %b\ndata: %b\n\n"
 
@@ -29,14 +29,8 @@ def events(response: dict[str, Json]) -> list[bytes]:
 
 
 def _events(response: dict[str, Json]) -> Iterator[_Event]:
-    begun = {
-        **response,
-        "status": "in_progress",
-        "error": None,
-        "incomplete_details": None,
-        "output": [],
-        "usage": None,
-    }
+    unknown = dict.fromkeys(("error", "incomplete_details", "usage"))
+    begun = {**response, **unknown, "status": "in_progress", "output": []}
     yield "response.created", {"response": begun}
     yield "response.in_progress", {"response": begun}
     for index, item in enumerate(response["output"]):

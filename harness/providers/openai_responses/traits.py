@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -11,11 +10,12 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.openai_responses.record import RECORD
+from harness.providers.shared.sse import frame
 
 
 def _error_event(type: str, message: str) -> bytes:
     """The error's fields stand beside the event's type, not below `error`."""
-    return _event("error", code=type, message=message, param=None)
+    return frame("error", code=type, message=message, param=None)
 
 
 def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
@@ -32,21 +32,16 @@ def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
         return (msgspec.json.encode(response),)
     begun = {**response, "status": "in_progress"}
     return (
-        _event("response.created", sequence_number=0, response=begun),
-        _event("response.completed", sequence_number=1, response=response),
+        frame("response.created", sequence_number=0, response=begun),
+        frame("response.completed", sequence_number=1, response=response),
     )
 
 
 def _outline(body: Mapping[str, Json]) -> bytes:
     return b"".join(
-        _event(f"response.{name}", sequence_number=number, response=body)
+        frame(f"response.{name}", sequence_number=number, response=body)
         for number, name in enumerate(("created", "completed"))
     )
-
-
-def _event(name: str, **fields: Any) -> bytes:
-    data = msgspec.json.encode({"type": name, **fields})
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), data)
 
 
 TRAITS = ProviderTraits(

@@ -12,38 +12,33 @@ from typing import NamedTuple
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
-from harness.providers.openai_responses.blocks import ANSWERS, RESULT, kind_of, read
+from harness.providers.openai_responses.blocks import ANSWERS, CALLS, CLIENT, RESULT, kind_of, read
 from harness.providers.openai_responses.rules import NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import type_name
 from harness.providers.shared.reader import FoldState
 
-KINDS = ANSWERS | {
-    "additional_tools",
-    "apply_patch_call",
-    "code_interpreter_call",
-    "compaction",
-    "compaction_trigger",
-    "computer_call",
-    "configuration_update",
-    "custom_tool_call",
-    "file_search_call",
-    "function_call",
-    "image_generation_call",
-    "item_reference",
-    "local_shell_call",
-    "mcp_approval_request",
-    "mcp_call",
-    "mcp_list_tools",
-    "message",
-    "program",
-    "program_output",
-    "reasoning",
-    "shell_call",
-    "tool_search_call",
-    "tool_search_output",
-    "web_search_call",
-}
+KINDS = ANSWERS.union(
+    CALLS,
+    CLIENT,
+    {
+        "code_interpreter_call",
+        "compaction",
+        "file_search_call",
+        "image_generation_call",
+        "item_reference",
+        "mcp_approval_request",
+        "mcp_call",
+        "mcp_list_tools",
+        "message",
+        "program",
+        "program_output",
+        "reasoning",
+        "tool_search_call",
+        "tool_search_output",
+        "web_search_call",
+    },
+)
 """The kinds of items that a request may hold (SDK types, 3.52)."""
 
 _ROLES = ("assistant", "system", "developer", "user")
@@ -189,7 +184,8 @@ def step(
         item = item if referred is None else referred
     found += _reasoned(state, item, ids, known)
     if isinstance(item, dict):
-        found += _named(item, ids)
+        if (id_ := _text(item, "id")) and f"item {id_}" in ids:
+            found.append(violation("R5", id=id_))
         found += _paired(state, item, ids)
     new = tuple([v for v in found if v.rule in active])
     pending = _text(item, "id") if kind_of(item) == "reasoning" else ""
@@ -237,12 +233,6 @@ def _reasoned(
     reasoning = known.reasoning.get(id_, "") if id_ else ""
     if reasoning and f"item {reasoning}" not in ids:
         yield violation("R4", id=id_, kind=kind_of(item), reasoning=reasoning)
-
-
-def _named(item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]:
-    id_ = _text(item, "id")
-    if id_ and f"item {id_}" in ids:
-        yield violation("R5", id=id_)
 
 
 def _paired(state: ItemState, item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]:

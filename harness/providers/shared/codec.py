@@ -1,14 +1,11 @@
-"""JSON in and out, for every provider, including what strict JSON cannot say, and its size.
+"""JSON in and out for every provider, including what strict JSON cannot say, and its size.
 
-Half an emoji (a lone surrogate) is a real production value: models emit it, Python keeps it in a
-`str`, and strict encoders refuse it. Replies must be able to carry it, as an escape, so encoding
-and decoding fall back to the standard library where msgspec says no. Requests never use the
-fallback: there the refusal is the very answer that the provider gives (`reason`).
+Models emit half an emoji (a lone surrogate), and strict encoders refuse it. A reply must carry it,
+as an escape, so both ways fall back to the standard library. Requests never use the fallback: there
+the refusal is the provider's own answer (`reason`).
 
-The size of a value in tokens is four bytes of compact JSON each. The real tokenizers are not
-public; what matters to a test is that the count is deterministic, grows with the prompt, and does
-not depend on white space, escapes or cache marks. So it is taken from the values, not from the
-request's bytes, and is cumulative: a message is measured once.
+A token is four bytes of compact JSON, because the real tokenizers are not public. The count comes
+from the values, so white space, escapes and cache marks do not change it.
 """
 
 from __future__ import annotations
@@ -52,7 +49,7 @@ def arguments_from(text: str) -> Json:
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         pass
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
 
@@ -62,10 +59,6 @@ def arguments_to(value: Json) -> str:
     if isinstance(value, str) and arguments_from(value) == value:
         return value
     return encode(value).decode()
-
-
-def _refuse(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _finite(text: str) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from harness.core.values.messages import Json, ToolSpec
+from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.providers.shared.reader import Field
 from harness.providers.shared.record import HeaderNames, Sdk
@@ -55,10 +55,7 @@ TEXT: Wanted = (lambda value: isinstance(value, str), "a string")
 COUNT: Wanted = (lambda v: isinstance(v, int) and not isinstance(v, bool), "an integer")
 FLAG: Wanted = (lambda value: isinstance(value, bool), "a boolean")
 LIST: Wanted = (lambda value: isinstance(value, list), "an array of objects")
-OBJECTS: Wanted = (
-    lambda v: isinstance(v, list) and all(isinstance(item, dict) for item in v),
-    "an array of objects",
-)
+OBJECTS: Wanted = (lambda v: LIST[0](v) and all(isinstance(item, dict) for item in v), LIST[1])
 
 
 def field_reader(wanted: Mapping[str, Wanted]) -> Callable[[str, bytes], Field]:
@@ -71,18 +68,3 @@ def field_reader(wanted: Mapping[str, Wanted]) -> Callable[[str, bytes], Field]:
         return Field(raw, None, wanted=wanted[name][1])
 
     return read
-
-
-def got(field: Field) -> str:
-    """The type that a field has in place of the one that it should have."""
-    return type_name(msgspec.json.decode(field.raw))
-
-
-def tool_spec(function: Mapping[str, Json]) -> ToolSpec:
-    """A function as a tool; its name is a text, what else is of the wrong type is left out."""
-    about, schema = function.get("description"), function.get("parameters")
-    return ToolSpec(
-        function["name"],
-        about if isinstance(about, str) else "",
-        schema if isinstance(schema, dict) else {},
-    )

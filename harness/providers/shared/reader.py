@@ -1,15 +1,11 @@
 """The reader of requests: bytes to a `Reading`, at the cost of what is new in them.
 
-A reader serves one session. It remembers the last request and nothing before: its messages, what
-its fields say, and what the validator found in it. What it answers never depends on that memory,
-except for `keep`.
+A reader serves one session and remembers its last request. Its answers never depend on that memory,
+except for `keep`. `FieldMemory` reads a field again only where its bytes have changed.
 
-System prompt and tools are the same bytes in nearly every request of a run, so a field is read
-again only where its bytes have changed (`FieldMemory`). The validator is a fold with one immutable
-state for each entry of the list (`Fold`): a request that extends the last one costs only its new
-entries, and one that shares a part goes back to the state at that part. Names (call ids, item ids)
-stand in one map for the whole list, not in every state; going back takes out those of the dropped
-entries. So the work follows what changed, never the length of the run.
+The validator is a fold with one immutable state for each entry of the list (`Fold`). A request that
+extends the last one costs only its new entries; another one goes back to the last shared state.
+Call and item ids stand in one map for the whole list, so the work follows what changed.
 """
 
 from __future__ import annotations
@@ -199,8 +195,6 @@ class MessageReader(Generic[Said, State, AnyReading]):
             broken = self._unreadable(body, error)
         self._fields.take({})
         return self._refused(broken)
-
-    _read = read
 
     def _take(self, found: NewMessages) -> AnyReading:
         keep = found.keep

@@ -76,7 +76,7 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     `stop_words` pairs the core's stop reasons with the provider's: the first pair of a word counts,
     and a reason without a pair is the same word in both. `usage_names` are the provider's names for
     `input_tokens` and `output_tokens`, where they differ. `messages_field` is the field of a
-    request that lists its messages. `terminal_events` end a stream, and `keep_alive` is what the
+    request that lists its messages. `keep_alive` is what the
     provider sends while it has nothing to say. `models` are names that the provider offers today.
     With `server_tools` it runs tools of its own, and a turn may pause for one.
     """
@@ -92,7 +92,6 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     messages_field: str = "messages"
     stop_words: tuple[tuple[str, str], ...] = ()
     usage_names: dict[str, str] = {}
-    terminal_events: frozenset[str] = frozenset()
     keep_alive: bytes = b": keep-alive\n\n"
     pictures: PictureLimits | None = None
     models: tuple[str, ...] = ()

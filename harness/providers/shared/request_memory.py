@@ -1,16 +1,12 @@
 """The last request of a session: which messages of the next one are new.
 
-Each API has one list that grows, `messages` or `input`; its entries are called messages here. An
-agent loop sends its whole history with every call. What the last request already said need not be
-decoded again: if the new body begins with the same bytes up to the end of some message, only what
-follows is read, as a small request of its own; and if it also ends with the bytes that came after
-the messages, only the messages between are. What comes out never depends on that memory, except
-for `keep`.
+An agent loop sends its whole history with every call, in one list (`messages` or `input`). A body
+that begins with the bytes of the last one is read behind them; one that also ends so, between them.
+The result never depends on that memory, except for `keep`.
 
-That needs the byte offset at which each message ends. The decoder does not tell offsets, but a body
-without white space, escaped names or repeated names has just one layout, so offsets are sums of
-lengths, and the sum over all parts proves it: each deviation makes the body longer than the sum.
-Any other body has no offsets and is read whole.
+That needs the offset at which each message ends, and the decoder does not tell offsets. A body
+without white space, escaped names or repeated names has one layout, so offsets are sums of lengths.
+Any deviation makes the body longer than the sum; such a body is read whole.
 """
 
 from __future__ import annotations

@@ -53,7 +53,10 @@ class RuleTable:
 
     def __init__(self, record: ProviderRecord, package: str, error: MakeError = _plain) -> None:
         self._record, self._error = record, error
-        self.rules = {rule.id: rule for rule in _rows(package)}
+        rows = table_rows(package, "rules.tsv")
+        told = [{**row, "dialects": row["dialects"].split()} for row in rows]
+        rules = msgspec.convert(told, list[Rule], strict=False)
+        self.rules = {rule.id: rule for rule in rules}
 
     def active(self, dialect: str) -> frozenset[str]:
         """The ids of the rules that are on in a dialect; "" is the default one.
@@ -93,12 +96,6 @@ class RuleTable:
             return ()
         sizes = {"tokens": tokens, "max_tokens": max_tokens, "total": total}
         return (self.violation(rule, window=window_tokens, **sizes),)
-
-
-def _rows(package: str) -> list[Rule]:
-    rows = table_rows(package, "rules.tsv")
-    told = [{**row, "dialects": row["dialects"].split()} for row in rows]
-    return msgspec.convert(told, list[Rule], strict=False)
 
 
 def table_rows(package: str, name: str) -> list[dict[str, str]]:

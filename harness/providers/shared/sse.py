@@ -1,4 +1,4 @@
-"""Server-sent events: text to events, by the rules of the format.
+"""Server-sent events: text to events by the rules of the format, and parts of writing them.
 
 Lines end with LF, CRLF or CR and nothing else (a JSON string may hold U+2028); several data lines
 are joined; comments are skipped. An event that the text ends in the middle of is given out too, as
@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from harness.core.values.messages import Json
 from harness.providers.shared.json_fields import parse
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+
+PIECE_CHARACTERS = 64
+PIECES_MAX = 2000
+"""A longer text comes in longer pieces: clients spend their time on events, not on characters."""
 
 
 class SseEvent(NamedTuple):
@@ -53,3 +59,15 @@ def values(body: bytes) -> Iterator[dict[str, Json]]:
         value = parse(event.data.encode("utf-8", "surrogatepass")) if event.data else None
         if isinstance(value, dict):
             yield value
+
+
+def pieces(text: str) -> list[str]:
+    """A text in the pieces of a stream, cut between characters."""
+    size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def frame(name: str, **fields: Any) -> bytes:
+    """A named event, whose data says the name again as its type."""
+    data = msgspec.json.encode({"type": name, **fields})
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), data)

@@ -153,7 +153,7 @@ def test_an_error_stores_nothing() -> None:
     reader = AnthropicReader(RECORD.dialects.default, None)
     reading = turn(reader, CREATE, user("a"))
     assert reading.turn is not None
-    assert reading.turn.threads.kept == {}
+    assert reading.turn.stored == {}
 
 
 @pytest.mark.parametrize("field", ["context_management", "fallbacks"])
