@@ -64,15 +64,12 @@ def usage_without_choices(moment: Moment, plan: Plan) -> Plan:
 
 def early_finish_reason(moment: Moment, plan: Plan) -> Plan:
     """The first chunk with content says `stop` already, and the rest comes behind it."""
-    return stream.spliced(
-        plan, lambda step: bool(stream.delta(step).get("content")), lambda step: (_over(step),)
-    )
 
+    def over(step: Step) -> tuple[Step, ...]:
+        choice = stream.choice_of(stream.value(step))
+        return (stream.changed(step, choices=[{**choice, "finish_reason": "stop"}]),)
 
-def _over(step: Step) -> Step:
-    return stream.changed(
-        step, choices=[{**stream.choice_of(stream.value(step)), "finish_reason": "stop"}]
-    )
+    return stream.spliced(plan, lambda step: bool(stream.delta(step).get("content")), over)
 
 
 def _nameless(call: dict[str, Json]) -> dict[str, Json]:

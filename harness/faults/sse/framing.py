@@ -42,7 +42,7 @@ _NAME_LINE = re.compile(rb"^event:[^\r\n]*(?:\r\n|\n|\r)", re.MULTILINE)
 
 def crlf_split(moment: Moment, plan: Plan) -> Plan:
     """Lines end with CR and LF, and each event's last LF comes apart, a millisecond later."""
-    return _apart(plan, lambda data: (_crlf(data)[:-1], b"\n"))
+    return _apart(plan, lambda data: (data.replace(b"\n", b"\r\n")[:-1], b"\n"))
 
 
 def no_space_after_colon(moment: Moment, plan: Plan) -> Plan:
@@ -103,10 +103,6 @@ def _apart(plan: Plan, split: Callable[[bytes], tuple[bytes, bytes]]) -> Plan:
         else:
             steps.append(step)
     return tuple(steps) if any(isinstance(step, Wait) for step in steps) else plan
-
-
-def _crlf(data: bytes) -> bytes:
-    return data.replace(b"\n", b"\r\n")
 
 
 def _inside_a_character(data: bytes) -> tuple[bytes, bytes]:
