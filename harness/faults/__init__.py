@@ -1,14 +1,10 @@
 """Faults: functions `(moment, plan, **settings) -> plan` that bend what the world answers.
 
-This is the public module for a fault of your own. A plug-in's public function with the positional
-parameters `moment` and `plan` is a fault, known everywhere as `PREFIX.name`; constants of its
-module say where it strikes (`harness.faults.fault`). It gives the plan that is carried out: a
-tuple of steps. Returning the plan unchanged counts as not fired. A fault is a pure function:
-whatever it draws comes from `moment.draws`.
-
-Our own faults are kinds `layer.name`: functions in the module or package of the layer here, and
-rows of `catalogue/presets.tsv`. Nothing registers; the registry walks this folder, the table and
-the plug-ins that are loaded.
+A plug-in's public function with the positional parameters `moment` and `plan` is a fault, known as
+`PREFIX.name`; constants of its module say where it strikes (`harness.faults.fault`). It gives the
+steps that are carried out; the plan unchanged counts as not fired. It is pure: whatever it draws
+comes from `moment.draws`. Our own faults are kinds `layer.name`: functions here, and rows of
+`catalogue/presets.tsv`. Nothing registers; the registry walks folder, table and plug-ins.
 """
 
 from __future__ import annotations
@@ -21,96 +17,61 @@ from types import FunctionType, MappingProxyType
 
 import msgspec
 
-from harness.core.scenario.scenario import FaultSpec
-from harness.core.transition.arming import ON, ArmedFault, seam_of
-from harness.core.transition.ports import FaultFunction, Moment
-from harness.core.values.calls import (
-    Call,
-    Inbound,
-    InboxRequest,
-    ModelRequest,
-    OutboxRequest,
-    ProviderRequest,
-    StoreRequest,
-    ToolRequest,
-)
+from harness.core.scenario.scenario import FaultSpec as FaultSpec
+from harness.core.transition.arming import ON, seam_of
+from harness.core.transition.arming import ArmedFault as ArmedFault
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
-from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
-from harness.core.values.plans import (
-    Accepted,
-    Answer,
-    ApiError,
-    Close,
-    Delivered,
-    Effect,
-    Facts,
-    Head,
-    Jump,
-    Kept,
-    Kill,
-    Plan,
-    Raise,
-    Reply,
-    Send,
-    Step,
-    ToolAnswer,
-    Wait,
-)
-from harness.core.values.strict import Count, FromOne, Seconds
-from harness.faults.error_answers import error
-from harness.faults.fault import Fault, check_fault_shape, faults_in, preset_fault
-from harness.faults.replies import reply_of, with_reply
+from harness.core.values.plans import ApiError as ApiError
+from harness.faults.fault import Fault as Fault
+from harness.faults.fault import check_fault_shape, faults_in, preset_fault
 
-__all__ = [
-    "Accepted",
-    "Answer",
-    "ApiError",
-    "ArmedFault",
-    "Call",
-    "Close",
-    "Count",
-    "Delivered",
-    "Effect",
-    "Facts",
-    "Fault",
-    "FaultFunction",
-    "FaultSpec",
-    "FromOne",
-    "Head",
-    "Inbound",
-    "InboxRequest",
-    "Jump",
-    "Kept",
-    "Kill",
-    "Message",
-    "ModelRequest",
-    "Moment",
-    "Opaque",
-    "OutboxRequest",
-    "Plan",
-    "ProviderRequest",
-    "Raise",
-    "Reply",
-    "Seconds",
-    "Send",
-    "Step",
-    "StoreRequest",
-    "Text",
-    "Thinking",
-    "ToolAnswer",
-    "ToolRequest",
-    "ToolResult",
-    "ToolUse",
-    "Wait",
-    "arm",
-    "by_kind",
-    "error",
-    "faults",
-    "parts_of",
-    "reply_of",
-    "with_reply",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.core.transition.ports import FaultFunction as FaultFunction
+    from harness.core.transition.ports import Moment as Moment
+    from harness.core.values.calls import Call as Call
+    from harness.core.values.calls import Inbound as Inbound
+    from harness.core.values.calls import InboxRequest as InboxRequest
+    from harness.core.values.calls import ModelRequest as ModelRequest
+    from harness.core.values.calls import OutboxRequest as OutboxRequest
+    from harness.core.values.calls import ProviderRequest as ProviderRequest
+    from harness.core.values.calls import StoreRequest as StoreRequest
+    from harness.core.values.calls import ToolRequest as ToolRequest
+    from harness.core.values.messages import Message as Message
+    from harness.core.values.messages import Opaque as Opaque
+    from harness.core.values.messages import Text as Text
+    from harness.core.values.messages import Thinking as Thinking
+    from harness.core.values.messages import ToolResult as ToolResult
+    from harness.core.values.messages import ToolUse as ToolUse
+    from harness.core.values.plans import Accepted as Accepted
+    from harness.core.values.plans import Answer as Answer
+    from harness.core.values.plans import Close as Close
+    from harness.core.values.plans import Delivered as Delivered
+    from harness.core.values.plans import Effect as Effect
+    from harness.core.values.plans import Facts as Facts
+    from harness.core.values.plans import Head as Head
+    from harness.core.values.plans import Jump as Jump
+    from harness.core.values.plans import Kept as Kept
+    from harness.core.values.plans import Kill as Kill
+    from harness.core.values.plans import Plan as Plan
+    from harness.core.values.plans import Raise as Raise
+    from harness.core.values.plans import Reply as Reply
+    from harness.core.values.plans import Send as Send
+    from harness.core.values.plans import Step as Step
+    from harness.core.values.plans import ToolAnswer as ToolAnswer
+    from harness.core.values.plans import Wait as Wait
+    from harness.core.values.strict import Count as Count
+    from harness.core.values.strict import FromOne as FromOne
+    from harness.core.values.strict import Seconds as Seconds
+    from harness.faults.error_answers import error as error
+    from harness.faults.replies import reply_of as reply_of
+    from harness.faults.replies import with_reply as with_reply
+else:
+    from harness.lazy_names import lazy_names
+
+    OWN = ("ApiError", "ArmedFault", "Fault", "FaultSpec", "arm", "by_kind", "faults", "parts_of")
+    __getattr__, __dir__ = lazy_names(__name__, *OWN)
 
 
 def faults() -> MappingProxyType[str, Fault]:

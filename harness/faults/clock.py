@@ -65,10 +65,10 @@ def laptop_sleep(
 ) -> Plan:
     """After `after` sends the lid is closed: the wall clock is `sleep_s` seconds later, the
     monotonic one is not, and the connection is dead and says nothing more."""
-    place = _place_of_send(plan, after)
-    if place is None:
+    sends = [place for place, step in enumerate(plan) if isinstance(step, Send)]
+    if len(sends) <= after:
         return plan
-    return (*plan[:place], Jump(int(sleep_s * 1000)), Wait(FOREVER_MS), Close())
+    return (*plan[: sends[after]], Jump(int(sleep_s * 1000)), Wait(FOREVER_MS), Close())
 
 
 def suspended(moment: Moment, plan: Plan, *, pause_s: Seconds = 3600.0) -> Plan:
@@ -76,12 +76,6 @@ def suspended(moment: Moment, plan: Plan, *, pause_s: Seconds = 3600.0) -> Plan:
     once, and every timer that was due meanwhile fires now."""
     pause_ms = int(pause_s * 1000)
     return (Jump(pause_ms, pause_ms), *plan)
-
-
-def _place_of_send(plan: Plan, after: int) -> int | None:
-    """Where the send number `after` begins, counted from 0; None when there are no more."""
-    sends = [i for i, step in enumerate(plan) if isinstance(step, Send)]
-    return sends[after] if after < len(sends) else None
 
 
 EPOCH_S = 1_767_225_600
@@ -116,11 +110,11 @@ def cache_expired(moment: Moment, plan: Plan, *, wait_s: Seconds = 301.0) -> Pla
     """The answer takes longer than the prompt cache lives: nothing is read from the cache, all of
     it is written, and paid for, again."""
     expired = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": 2048}
-    return (Wait(int(wait_s * 1000)), *rewritten(plan, lambda reply: _counted(reply, expired)))
 
+    def counted(reply: Reply) -> Reply:
+        return msgspec.structs.replace(reply, usage={**reply.usage, **expired})
 
-def _counted(reply: Reply, usage: dict[str, int]) -> Reply:
-    return msgspec.structs.replace(reply, usage={**reply.usage, **usage})
+    return (Wait(int(wait_s * 1000)), *rewritten(plan, counted))
 
 
 def overloaded_until(moment: Moment, plan: Plan, *, until_s: Seconds = 1.0) -> Plan:

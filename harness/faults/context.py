@@ -27,12 +27,8 @@ STAGE = {"too_long_in_the_stream": "bytes"}
 SEAMS = ("model",)
 ON = {
     "*": "main",
-    "compaction_too_long": "compact",
-    "compaction_hangs": "compact",
-    "summary_cut_off": "compact",
-    "summary_only_thought": "compact",
-    "summary_repeats": "compact",
-    "summary_larger": "compact",
+    **dict.fromkeys(("compaction_too_long", "compaction_hangs", "summary_cut_off"), "compact"),
+    **dict.fromkeys(("summary_only_thought", "summary_repeats", "summary_larger"), "compact"),
     "summary_calls_a_tool": "compact",
 }
 CODES = {
@@ -86,7 +82,7 @@ def window_exceeded(moment: Moment, plan: Plan) -> Plan:
     reply = reply_of(plan)
     if reply is None:
         return plan
-    text = "".join(block.text for block in reply.blocks if isinstance(block, Text))
+    text = _text(plan)
     said = (Text(text[: len(text) // 2]),) if len(text) > 1 else ()
     return with_reply(plan, Reply(said, "model_context_window_exceeded", reply.usage))
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from textwrap import dedent
+from inspect import cleandoc
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -110,7 +110,7 @@ def _fault(function: FunctionType, kind: str, name: str) -> Fault:
         on=_said(module, "ON", name, seams[0] if seams else ""),
         codes=_said(module, "CODES", name, ()),
         wires=_said(module, "WIRES", name, ()),
-        text=_text_of(function.__doc__ or ""),
+        text=cleandoc(function.__doc__ or ""),
         defaults=function.__kwdefaults__ or {},
         kills=name in module.get("KILLS", ()),
         virtual=name in module.get("VIRTUAL", ()),
@@ -121,12 +121,6 @@ def _said(module: Mapping[str, Any], constant: str, name: str, default: Any) -> 
     """What a constant of the module says of the function."""
     value = module.get(constant, default)
     return value.get(name, value.get("*", default)) if isinstance(value, Mapping) else value
-
-
-def _text_of(docstring: str) -> str:
-    """A docstring without the indentation of its lines."""
-    first, _, rest = docstring.strip().partition("\n")
-    return f"{first.strip()}\n{dedent(rest)}".strip()
 
 
 def preset_fault(preset: Preset, template: FunctionType) -> Fault:

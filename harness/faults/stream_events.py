@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from harness.core.values.messages import Json
-from harness.core.values.plans import Close, Head, Plan, Send, Step
+from harness.core.values.plans import Close, Plan, Send, Step
 
 DONE = "[DONE]"
 
@@ -30,13 +30,11 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 def opened(plan: Plan) -> Plan:
     """The plan with one send for each event; () where it sends no stream."""
     first = next((step for step in plan if isinstance(step, Send)), None)
-    if first is None or first.head is None or "event-stream" not in _content_type(first.head):
+    headers = first.head.headers if first and first.head else {}
+    content_type = next((v for k, v in headers.items() if k.lower() == "content-type"), "")
+    if "event-stream" not in content_type:
         return ()
     return tuple(part for step in plan for part in _parts(step))
-
-
-def _content_type(head: Head) -> str:
-    return next((v for k, v in head.headers.items() if k.lower() == "content-type"), "")
 
 
 def _parts(step: Step) -> tuple[Step, ...]:

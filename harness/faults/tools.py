@@ -185,11 +185,6 @@ def _text_of(plan: Plan) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _with_text(plan: Plan, text: str) -> Plan:
-    """The tool does what it does, and answers its own text with this one behind it."""
-    return _answering(plan, _text_of(plan) + text)
-
-
 def _answers(moment: Moment, plan: Plan, *, content: Json) -> Plan:
     """A template of presets: the tool does what it does, and answers this."""
     return _answering(plan, content)

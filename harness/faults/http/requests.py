@@ -32,15 +32,8 @@ CODES = {
     "thread_unsupported_request": ("H17",),
 }
 WIRES = {
-    "prefill_refused": ("anthropic",),
-    "system_role_refused": ("anthropic",),
-    "thinking_type_refused": ("anthropic",),
-    "tightened_whitespace": ("anthropic",),
-    "thread_not_found": ("anthropic",),
-    "thread_already_continued": ("anthropic",),
-    "thread_continue_in_flight": ("anthropic",),
-    "thread_fingerprint_mismatch": ("anthropic",),
-    "thread_unsupported_request": ("anthropic",),
+    "*": ("anthropic",),
+    **dict.fromkeys(("invalid_request", "prompt_too_long", "compaction_refused"), ()),
 }
 
 

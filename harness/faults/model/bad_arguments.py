@@ -151,14 +151,12 @@ def cut_in_array(moment: Moment, plan: Plan) -> Plan:
 def stop_sequence_in_tool_input(moment: Moment, plan: Plan, *, sequence: str = "</call>") -> Plan:
     """A stop sequence was met inside the arguments of a call, and the call ends there."""
     bent = _cut_off(moment, plan, _in_string)
-    if bent == plan:
-        return plan
-    return rewritten(bent, lambda reply: _stopped_at(reply, sequence))
 
+    def stopped(reply: Reply) -> Reply:
+        extra = {**reply.extra, "stop_sequence": sequence}
+        return msgspec.structs.replace(reply, stop="stop_sequence", extra=extra)
 
-def _stopped_at(reply: Reply, sequence: str) -> Reply:
-    extra = {**reply.extra, "stop_sequence": sequence}
-    return msgspec.structs.replace(reply, stop="stop_sequence", extra=extra)
+    return plan if bent == plan else rewritten(bent, stopped)
 
 
 def _cut_off(

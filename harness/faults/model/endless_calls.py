@@ -65,7 +65,11 @@ def cycle_of_calls(moment: Moment, plan: Plan, *, period: Period = 2) -> Plan:
 
 def varying_arguments(moment: Moment, plan: Plan) -> Plan:
     """The same tool with a counter in its arguments, each time another one."""
-    calls = [_varied(moment, call, moment.call.n) for call in _with_arguments(moment)]
+    number = moment.call.n
+    calls = [
+        ToolUse(new_id(moment, number), call.name, varied(call.input, number))
+        for call in _with_arguments(moment)
+    ]
     return calling(moment, plan, *calls)
 
 
@@ -127,11 +131,6 @@ def _with_arguments(moment: Moment) -> list[ToolUse]:
     offered = (made_call(moment, tool) for tool in moment.call.tools)
     calls = [*call_of(moment), *offered]
     return [call for call in calls if varied(call.input, 1) != call.input][:1]
-
-
-def _varied(moment: Moment, call: ToolUse, number: int) -> ToolUse:
-    id_ = new_id(moment, number)
-    return ToolUse(id_, call.name, varied(call.input, number))
 
 
 Polls = Annotated[int, msgspec.Meta(ge=1, le=1000)]

@@ -11,7 +11,6 @@ import msgspec
 
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import (
-    Json,
     Message,
     Text,
     ToolResult,
@@ -54,13 +53,13 @@ GARBAGE = b'{"fact": "row", "sess\n'
 
 def torn_tail(moment: Moment, plan: Plan, *, cut_bytes: FromOne = 10) -> Plan:
     """The last record lacks its last `cut_bytes` bytes, its line feed among them."""
-    return opened(moment, plan, lambda found: _cut(found, cut_bytes))
 
+    def cut(found: Records) -> Records:
+        if not found or cut_bytes >= len(found[-1]):
+            return found
+        return (*found[:-1], found[-1][:-cut_bytes])
 
-def _cut(found: Records, cut_bytes: int) -> Records:
-    if not found or cut_bytes >= len(found[-1]):
-        return found
-    return (*found[:-1], found[-1][:-cut_bytes])
+    return opened(moment, plan, cut)
 
 
 def nul_run(moment: Moment, plan: Plan, *, after: Count = 1, size_bytes: FromOne = 512) -> Plan:
@@ -103,13 +102,10 @@ def older_version(moment: Moment, plan: Plan) -> Plan:
     """The file is of an older version: rows are messages and nothing more, columns are missing."""
 
     def older(found: Records) -> Records:
-        return tuple(_encoded(message(record)) for record in found if message(record))
+        said = (message(record) for record in found)
+        return tuple(msgspec.json.encode(value) + b"\n" for value in said if value)
 
     return opened(moment, plan, older)
-
-
-def _encoded(value: dict[str, Json]) -> bytes:
-    return msgspec.json.encode(value) + b"\n"
 
 
 def large_session(
@@ -123,37 +119,37 @@ def large_session(
 
 def rows_out_of_order(moment: Moment, plan: Plan) -> Plan:
     """The first two rows have changed their places."""
-    return opened(moment, plan, _swapped)
 
+    def swapped(found: Records) -> Records:
+        if len(rows(found)) < 2:
+            return found
+        first, second = rows(found)[:2]
+        records = list(found)
+        records[first], records[second] = found[second], found[first]
+        return tuple(records)
 
-def _swapped(found: Records) -> Records:
-    if len(rows(found)) < 2:
-        return found
-    first, second = rows(found)[:2]
-    swapped = list(found)
-    swapped[first], swapped[second] = found[second], found[first]
-    return tuple(swapped)
+    return opened(moment, plan, swapped)
 
 
 def row_duplicated(moment: Moment, plan: Plan) -> Plan:
     """The last row is stored twice."""
-    return opened(moment, plan, _doubled)
 
+    def doubled(found: Records) -> Records:
+        last = rows(found)[-1:]
+        return tuple(r for i, record in enumerate(found) for r in [record] * (1 + (i in last)))
 
-def _doubled(found: Records) -> Records:
-    last = rows(found)[-1:]
-    return tuple(r for i, record in enumerate(found) for r in [record] * (1 + (i in last)))
+    return opened(moment, plan, doubled)
 
 
 def row_missing(moment: Moment, plan: Plan) -> Plan:
     """A row in the middle is missing."""
-    return opened(moment, plan, _without)
 
+    def without(found: Records) -> Records:
+        places = rows(found)
+        gone = places[len(places) // 2] if len(places) > 1 else -1
+        return tuple(record for i, record in enumerate(found) if i != gone)
 
-def _without(found: Records) -> Records:
-    places = rows(found)
-    gone = places[len(places) // 2] if len(places) > 1 else -1
-    return tuple(record for i, record in enumerate(found) if i != gone)
+    return opened(moment, plan, without)
 
 
 ASKED = user("Where is my order?")

@@ -13,19 +13,13 @@ import msgspec
 
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import user
-from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Step, Wait
+from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Wait
 from harness.core.values.strict import Count, Seconds
 from harness.faults.durations import ms
 from harness.faults.persistence.store_records import fact, on, records, row
 
-STAGE = {
-    "full_at_flush": "bytes",
-    "partial_write": "bytes",
-    "killed_at_write": "bytes",
-    "torn_write": "bytes",
-    "power_cut": "bytes",
-    "power_cut_reordered": "bytes",
-}
+KILLS = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
+STAGE = dict.fromkeys(("full_at_flush", "partial_write", *KILLS), "bytes")
 SEAMS = ("store",)
 ON = "store:write"
 CODES = {
@@ -43,7 +37,6 @@ CODES = {
     "power_cut": ("P11",),
     "power_cut_reordered": ("P11",),
 }
-KILLS = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
 
 
 def full_at_flush(moment: Moment, plan: Plan) -> Plan:
@@ -124,11 +117,7 @@ def commit_forgotten(moment: Moment, plan: Plan) -> Plan:
 
 
 def _kept(plan: Plan, kept: Kept) -> Plan:
-    return tuple(_answered(step, kept) for step in plan)
-
-
-def _answered(step: Step, kept: Kept) -> Step:
-    return Answer(kept) if isinstance(step, Answer) else step
+    return tuple(Answer(kept) if isinstance(step, Answer) else step for step in plan)
 
 
 Point = Literal["before", "inside", "after"]

@@ -11,19 +11,7 @@ from collections.abc import Callable
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json
 from harness.core.values.plans import Plan, Send, Step
-from harness.faults.stream_events import (
-    DONE,
-    changed,
-    choice_of,
-    delta,
-    event,
-    finishes,
-    headed,
-    of_kind,
-    opened,
-    spliced,
-    value,
-)
+from harness.faults import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
@@ -56,7 +44,7 @@ def call_id_late(moment: Moment, plan: Plan) -> Plan:
     bent = _refragmented(plan, _nameless)
     if bent is plan:
         return plan
-    return spliced(bent, finishes, lambda step: (_fragments(step, calls), step))
+    return stream.spliced(bent, stream.finishes, lambda step: (_fragments(step, calls), step))
 
 
 def call_id_in_each_fragment(moment: Moment, plan: Plan) -> Plan:
@@ -67,20 +55,21 @@ def call_id_in_each_fragment(moment: Moment, plan: Plan) -> Plan:
 
 def usage_without_choices(moment: Moment, plan: Plan) -> Plan:
     """Before `[DONE]` comes a chunk that only counts tokens: its list of choices is empty."""
-    first = next((step for step in opened(plan) if value(step)), None)
+    first = next((step for step in stream.opened(plan) if stream.value(step)), None)
     if first is None:
         return plan
-    chunk = event({**value(first), "choices": [], "usage": _USAGE})
-    return spliced(plan, of_kind(DONE), lambda step: (chunk, step))
+    chunk = stream.event({**stream.value(first), "choices": [], "usage": _USAGE})
+    return stream.spliced(plan, stream.of_kind(stream.DONE), lambda step: (chunk, step))
 
 
 def early_finish_reason(moment: Moment, plan: Plan) -> Plan:
     """The first chunk with content says `stop` already, and the rest comes behind it."""
-    return spliced(plan, lambda step: bool(delta(step).get("content")), lambda step: (_over(step),))
 
+    def over(step: Step) -> tuple[Step, ...]:
+        choice = stream.choice_of(stream.value(step))
+        return (stream.changed(step, choices=[{**choice, "finish_reason": "stop"}]),)
 
-def _over(step: Step) -> Step:
-    return changed(step, choices=[{**choice_of(value(step)), "finish_reason": "stop"}])
+    return stream.spliced(plan, lambda step: bool(stream.delta(step).get("content")), over)
 
 
 def _nameless(call: dict[str, Json]) -> dict[str, Json]:
@@ -88,31 +77,35 @@ def _nameless(call: dict[str, Json]) -> dict[str, Json]:
 
 
 def _calls(step: Step) -> list[dict[str, Json]]:
-    found = delta(step).get("tool_calls")
+    found = stream.delta(step).get("tool_calls")
     return [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
 
 
 def _ids(plan: Plan) -> list[tuple[Json, str]]:
-    calls = [call for step in opened(plan) for call in _calls(step)]
+    calls = [call for step in stream.opened(plan) for call in _calls(step)]
     return [(call.get("index"), call["id"]) for call in calls if call.get("id")]
 
 
 def _fragments(step: Step, calls: list[dict[str, Json]]) -> Send:
-    choice = {**choice_of(value(step)), "delta": {"tool_calls": calls}, "finish_reason": None}
-    return event({**value(step), "choices": [choice]})
+    choice = {
+        **stream.choice_of(stream.value(step)),
+        "delta": {"tool_calls": calls},
+        "finish_reason": None,
+    }
+    return stream.event({**stream.value(step), "choices": [choice]})
 
 
 def _with_calls(step: Step, calls: list[dict[str, Json]]) -> Send:
-    said = {**delta(step), "tool_calls": calls}
-    return changed(step, choices=[{**choice_of(value(step)), "delta": said}])
+    said = {**stream.delta(step), "tool_calls": calls}
+    return stream.changed(step, choices=[{**stream.choice_of(stream.value(step)), "delta": said}])
 
 
 def _refragmented(plan: Plan, rewrite: Callable[[dict[str, Json]], dict[str, Json]]) -> Plan:
     """The stream with each fragment of a tool call rewritten; it leaves whole, for clients read
     calls out of it, if other ones."""
-    events = opened(plan)
+    events = stream.opened(plan)
     bent: Plan = tuple(
-        headed(_with_calls(step, [rewrite(call) for call in _calls(step)]), step)
+        stream.headed(_with_calls(step, [rewrite(call) for call in _calls(step)]), step)
         if _calls(step)
         else step
         for step in events

@@ -10,23 +10,7 @@ from collections.abc import Callable
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Plan, Send, Step
 from harness.core.values.strict import Count
-from harness.faults.stream_events import (
-    changed,
-    choice_of,
-    cut,
-    delta,
-    ended,
-    error_instead,
-    find,
-    finishes,
-    frame,
-    headed,
-    is_end,
-    kind,
-    opened,
-    spliced,
-    value,
-)
+from harness.faults import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
@@ -54,23 +38,23 @@ def no_message_stop(moment: Moment, plan: Plan) -> Plan:
 
     A client of Chat is not shown `[DONE]`, so there the answer counts as whole.
     """
-    return cut(plan, is_end)
+    return stream.cut(plan, stream.is_end)
 
 
 def no_message_delta(moment: Moment, plan: Plan) -> Plan:
     """The stream ends before it says why it stops."""
-    return cut(plan, lambda step: kind(step) == "message_delta")
+    return stream.cut(plan, lambda step: stream.kind(step) == "message_delta")
 
 
 def no_finish_reason(moment: Moment, plan: Plan) -> Plan:
     """No chunk says why the answer stops; all others come, `[DONE]` too."""
-    return spliced(plan, finishes, lambda step: (), broken=True)
+    return stream.spliced(plan, stream.finishes, lambda step: (), broken=True)
 
 
 def end_inside_tool_input(moment: Moment, plan: Plan) -> Plan:
     """The stream ends inside the JSON of a tool's input, after half of its first piece."""
-    events = opened(plan)
-    place = find(events, lambda step: bool(_piece(step)))
+    events = stream.opened(plan)
+    place = stream.find(events, lambda step: bool(_piece(step)))
     if place is None:
         return plan
     return (*events[:place], _halved(events[place]), Close())
@@ -78,39 +62,39 @@ def end_inside_tool_input(moment: Moment, plan: Plan) -> Plan:
 
 def end_before_tool(moment: Moment, plan: Plan) -> Plan:
     """The stream ends after the text before a tool call, and nothing of the call comes."""
-    events = opened(plan)
-    text = find(events, _is_text)
-    place = find(events, _begins_call)
+    events = stream.opened(plan)
+    text = stream.find(events, _is_text)
+    place = stream.find(events, _begins_call)
     if text is None or place is None or place < text:
         return plan
     return (*events[:place], Close())
 
 
 def _is_text(step: Step) -> bool:
-    said = value(step)
+    said = stream.value(step)
     match said:
         case {"delta": {"type": "text_delta"}} | {"type": "response.output_text.delta"}:
             return True
-    return bool(delta(step).get("content"))
+    return bool(stream.delta(step).get("content"))
 
 
 def _begins_call(step: Step) -> bool:
-    match value(step):
+    match stream.value(step):
         case {"type": "content_block_start", "content_block": {"type": "tool_use"}}:
             return True
         case {"type": "response.output_item.added", "item": {"type": "function_call"}}:
             return True
-    return bool(delta(step).get("tool_calls"))
+    return bool(stream.delta(step).get("tool_calls"))
 
 
 def _piece(step: Step) -> str:
     """The piece of a tool's input that an event brings, or ""."""
-    match value(step):
+    match stream.value(step):
         case {"delta": {"type": "input_json_delta", "partial_json": str(piece)}}:
             return piece
         case {"type": "response.function_call_arguments.delta", "delta": str(piece)}:
             return piece
-    match delta(step):
+    match stream.delta(step):
         case {"tool_calls": [{"function": {"arguments": str(piece)}}, *_]}:
             return piece
     return ""
@@ -118,18 +102,18 @@ def _piece(step: Step) -> str:
 
 def _halved(step: Step) -> Step:
     """The event with half of its piece."""
-    said, piece = value(step), _piece(step)
+    said, piece = stream.value(step), _piece(step)
     half = piece[: (len(piece) + 1) // 2]
     match said:
         case {"type": "content_block_delta"}:
-            return changed(step, delta={**said["delta"], "partial_json": half})
+            return stream.changed(step, delta={**said["delta"], "partial_json": half})
         case {"type": "response.function_call_arguments.delta"}:
-            return changed(step, delta=half)
-    choice = choice_of(said)
+            return stream.changed(step, delta=half)
+    choice = stream.choice_of(said)
     call, *others = choice["delta"]["tool_calls"]
     call = {**call, "function": {**call["function"], "arguments": half}}
     calls = {**choice["delta"], "tool_calls": [call, *others]}
-    return changed(step, choices=[{**choice, "delta": calls}])
+    return stream.changed(step, choices=[{**choice, "delta": calls}])
 
 
 def error_event(
@@ -141,7 +125,7 @@ def error_event(
     message: str = "Overloaded",
 ) -> Plan:
     """After `after` events comes an error event, and the stream ends; the status was 200."""
-    return error_instead(plan, after, Send(moment.traits.error_event(type, message)))
+    return stream.error_instead(plan, after, Send(moment.traits.error_event(type, message)))
 
 
 def error_event_after_the_end(
@@ -151,8 +135,8 @@ def error_event_after_the_end(
 
     The Anthropic SDK raises it, so nobody has heard the answer; the OpenAI SDK has stopped reading.
     """
-    events = opened(plan)
-    place = find(events, is_end)
+    events = stream.opened(plan)
+    place = stream.find(events, stream.is_end)
     if place is None:
         return plan
     steps = (
@@ -160,14 +144,14 @@ def error_event_after_the_end(
         Send(moment.traits.error_event(type, message)),
         *events[place + 1 :],
     )
-    return ended(steps) if moment.traits.reads_past_the_end else steps
+    return stream.ended(steps) if moment.traits.reads_past_the_end else steps
 
 
 def error_event_not_json(
     moment: Moment, plan: Plan, *, after: Count = 3, text: str = "upstream connect error"
 ) -> Plan:
     """After `after` events comes an error event whose data is plain text, and the stream ends."""
-    return error_instead(plan, after, frame(text, "error"))
+    return stream.error_instead(plan, after, stream.frame(text, "error"))
 
 
 def invalid_json(moment: Moment, plan: Plan, *, after: Count = 2) -> Plan:
@@ -181,11 +165,11 @@ def invalid_utf8(moment: Moment, plan: Plan, *, after: Count = 2) -> Plan:
 
 
 def _garbled(plan: Plan, after: int, garble: Callable[[bytes], bytes]) -> Plan:
-    events = opened(plan)
-    sends = [place for place, step in enumerate(events) if value(step)]
+    events = stream.opened(plan)
+    sends = [place for place, step in enumerate(events) if stream.value(step)]
     if len(sends) <= after:
         return plan
     place = sends[after]
     step = events[place]
     data = garble(step.data) if isinstance(step, Send) else b""
-    return (*events[:place], headed(Send(data), step), Close())
+    return (*events[:place], stream.headed(Send(data), step), Close())

@@ -17,18 +17,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json
 from harness.core.values.plans import Plan, Send, Step
 from harness.core.values.strict import FromOne
-from harness.faults.stream_events import (
-    changed,
-    choice_of,
-    delta,
-    event,
-    frame,
-    headed,
-    of_kind,
-    opened,
-    spliced,
-    value,
-)
+from harness.faults import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
@@ -63,49 +52,57 @@ _OTHERS = {
 
 def delta_of_another_kind(moment: Moment, plan: Plan) -> Plan:
     """A block gets a piece that is not of its kind, beside its own."""
-    return spliced(plan, of_kind("content_block_start"), _with_a_foreign_piece)
+    return stream.spliced(plan, stream.of_kind("content_block_start"), _with_a_foreign_piece)
 
 
 def unknown_delta(moment: Moment, plan: Plan, *, type: str = "mood_delta") -> Plan:
     """A block gets a piece of a kind that nobody knows, beside its own."""
-    return spliced(
-        plan, of_kind("content_block_start"), lambda step: (step, _piece(step, {"type": type}))
+    return stream.spliced(
+        plan,
+        stream.of_kind("content_block_start"),
+        lambda step: (step, _piece(step, {"type": type})),
     )
 
 
 def unknown_event(moment: Moment, plan: Plan, *, type: str = "weather") -> Plan:
     """Behind the first event comes one of a type that nobody knows."""
     type = moment.traits.event_prefix + type
-    return spliced(
+    return stream.spliced(
         plan,
-        of_kind("message_start", "response.created"),
-        lambda step: (step, frame({"type": type, "value": 1}, type)),
+        stream.of_kind("message_start", "response.created"),
+        lambda step: (step, stream.frame({"type": type, "value": 1}, type)),
     )
 
 
 def unknown_block(moment: Moment, plan: Plan, *, type: str = "hologram") -> Plan:
     """Behind the last block comes one of a type that nobody knows."""
-    index = len([s for s in opened(plan) if value(s).get("type") == "content_block_start"])
+    index = len(
+        [s for s in stream.opened(plan) if stream.value(s).get("type") == "content_block_start"]
+    )
     block = {"type": type, "data": "?"}
     begin = {"type": "content_block_start", "index": index, "content_block": block}
     end = {"type": "content_block_stop", "index": index}
-    return spliced(plan, of_kind("message_delta"), lambda step: (event(begin), event(end), step))
+    return stream.spliced(
+        plan,
+        stream.of_kind("message_delta"),
+        lambda step: (stream.event(begin), stream.event(end), step),
+    )
 
 
 def _with_a_foreign_piece(step: Step) -> tuple[Step, ...]:
-    block = value(step).get("content_block")
+    block = stream.value(step).get("content_block")
     other = _OTHERS.get(block.get("type", "")) if isinstance(block, dict) else None
     return (step, _piece(step, other)) if other else (step,)
 
 
 def _piece(step: Step, delta: dict[str, str]) -> Step:
-    index = value(step).get("index")
-    return event({"type": "content_block_delta", "index": index, "delta": delta})
+    index = stream.value(step).get("index")
+    return stream.event({"type": "content_block_delta", "index": index, "delta": delta})
 
 
 def usage_only_at_the_start(moment: Moment, plan: Plan) -> Plan:
     """Only message_start counts tokens; the end says nothing of them, and the SDK trips over it."""
-    return spliced(plan, _counts_at_the_end, lambda step: (_uncounted(step),), broken=True)
+    return stream.spliced(plan, _counts_at_the_end, lambda step: (_uncounted(step),), broken=True)
 
 
 def usage_decreasing(moment: Moment, plan: Plan) -> Plan:
@@ -121,11 +118,11 @@ def usage_huge(moment: Moment, plan: Plan, *, tokens: FromOne = 2**53 + 1) -> Pl
 
 def _last_usage(plan: Plan, count: Callable[[dict[str, Json]], dict[str, Json]]) -> Plan:
     """The stream with another usage at its end."""
-    return spliced(plan, _counts_at_the_end, lambda step: (_counted(step, count),))
+    return stream.spliced(plan, _counts_at_the_end, lambda step: (_counted(step, count),))
 
 
 def _counts_at_the_end(step: Step) -> bool:
-    said = value(step)
+    said = stream.value(step)
     last = said.get("type") in ("message_delta", "response.completed") or "choices" in said
     return last and isinstance(_usage(said), dict)
 
@@ -136,16 +133,16 @@ def _usage(said: dict[str, Json]) -> Json:
 
 
 def _counted(step: Step, count: Callable[[dict[str, Json]], dict[str, Json]]) -> Step:
-    said = value(step)
+    said = stream.value(step)
     usage = count(_usage(said))
     if "response" in said:
-        return changed(step, response={**said["response"], "usage": usage})
-    return changed(step, usage=usage)
+        return stream.changed(step, response={**said["response"], "usage": usage})
+    return stream.changed(step, usage=usage)
 
 
 def _uncounted(step: Step) -> Step:
-    said = {name: part for name, part in value(step).items() if name != "usage"}
-    return headed(event(said), step)
+    said = {name: part for name, part in stream.value(step).items() if name != "usage"}
+    return stream.headed(stream.event(said), step)
 
 
 Many = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
@@ -154,7 +151,7 @@ Many = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 def ping_flood(moment: Moment, plan: Plan, *, pings: Many = 10_000) -> Plan:
     """Behind the first event come `pings` pings; escalating, twice as many each time."""
-    return _behind_the_first(plan, event({"type": "ping"}), pings * min(moment.harder, 64))
+    return _behind_the_first(plan, stream.event({"type": "ping"}), pings * min(moment.harder, 64))
 
 
 def comment_flood(moment: Moment, plan: Plan, *, comments: Many = 10_000) -> Plan:
@@ -164,14 +161,14 @@ def comment_flood(moment: Moment, plan: Plan, *, comments: Many = 10_000) -> Pla
 
 def tiny_deltas(moment: Moment, plan: Plan) -> Plan:
     """Every piece of text and of a tool's input comes as one event for each character."""
-    events = opened(plan)
+    events = stream.opened(plan)
     steps = tuple(small for step in events for small in _small(step))
     return plan if steps == events else steps
 
 
 def _behind_the_first(plan: Plan, filler: Send, count: int) -> Plan:
     """The stream with one more send behind its first, which holds all the fillers."""
-    events = opened(plan)
+    events = stream.opened(plan)
     place = next((n for n, step in enumerate(events) if isinstance(step, Send)), None)
     if place is None:
         return plan
@@ -179,27 +176,31 @@ def _behind_the_first(plan: Plan, filler: Send, count: int) -> Plan:
 
 
 def _small(step: Step) -> Iterator[Step]:
-    said = value(step)
+    said = stream.value(step)
     match said:
         case {"type": "content_block_delta", "delta": {"type": str(kind), **rest}}:
             name, text = next(iter(rest.items()), ("", ""))
             if isinstance(text, str) and len(text) > 1 and kind != "signature_delta":
                 for letter in text:
-                    yield changed(step, delta={"type": kind, name: letter})
+                    yield stream.changed(step, delta={"type": kind, name: letter})
                 return
         case {"type": str(kind), "delta": str(text)} if len(text) > 1 and "delta" in kind:
             for letter in text:
-                yield changed(step, delta=letter)
+                yield stream.changed(step, delta=letter)
             return
     yield from _small_chunk(step)
 
 
 def _small_chunk(step: Step) -> Iterator[Step]:
-    text = delta(step).get("content")
+    text = stream.delta(step).get("content")
     if not isinstance(text, str) or len(text) < 2:
         yield step
         return
     for place, letter in enumerate(text):
-        said: dict[str, Json] = {"content": letter} if place else {**delta(step), "content": letter}
-        chunk = changed(step, choices=[{**choice_of(value(step)), "delta": said}])
-        yield chunk if place else headed(chunk, step)
+        said: dict[str, Json] = (
+            {"content": letter} if place else {**stream.delta(step), "content": letter}
+        )
+        chunk = stream.changed(
+            step, choices=[{**stream.choice_of(stream.value(step)), "delta": said}]
+        )
+        yield chunk if place else stream.headed(chunk, step)

@@ -16,15 +16,7 @@ import msgspec
 
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
-from harness.faults.stream_events import (
-    changed,
-    closed,
-    ended,
-    headed,
-    opened,
-    spliced,
-    value,
-)
+from harness.faults import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
@@ -50,7 +42,7 @@ _NAME_LINE = re.compile(rb"^event:[^\r\n]*(?:\r\n|\n|\r)", re.MULTILINE)
 
 def crlf_split(moment: Moment, plan: Plan) -> Plan:
     """Lines end with CR and LF, and each event's last LF comes apart, a millisecond later."""
-    return _apart(plan, lambda data: (_crlf(data)[:-1], b"\n"))
+    return _apart(plan, lambda data: (data.replace(b"\n", b"\r\n")[:-1], b"\n"))
 
 
 def no_space_after_colon(moment: Moment, plan: Plan) -> Plan:
@@ -61,12 +53,12 @@ def no_space_after_colon(moment: Moment, plan: Plan) -> Plan:
 
 def no_last_blank_line(moment: Moment, plan: Plan) -> Plan:
     """The last event is ended by the end of the body alone, and SDKs do not give it out."""
-    events = opened(plan)
+    events = stream.opened(plan)
     if not events or not isinstance(events[-1], Send):
         return plan
     last = Send(events[-1].data.rstrip(b"\r\n") + b"\n", events[-1].head)
     steps = (*events[:-1], last)
-    return (*steps, *closed(events[:-1]))
+    return (*steps, *stream.closed(events[:-1]))
 
 
 def character_split(moment: Moment, plan: Plan) -> Plan:
@@ -78,7 +70,7 @@ def surrogate_pair_split(moment: Moment, plan: Plan) -> Plan:
     """An emoji behind the text comes in two pieces, each one escaped half of a surrogate pair."""
     high, low = json.dumps(EMOJI).strip('"')[:6], json.dumps(EMOJI).strip('"')[6:]
     halves = [json.loads(f'"{half}"') for half in (high, low)]
-    return spliced(
+    return stream.spliced(
         plan,
         lambda step: _text_of(step) is not None,
         lambda step: (step, *(_piece(step, half) for half in halves)),
@@ -88,14 +80,14 @@ def surrogate_pair_split(moment: Moment, plan: Plan) -> Plan:
 def no_event_names(moment: Moment, plan: Plan) -> Plan:
     """Events come without their `event:` line, as data only; the SDK drops them all."""
     bent = _rewritten(plan, lambda data: _NAME_LINE.sub(b"", data))
-    return bent if bent is plan or not moment.traits.names_events else ended(bent)
+    return bent if bent is plan or not moment.traits.names_events else stream.ended(bent)
 
 
 def _rewritten(plan: Plan, rewrite: Callable[[bytes], bytes]) -> Plan:
     """The stream with the bytes of each event rewritten."""
-    events = opened(plan)
+    events = stream.opened(plan)
     bent = tuple(
-        headed(Send(rewrite(step.data)), step) if isinstance(step, Send) else step
+        stream.headed(Send(rewrite(step.data)), step) if isinstance(step, Send) else step
         for step in events
     )
     return plan if bent == events else bent
@@ -104,17 +96,13 @@ def _rewritten(plan: Plan, rewrite: Callable[[bytes], bytes]) -> Plan:
 def _apart(plan: Plan, split: Callable[[bytes], tuple[bytes, bytes]]) -> Plan:
     """The stream with events sent in two parts where `split` gives a second one."""
     steps: list[Step] = []
-    for step in opened(plan):
+    for step in stream.opened(plan):
         first, second = split(step.data) if isinstance(step, Send) else (b"", b"")
         if second:
-            steps += [headed(Send(first), step), Wait(1), Send(second)]
+            steps += [stream.headed(Send(first), step), Wait(1), Send(second)]
         else:
             steps.append(step)
     return tuple(steps) if any(isinstance(step, Wait) for step in steps) else plan
-
-
-def _crlf(data: bytes) -> bytes:
-    return data.replace(b"\n", b"\r\n")
 
 
 def _inside_a_character(data: bytes) -> tuple[bytes, bytes]:
@@ -123,14 +111,14 @@ def _inside_a_character(data: bytes) -> tuple[bytes, bytes]:
 
 
 def _text_of(step: Step) -> str | None:
-    match value(step):
+    match stream.value(step):
         case {"delta": {"type": "text_delta", "text": str(text)}}:
             return text
     return None
 
 
 def _piece(step: Step, text: str) -> Send:
-    return Send(changed(step, delta={"type": "text_delta", "text": text}).data)
+    return Send(stream.changed(step, delta={"type": "text_delta", "text": text}).data)
 
 
 _JSON = {"content-type": "application/json"}
@@ -140,10 +128,10 @@ _STREAM = {"content-type": "text/event-stream; charset=utf-8"}
 
 def json_to_a_stream_request(moment: Moment, plan: Plan) -> Plan:
     """A stream was asked for, and a plain JSON answer comes: the message that would have begun."""
-    first = next((step for step in opened(plan) if isinstance(step, Send)), None)
+    first = next((step for step in stream.opened(plan) if isinstance(step, Send)), None)
     if first is None or first.head is None:
         return plan
-    said = value(first)
+    said = stream.value(first)
     body = said.get("message") or said.get("response") or said
     head = Head(first.head.status, {**first.head.headers, **_JSON})
     return (Send(msgspec.json.encode(body), head), Close())
@@ -152,9 +140,9 @@ def json_to_a_stream_request(moment: Moment, plan: Plan) -> Plan:
 def stream_to_a_plain_request(moment: Moment, plan: Plan) -> Plan:
     """A plain answer was asked for, and it comes as the events of a stream."""
     first = next((step for step in plan if isinstance(step, Send)), None)
-    if first is None or first.head is None or opened(plan) or first.head.status != 200:
+    if first is None or first.head is None or stream.opened(plan) or first.head.status != 200:
         return plan
-    body = value(Send(b"data: " + first.data))
+    body = stream.value(Send(b"data: " + first.data))
     head = Head(200, {**first.head.headers, **_STREAM})
     return (Send(moment.traits.outline(body), head), Close())
 

@@ -12,7 +12,16 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json
 from harness.core.values.plans import Close, Plan, Send, Step
 from harness.core.values.strict import FromOne
-from harness.faults.stream_events import changed, event, frame, is_end, opened, spliced, value
+from harness.faults.stream_events import (
+    changed,
+    event,
+    frame,
+    is_end,
+    of_kind,
+    opened,
+    spliced,
+    value,
+)
 
 STAGE = "bytes"
 SEAMS = ("model",)
@@ -65,15 +74,11 @@ def sequence_gap(moment: Moment, plan: Plan, *, missing: FromOne = 1) -> Plan:
 
 def sequence_repeated(moment: Moment, plan: Plan) -> Plan:
     """A piece of text comes twice with the same `sequence_number`: a client doubles it."""
-    return spliced(plan, _is_text, lambda step: (step, *_again(step)))
 
+    def doubled(step: Step) -> tuple[Step, ...]:
+        return (step, Send(step.data)) if isinstance(step, Send) else (step,)
 
-def _again(step: Step) -> tuple[Send, ...]:
-    return (Send(step.data),) if isinstance(step, Send) else ()
-
-
-def _is_text(step: Step) -> bool:
-    return value(step).get("type") == "response.output_text.delta"
+    return spliced(plan, of_kind("response.output_text.delta"), doubled)
 
 
 def _ends_as(plan: Plan, status: str, more: dict[str, Json]) -> Plan:

@@ -16,19 +16,13 @@ from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait
 from harness.core.values.strict import Seconds
 from harness.faults.durations import ms
 
-STAGE = {
-    "*": "bytes",
-    "proxy_error": "value",
-    "redirect": "value",
-    "redirect_as_get": "value",
-    "answered_before_read": "value",
-}
+_IN_BETWEEN = ("proxy_error", "redirect", "redirect_as_get", "answered_before_read")
+"""What a machine answers in the provider's place."""
+
+STAGE = {"*": "bytes", **dict.fromkeys(_IN_BETWEEN, "value")}
 SEAMS = {
     "*": ("model", "tool", "inbox", "outbox", "provider"),
-    "proxy_error": ("model",),
-    "redirect": ("model",),
-    "redirect_as_get": ("model",),
-    "answered_before_read": ("model",),
+    **dict.fromkeys(_IN_BETWEEN, ("model",)),
 }
 CODES = {
     "latency": (),
@@ -88,6 +82,7 @@ def proxy_error(moment: Moment, plan: Plan, *, status: Literal[502, 503, 504] = 
 
 def redirect(moment: Moment, plan: Plan, *, status: Literal[307, 308] = 307) -> Plan:
     """The request is sent on to where it went: once a hop more, for ever a loop."""
+
     return _moved(moment, status)
 
 
