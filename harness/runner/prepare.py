@@ -62,13 +62,8 @@ def transition_for(
         )
         for i, spec in enumerate(scenario.faults)
     ]
-    return Transition(
-        scenario,
-        wire,
-        script or script_of(scenario),
-        History(sink, DiskLog()),
-        faults=armed,
-    )
+    history = History(sink, DiskLog())
+    return Transition(scenario, wire, script or script_of(scenario), history, faults=armed)
 
 
 def check_faults(scenario: Scenario, target: TargetSpec) -> None:

@@ -9,6 +9,7 @@ constructors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import msgspec
 
@@ -33,6 +34,8 @@ from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
 from harness.core.values.plans import Outcome, StepRecord
+
+_Made = TypeVar("_Made", Started, Effected, Stored, Ended)
 
 
 class History:
@@ -65,6 +68,10 @@ class History:
         self.events.append(event)
         if self._sink is not None:
             self._sink(event)
+
+    def _added(self, event: _Made) -> _Made:
+        self._append(event)
+        return event
 
     def take(self, event: AnyEvent) -> None:
         """Append an event that was made elsewhere: a line of a history file."""
@@ -105,9 +112,7 @@ class History:
 
     def started(self, **fields: Json) -> Started:
         """A run or a further attempt begins."""
-        event = Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields)
-        self._append(event)
-        return event
+        return self._added(Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields))
 
     def called(
         self,
@@ -175,15 +180,11 @@ class History:
 
     def effect(self, **fields: Json) -> Effected:
         """The outside world changed."""
-        event = Effected(n=len(self.events) + 1, **fields)
-        self._append(event)
-        return event
+        return self._added(Effected(n=len(self.events) + 1, **fields))
 
     def stored(self, **fields: Json) -> Stored:
         """The store changed."""
-        event = Stored(n=len(self.events) + 1, **fields)
-        self._append(event)
-        return event
+        return self._added(Stored(n=len(self.events) + 1, **fields))
 
     def killed(self, **fields: Json) -> Killed:
         """The target was killed."""
@@ -194,9 +195,7 @@ class History:
 
     def ended(self, **fields: Json) -> Ended:
         """The target ended."""
-        event = Ended(n=len(self.events) + 1, **fields)
-        self._append(event)
-        return event
+        return self._added(Ended(n=len(self.events) + 1, **fields))
 
 
 def encode(events: Iterable[AnyEvent]) -> bytes:

@@ -8,8 +8,8 @@ them out as `past`. Everything here follows from the events alone.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Protocol
 
+from harness.core.history.events import Answered
 from harness.core.values.calls import (
     InboxRequest,
     OutboxRequest,
@@ -20,35 +20,6 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Json
-
-
-class AnsweredLike(Protocol):
-    """The fields of an answered event that the counters follow."""
-
-    @property
-    def key(self) -> str:
-        """The call's key."""
-        ...
-
-    @property
-    def seam(self) -> Seam:
-        """The call's seam."""
-        ...
-
-    @property
-    def script_turn(self) -> int | None:
-        """The turn that was consumed, None when none was."""
-        ...
-
-    @property
-    def error(self) -> str:
-        """The code of what was refused."""
-        ...
-
-    @property
-    def value(self) -> Json:
-        """The inbound message, on the inbox."""
-        ...
 
 
 class Past:
@@ -149,7 +120,7 @@ class Past:
             self._open.pop(self._last_delivered, None)
             self._unconfirmed = ""
 
-    def see_answered(self, answered: AnsweredLike) -> None:
+    def see_answered(self, answered: Answered) -> None:
         """Count an answer; it names a script turn when that turn's value left the door whole."""
         seam = answered.seam
         lane, _ = self._lanes.pop(answered.key, (seam, ""))

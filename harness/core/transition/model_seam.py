@@ -3,10 +3,9 @@
 Only this file knows which request a request continues, what it is for, and in which order limits,
 the dialect, the script, the faults and the provider have their say.
 
-`TooLarge` tells whether an answer says that the request is too large, in whatever shape: a status
-with or without the provider's words, an error event in a stream that began with 200, or an
-assistant message that a wrapper wrote itself, for which no token was counted. The words are those
-of the provider's own rules of size. A stop reason that says it needs no words.
+`TooLarge` tells whether an answer refuses a request for its size: by a status, by the words of the
+provider's rules of size, also in an error event behind a 200, or by an assistant message that a
+wrapper wrote itself, for which no token was counted. A stop reason that says it needs no words.
 """
 
 from __future__ import annotations
