@@ -260,10 +260,8 @@ def virtual_time(clock: VirtualClock) -> Iterator[VirtualClock]:
     """
     global _clock
     if _clock is not None:
-        raise RuntimeError(
-            "virtual_time is on already: one process has one time; "
-            "leave the first block, or run the second in a process of its own"
-        )
+        how = "leave the first block, or run the second in a process of its own"
+        raise RuntimeError(f"virtual_time is on already: one process has one time; {how}")
     _clock = clock
     try:
         _install(_STAND_INS)

@@ -136,6 +136,6 @@ def _check_inbox(scenario: Scenario) -> None:
         if seam == "model":
             what = (
                 f"waits for {entry.after}, and the real model's calls cannot be waited for while "
-                "they are recorded: use {ms: N}, or a call of a tool, the inbox or the outbox"
             )
-            raise InputError(what, f"{scenario.name}: inbox message {entry.inbound.id}")
+            how = "they are recorded: use {ms: N}, or a call of a tool, the inbox or the outbox"
+            raise InputError(what + how, f"{scenario.name}: inbox message {entry.inbound.id}")

@@ -102,7 +102,6 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _writing(self, session: str = "") -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is on disk afterwards, or nothing."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:

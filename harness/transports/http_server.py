@@ -58,11 +58,8 @@ class Server:
         try:
             listener = socket.create_server((HOST, self._port), backlog=_BACKLOG)
         except OSError as error:
-            raise InputError(
-                f"cannot listen on {HOST}:{self._port} ({error.strerror}); "
-                "give another port, or 0 for a free one",
-                "port",
-            ) from None
+            what = f"cannot listen on {HOST}:{self._port} ({error.strerror})"
+            raise InputError(f"{what}; give another port, or 0 for a free one", "port") from None
         self._acceptor = threading.Thread(target=self._accept, args=(listener,), daemon=True)
         self._acceptor.start()
         return f"http://{HOST}:{listener.getsockname()[1]}"
@@ -202,11 +199,10 @@ class Responder:
                 self._stop(step.message)
             case Raise():
                 raise Hangup(reset=True)
-            case Kill():
-                self._dispatcher.carry_out(step)
-                raise Hangup(reset=True)
             case _:
                 self._dispatcher.carry_out(step)
+                if isinstance(step, Kill):
+                    raise Hangup(reset=True)
 
     def _stop(self, text: str) -> None:
         """The run is over: say so, and have the target ended from outside."""

@@ -49,7 +49,6 @@ async def _serve(server: Any) -> None:
 
 
 def _offered(url: str) -> dict[str, ToolScript]:
-    """The tools of the run."""
     try:
         with urllib.request.urlopen(url) as answer:
             rows = msgspec.json.decode(answer.read())

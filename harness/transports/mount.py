@@ -153,7 +153,6 @@ async def _answer_async(request: Any, transport: Any) -> Any:
 
 
 def _canary_answer(shown: Any) -> Any:
-    """The answer to a canary."""
     request = shown.extensions[_OURS]
     answer = _wrapped(library_of(request.__class__).Response(204))
     return _awaitable(answer) if shown.extensions[_ASYNC] else answer

@@ -1,10 +1,10 @@
 """The recording proxy: the real model behind a loopback URL, every exchange recorded as it passes.
 
 An agent in any language is given this URL in place of the provider's. What comes from upstream goes
-on to the agent piece by piece, at once, so that it sees a stream as it is. The pieces and their
-times are recorded with it. A body that breaks off is recorded as cut, and breaks off for the agent
-too. A request without an answer (a refused connection, no HTTP) cannot stand in a cassette: the
-agent gets a 502 that says so, and `failures` says it to the caller.
+on to the agent piece by piece, at once. The pieces and their times are recorded. A body that breaks
+off is recorded as cut, and breaks off for the agent too. A request without an answer (a refused
+connection, no HTTP) cannot stand in a cassette: the agent gets a 502 that says so, and `failures`
+says it to the caller.
 """
 
 from __future__ import annotations

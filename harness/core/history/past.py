@@ -1,8 +1,7 @@
 """What has happened so far, as running counters.
 
-A script or a fault asks about the past on every call; folding the history anew each time would
-make a long run quadratic. So the history keeps these counters as events are appended, and hands
-them out as `past`. Everything here follows from the events alone.
+A script or a fault asks about the past on every call; to fold the history anew each time would make
+a long run quadratic. So the history keeps these counters as events are appended.
 """
 
 from __future__ import annotations
