@@ -12,7 +12,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk check bench fuzz fuzz-long mutants mutant-table seeds wire-table docs clean
+.PHONY: help setup demo test test-real test-older-sdk check bench fuzz fuzz-long nightly mutants mutant-table seeds wire-table docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,8 @@ fuzz: $(READY) ## the property tests, with many more examples
 
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
 	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1
+
+nightly: fuzz mutants mutant-table ## the long runs: properties, every wrong agent, campaigns against each
 
 mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
 	$(RUN) -m tests.fuzz.mutant_table --workers 2

@@ -44,7 +44,7 @@ LOOPS = (
 
 FAILURES = ("blind_resend",)
 """Those that go wrong only when the provider fails: every other 400 of a generated scenario says
-that the prompt is too long."""
+that the prompt is too long. One generated scenario in thirteen has a failure: these need more."""
 
 
 def _history(name: str, scenario: Scenario) -> History:
@@ -61,7 +61,7 @@ def _found(name: str, *phases: Phase) -> Scenario:
         return any(f.code == mutant.killed_by or f.check == mutant.killed_by for f in found)
 
     search = settings(
-        max_examples=300,
+        max_examples=1500 if name in FAILURES else 300,
         database=None,
         deadline=None,
         phases=phases,
