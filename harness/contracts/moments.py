@@ -15,7 +15,6 @@ import msgspec
 from hypothesis import strategies as st
 
 from harness import providers
-from harness.core.history.events import Answered
 from harness.core.history.past import Past
 from harness.core.transition.ports import Moment, Reading
 from harness.core.values.calls import (
@@ -136,10 +135,10 @@ def _past(call: Call) -> Past:
     past = Past()
     past.see_called("inbox#1", "inbox", "main", InboxRequest())
     inbound = msgspec.to_builtins(Inbound("m1", text="Hello."))
-    past.see_answered(Answered(0, key="inbox#1", seam="inbox", value=inbound))
+    past.see_answered("inbox#1", "inbox", value=inbound)
     for n in range(1, call.n):
         past.see_called(f"main/{call.seam}#{n}", call.seam, "main", call.request, at_ms=1_000 * n)
-        past.see_answered(Answered(0, key=f"main/{call.seam}#{n}", seam=call.seam))
+        past.see_answered(f"main/{call.seam}#{n}", call.seam)
     past.see_called(call.key, call.seam, "main", call.request, at_ms=call.at_ms)
     return past
 

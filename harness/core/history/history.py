@@ -86,7 +86,8 @@ class History:
                     event.key, event.seam, event.session, event.request, event.purpose, event.at_ms
                 )
             case Answered():
-                self.past.see_answered(event)
+                turn, error = event.script_turn, event.error
+                self.past.see_answered(event.key, event.seam, turn, error, event.value)
             case Killed():
                 self.past.see_killed()
 
@@ -175,7 +176,7 @@ class History:
             layers = {kind: layer for kind, layer in self.fault_layers.items() if kind in faults}
             event = msgspec.structs.replace(event, layers=layers)
         self._append(event)
-        self.past.see_answered(event)
+        self.past.see_answered(key, seam, script_turn, error, value)
         return event
 
     def effect(self, **fields: Json) -> Effected:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from harness.core.history.events import Answered
 from harness.core.values.calls import (
     InboxRequest,
     OutboxRequest,
@@ -119,15 +118,15 @@ class Past:
             self._open.pop(self._last_delivered, None)
             self._unconfirmed = ""
 
-    def see_answered(self, answered: Answered) -> None:
-        """Count an answer; it names a script turn when that turn's value left the door whole."""
-        seam = answered.seam
-        lane, _ = self._lanes.pop(answered.key, (seam, ""))
-        if seam == "inbox" and answered.value:
-            self._see_delivered(answered.value)
-        if answered.error.startswith("limit."):
+    def see_answered(
+        self, key: str, seam: Seam, turn: int | None = None, error: str = "", value: Json = None
+    ) -> None:
+        """Count an answer; `turn` is that of the script whose value left the door whole."""
+        lane, _ = self._lanes.pop(key, (seam, ""))
+        if seam == "inbox" and value:
+            self._see_delivered(value)
+        if error.startswith("limit."):
             self.limit_answers += 1
-        turn = answered.script_turn
         if turn is not None:
             self.last_played[lane] = turn
             self.plays["model" if seam == "model" else lane, turn] += 1
