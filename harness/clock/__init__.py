@@ -5,33 +5,17 @@
 waits that none of them sees.
 """
 
-from harness.clock.event_loop import VirtualEventLoop, run_async, virtual_event_loops
-from harness.clock.meter import RealWaitMeter
-from harness.clock.trio_clock import run_trio, virtual_trio_clock
-from harness.clock.virtual_clock import (
-    Clock,
-    RealClock,
-    VirtualClock,
-    VirtualWait,
-    real_monotonic,
-    real_sleep,
-    real_time,
-    virtual_time,
-)
-
-__all__ = [
-    "Clock",
-    "RealClock",
-    "RealWaitMeter",
-    "VirtualClock",
-    "VirtualEventLoop",
-    "VirtualWait",
-    "real_monotonic",
-    "real_sleep",
-    "real_time",
-    "run_async",
-    "run_trio",
-    "virtual_event_loops",
-    "virtual_time",
-    "virtual_trio_clock",
-]
+from harness.clock.event_loop import VirtualEventLoop as VirtualEventLoop
+from harness.clock.event_loop import run_async as run_async
+from harness.clock.event_loop import virtual_event_loops as virtual_event_loops
+from harness.clock.meter import RealWaitMeter as RealWaitMeter
+from harness.clock.trio_clock import run_trio as run_trio
+from harness.clock.trio_clock import virtual_trio_clock as virtual_trio_clock
+from harness.clock.virtual_clock import Clock as Clock
+from harness.clock.virtual_clock import RealClock as RealClock
+from harness.clock.virtual_clock import VirtualClock as VirtualClock
+from harness.clock.virtual_clock import VirtualWait as VirtualWait
+from harness.clock.virtual_clock import real_monotonic as real_monotonic
+from harness.clock.virtual_clock import real_sleep as real_sleep
+from harness.clock.virtual_clock import real_time as real_time
+from harness.clock.virtual_clock import virtual_time as virtual_time

@@ -1,16 +1,14 @@
 """asyncio, and anyio on it, in virtual time.
 
-When nothing is ready to run, an event loop asks the operating system to wait for the next timer.
-Here that question is where time passes: the clock jumps to the timer. It stands still while
-something real is under way (a job in a thread, a socket, a child process), for such work takes no
-virtual time, and a clock that ran on would time it out at once.
+When nothing is ready to run, an event loop asks the system to wait for the next timer. There time
+passes: the clock jumps to the timer. It stands still while something real is under way (a job in a
+thread, a socket, a child process), which a clock that ran on would time out at once.
 
-Nobody can tell an idle connection from a slow one. So real work is waited for until nothing has
-come, and nothing was computed, for `PATIENCE_S`; then time goes on. That is longer than the real
-wait which makes a run unknown, so a time-out that fires because of it is never taken for a fact.
+An idle connection looks like a slow one. So real work is waited for until nothing has come, and
+nothing was computed, for `PATIENCE_S`. That is longer than the real wait which makes a run unknown,
+so a time-out that fires because of it is never taken for a fact.
 
-Many a program is a plain function whose first line is `asyncio.run(main())`. The loop that
-`asyncio.run`, `asyncio.Runner` and `anyio.run` make comes from asyncio's policy, which is a public
+The loops of `asyncio.run`, `asyncio.Runner` and `anyio.run` come from asyncio's policy, a public
 place to say what a new loop is; nothing is patched.
 """
 

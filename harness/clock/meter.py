@@ -1,11 +1,10 @@
 """How long a run really waited where virtual time could not see it.
 
-A run on virtual time should cost processor time and nothing else. What is left of the wall clock
-after the processor's share, the time in which the thread was ready and other programs had the
-processor (a busy machine makes no agent wait), and the share of the harness is time in which
-somebody really waited: a `queue.get(timeout)`, a socket, a kept `sleep`. Virtual time says nothing
-about such a run, and so it is unknown, never passed. A wait for the disk looks the same from here;
-so the time in which programs of this machine stood still for their disks is not held against a run.
+Three shares of the wall clock are no waits: the processor's, the harness's own, and the time in
+which other programs had the processor. The rest is a real wait: a `queue.get(timeout)`, a socket, a
+kept `sleep`. Virtual time says nothing about such a run, and so it is unknown, never passed. A wait
+for the disk looks the same, so the time in which programs of this machine stood still for their
+disks is not held against a run.
 """
 
 from __future__ import annotations

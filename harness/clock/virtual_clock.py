@@ -1,23 +1,20 @@
 """Virtual time: a clock as a value, and the one patch that shows it to synchronous code.
 
-Virtual time is a count of microseconds, not a float. Durations add up without rounding noise, so
-the same program leaves the same list of waits, byte for byte. As in an operating system there are
-two readings. Only waits move the monotonic one, which dates the events of a history. A `jump` (NTP,
-a laptop's lid) moves the wall clock. The monotonic reading starts at a day, not at 0: programs take
-0 for "never", and on a real machine that has run for a day they are right.
+Time is a count of microseconds: durations add up without rounding noise, so a program leaves the
+same list of waits. Only waits move the monotonic reading, which dates the events of a history; a
+`jump` (NTP, a laptop's lid) moves the wall clock. The monotonic reading starts at a day, for
+programs take 0 for "never".
 
-The patch replaces `time.sleep`, `time.monotonic`, `time.time` and their `_ns` forms while a run
-lasts. `time.perf_counter` and `time.process_time` stay real: they measure, and no wait goes by
-them. The replacements are put there once, and ask at each call whether a run is on. So code that
-kept one past the run (`from time import sleep` in a module that the run imported) is back in real
-time. The patch does not reach code that kept the real function *before* the run, waits inside C
+`time.perf_counter` and `time.process_time` stay real: no wait goes by them. The replacements ask at
+each call whether a run is on, so code that kept one past the run is back in real time. The patch
+does not reach code that kept the real function *before* the run, waits inside C
 (`lock.acquire(timeout)`, `select`, sqlite's busy time-out), or `datetime.now()`: `RealWaitMeter`
 measures real waits.
 
 The standard library's own waits stay real. `threading`, `queue` and their like took
-`time.monotonic` when they were imported, and the few modules that look it up at each call are named
-below. Given virtual time they would wait for a clock that stands still because they wait for it
-(`as_completed(timeout)`, an asyncio loop of their own), or spin (`subprocess`).
+`time.monotonic` when they were imported; `_STAY_REAL` are those that look it up at each call. They
+would wait for a clock that stands still because they wait (`as_completed(timeout)`, an asyncio loop
+of their own), or spin (`subprocess`).
 """
 
 from __future__ import annotations
@@ -228,19 +225,11 @@ _REAL: dict[str, Callable[..., Any]] = {
     name: getattr(time, name) for name in ("sleep", "monotonic", "monotonic_ns", "time", "time_ns")
 }
 
-_STAY_REAL = frozenset(
-    {
-        "asyncio.base_events",
-        "asyncio.windows_events",
-        "concurrent.futures._base",
-        "multiprocessing.connection",
-        "multiprocessing.managers",
-        "multiprocessing.pool",
-        "multiprocessing.queues",
-        "multiprocessing.synchronize",
-        "subprocess",
-    }
-)
+_STAY_REAL = frozenset((
+    "asyncio.base_events", "asyncio.windows_events", "concurrent.futures._base", "subprocess",
+    "multiprocessing.connection", "multiprocessing.managers", "multiprocessing.pool",
+    "multiprocessing.queues", "multiprocessing.synchronize",
+))  # fmt: skip
 
 _clock: VirtualClock | None = None
 
@@ -271,10 +260,8 @@ def virtual_time(clock: VirtualClock) -> Iterator[VirtualClock]:
     """
     global _clock
     if _clock is not None:
-        raise RuntimeError(
-            "virtual_time is on already: one process has one time; "
-            "leave the first block, or run the second in a process of its own"
-        )
+        how = "leave the first block, or run the second in a process of its own"
+        raise RuntimeError(f"virtual_time is on already: one process has one time; {how}")
     _clock = clock
     try:
         _install(_STAND_INS)

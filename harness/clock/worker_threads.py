@@ -1,9 +1,8 @@
 """Threads that work beside a virtual event loop: which of them compute, and which of them sleep.
 
-A tool that blocks is run in a thread (`asyncio.to_thread`, `anyio.to_thread`). While it computes
-the loop's clock must stand still, or every time-out around it fires at once. While it sleeps, the
-clock must go on, and no further than to the end of the shortest sleep: then a tool that sleeps
-for ten minutes under a time-out of thirty seconds is cut off after thirty.
+While a tool computes in a thread (`asyncio.to_thread`, `anyio.to_thread`), the loop's clock must
+stand still, or every time-out around it fires at once. While it sleeps, the clock must go on, to
+the end of the shortest sleep at most: so a time-out that ends before it cuts it off.
 
 Sleepers wake one at a time, by the end of their sleep and then by the order in which their jobs
 were started, so that the order of the threads is the program's and not the machine's.

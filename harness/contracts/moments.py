@@ -135,20 +135,12 @@ def _past(call: Call) -> Past:
     past = Past()
     past.see_called("inbox#1", "inbox", "main", InboxRequest())
     inbound = msgspec.to_builtins(Inbound("m1", text="Hello."))
-    past.see_answered(_AnsweredCall("inbox#1", "inbox", inbound))
+    past.see_answered("inbox#1", "inbox", value=inbound)
     for n in range(1, call.n):
         past.see_called(f"main/{call.seam}#{n}", call.seam, "main", call.request, at_ms=1_000 * n)
-        past.see_answered(_AnsweredCall(f"main/{call.seam}#{n}", call.seam))
+        past.see_answered(f"main/{call.seam}#{n}", call.seam)
     past.see_called(call.key, call.seam, "main", call.request, at_ms=call.at_ms)
     return past
-
-
-class _AnsweredCall(NamedTuple):
-    key: str
-    seam: Seam
-    value: object = None
-    script_turn: int | None = None
-    error: str = ""
 
 
 @cache

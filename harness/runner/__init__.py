@@ -7,6 +7,5 @@ run together, and `run_folder` writes what it leaves. A Python target passes thr
 history out of memory.
 """
 
-from harness.runner.run import Run, run
-
-__all__ = ["Run", "run"]
+from harness.runner.run import Run as Run
+from harness.runner.run import run as run

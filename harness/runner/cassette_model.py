@@ -1,14 +1,12 @@
 """A cassette behind a URL: played in place of a model, or recorded from the real one.
 
-A test that has an agent of its own, or only a client, needs no inbox and no judge. `playing` gives
-it a URL that answers as it was recorded, and raises when something else is asked. `recording_to`
-gives it the URL of the real model.
+`playing` and `recording_to` are for a test with an agent of its own, or only a client: it needs no
+inbox and no judge.
 
-`record_run` runs a target through a scenario with the real model. Its inbox, tools and session to
-begin with are as in any supervised run. Its script is not played and its faults strike nothing,
-since the model answers for itself. The recording proxy takes down what reaches the model through
-the URL that the target is given. A Python target that brings a client with a URL of its own is
-recorded in this process. Nothing is judged: the result is the cassette.
+`record_run` runs a target through a scenario with the real model. Its script is not played and its
+faults strike nothing, since the model answers for itself. The proxy records what goes through the
+URL that the target is given. A Python target's client with a URL of its own is recorded in this
+process. Nothing is judged: the result is the cassette.
 """
 
 from __future__ import annotations
@@ -138,6 +136,6 @@ def _check_inbox(scenario: Scenario) -> None:
         if seam == "model":
             what = (
                 f"waits for {entry.after}, and the real model's calls cannot be waited for while "
-                "they are recorded: use {ms: N}, or a call of a tool, the inbox or the outbox"
             )
-            raise InputError(what, f"{scenario.name}: inbox message {entry.inbound.id}")
+            how = "they are recorded: use {ms: N}, or a call of a tool, the inbox or the outbox"
+            raise InputError(what + how, f"{scenario.name}: inbox message {entry.inbound.id}")

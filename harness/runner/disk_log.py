@@ -98,12 +98,10 @@ class DiskEvents(Sequence[AnyEvent]):
         """Add an event at the end."""
         self._newest.append(event)
         if len(self._newest) > self._max:
-            self._move_out(len(self._newest) // 2)
-
-    def _move_out(self, count: int) -> None:
-        self._disk.keep(self._first, self._newest[:count])
-        del self._newest[:count]
-        self._first += count
+            count = len(self._newest) // 2
+            self._disk.keep(self._first, self._newest[:count])
+            del self._newest[:count]
+            self._first += count
 
     def __len__(self) -> int:
         return self._first + len(self._newest)

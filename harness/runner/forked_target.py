@@ -1,14 +1,12 @@
 """A Python target that is killed and started again, on one session folder, in one history.
 
-The target runs in a forked child of this process, which has imported all it needs, so an attempt
-costs as much as its run and no more. A `Kill` is SIGKILL. The parent looks at what the store kept,
-and forks the next child; there the inbox hands out again what was not confirmed. Fork where no
-other thread runs.
+A forked child of this process has imported all it needs, so an attempt costs as much as its run. A
+`Kill` is SIGKILL. The parent looks at what the store kept, and forks the next child; there the
+inbox hands out again what was not confirmed. Fork where no other thread runs.
 
-The child works on its own copy of the parent's transition, which holds all attempts so far. It
-writes to files all that the parent has to know afterwards: each event of the history before its
-step is carried out, how often each fault has fired, each write of the store as it begins, and each
-as it returns. The kernel keeps what was written to a file, however the writer ends.
+The child works on its own copy of the parent's transition. It writes to files, which outlive it,
+what the parent has to know: each event before its step is carried out, how often each fault has
+fired, and each write of the store as it begins and as it returns.
 """
 
 from __future__ import annotations
@@ -82,7 +80,8 @@ class Restarts:
             with tempfile.TemporaryDirectory(prefix="loop-harness-attempt-") as out:
                 if not self._is_killed(number, Path(out), None if number else kill):
                     return self.history
-        self._give_up(number)
+        text = f"killed more often than limits.restarts = {number}"
+        prepare.end(self._transition, End("killed", None, text), now_ms(self.history))
         return self.history
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
@@ -106,9 +105,8 @@ class Restarts:
         for event in decode(lines[: lines.rfind(b"\n") + 1]).events:
             self.history.take(event)
         for line in (out / FIRED).read_bytes().splitlines()[-1:]:
-            for fault, fired in zip(
-                self._transition.faults, msgspec.json.decode(line), strict=True
-            ):
+            counts = msgspec.json.decode(line)
+            for fault, fired in zip(self._transition.faults, counts, strict=True):
                 fault.fired = fired
         self.writes += (out / WRITES).read_text().split()
         said = (out / ACKNOWLEDGED).read_bytes().splitlines()
@@ -131,11 +129,6 @@ class Restarts:
             store = self.open()
             StoreWatch(store, self.history).look(at_ms)
             store.close()
-
-    def _give_up(self, restarts: int) -> None:
-        """The target was killed more often than it may be started again."""
-        text = f"killed more often than limits.restarts = {restarts}"
-        prepare.end(self._transition, End("killed", None, text), now_ms(self.history))
 
     @property
     def _has_store(self) -> bool:
@@ -245,24 +238,15 @@ class ForkedAttempt:
     def _run(self) -> None:
         plan = self._attempt
         plan.tape.record = self._record
+        seed = seed_messages(plan.transition.scenario)
+        wrap = self._watched if plan.watched else None
         own = OwnStore(
-            plan.transition,
-            plan.folder,
-            seed_messages(plan.transition.scenario),
-            plan.target.options,
-            wrap=self._watched if plan.watched else None,
-            opener=plan.opener,
+            plan.transition, plan.folder, seed, plan.target.options, wrap=wrap, opener=plan.opener
         )
         attempt(
-            plan.transition,
-            plan.target,
-            plan.world,
-            plan.folder,
-            own,
-            store=plan.store,
-            number=plan.number,
-            on_kill=die,
-        )
+            plan.transition, plan.target, plan.world, plan.folder, own,
+            store=plan.store, number=plan.number, on_kill=die,
+        )  # fmt: skip
         own.close(keep=True)
 
     def _record(self, event: AnyEvent) -> None:

@@ -62,13 +62,8 @@ def transition_for(
         )
         for i, spec in enumerate(scenario.faults)
     ]
-    return Transition(
-        scenario,
-        wire,
-        script or script_of(scenario),
-        History(sink, DiskLog()),
-        faults=armed,
-    )
+    history = History(sink, DiskLog())
+    return Transition(scenario, wire, script or script_of(scenario), history, faults=armed)
 
 
 def check_faults(scenario: Scenario, target: TargetSpec) -> None:
@@ -105,20 +100,12 @@ def start(
     """Record that the run begins, or begins again."""
     scenario = transition.scenario
     transition.history.started(
-        run=scenario.run_name,
-        scenario=scenario.name,
-        variant=scenario.variant,
-        wire=scenario.wire,
-        stream=scenario.stream,
-        target=target.text,
-        seed=scenario.seed,
-        world=world,
+        run=scenario.run_name, scenario=scenario.name, variant=scenario.variant,
+        wire=scenario.wire, stream=scenario.stream, seed=scenario.seed,
+        target=target.text, world=world, attempt=attempt,
         door="transport" if world == "simulate" else "loopback",
-        attempt=attempt,
-        seams=_seams(scenario, store),
-        settings=settings(scenario),
-        versions=dict(versions()),
-    )
+        seams=_seams(scenario, store), settings=settings(scenario), versions=dict(versions()),
+    )  # fmt: skip
 
 
 def _seams(scenario: Scenario, store: bool) -> tuple[Seam, ...]:
@@ -160,12 +147,8 @@ def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
     past = transition.history.past
     waiting = inbox.pending(transition.inbox, past)
     transition.history.ended(
-        at_ms=at_ms,
-        how=how.how,
-        exit_code=how.exit_code,
-        text=how.text,
+        at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
-        undelivered=tuple(entry.inbound.id for entry in waiting),
-        **fields,
-    )
+        undelivered=tuple(entry.inbound.id for entry in waiting), **fields,
+    )  # fmt: skip

@@ -45,10 +45,10 @@ def attempt(
     """
     watch_store(transition, store, folder)
     prepare.start(transition, target, world, number, store=bool(store))
-    carried = (
-        _attempt_simulated if world == "simulate" else partial(_attempt_on_loopback, model_url)
-    )
-    carried(transition, target, folder, own, on_kill)
+    if world == "simulate":
+        _attempt_simulated(transition, target, folder, own, on_kill)
+    else:
+        _attempt_on_loopback(transition, target, folder, own, on_kill, model_url)
 
 
 def _attempt_simulated(
@@ -59,12 +59,9 @@ def _attempt_simulated(
     clock = VirtualClock(now_ms(transition.history), limit_s=scenario.limits.virtual_s)
     dispatcher = Dispatcher(transition, clock, on_kill=on_kill)
     meter = RealWaitMeter()
+    opened = partial(own.open, dispatcher)
     brief = InProcessBrief(
-        dispatcher,
-        folder,
-        options=target.options,
-        open_store=partial(own.open, dispatcher),
-        own_time=meter.harness_time,
+        dispatcher, folder, options=target.options, open_store=opened, own_time=meter.harness_time
     )
     assert target.agent is not None
     with mounted_by_option(target.options.get("mount"), dispatcher):
@@ -72,23 +69,14 @@ def _attempt_simulated(
             target.agent, brief, clock, meter, seed=scenario.seed, real_s=scenario.limits.real_s
         )
     transition.look(passed.at_ms)
-    prepare.end(
-        transition,
-        passed.end,
-        passed.at_ms,
-        real_wait_ms=passed.real_wait_ms,
-        live_sockets=passed.live_sockets,
-    )
+    seen = {"real_wait_ms": passed.real_wait_ms, "live_sockets": passed.live_sockets}
+    prepare.end(transition, passed.end, passed.at_ms, **seen)
 
 
 def _attempt_on_loopback(
+    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill,
     model_url: str,
-    transition: Transition,
-    target: TargetSpec,
-    folder: Path,
-    own: OwnStore,
-    on_kill: Kill,
-) -> None:
+) -> None:  # fmt: skip
     """In real time: its model calls go over loopback, its other seams are plain calls."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
     with Loopback(transition, clock, model_url=model_url) as loopback:

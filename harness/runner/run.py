@@ -3,10 +3,9 @@
 A program is always started. A Python target runs in this process, unless something may kill it.
 Then it runs in forked children, of which each goes on where the one before was ended.
 
-The snapshot stays the same as long as the agent does. The verdict and the findings come first, for
-they are what a reviewer reads. Then comes the canonical history, one event a line, without what
-differs between machines and versions. A team whose agent is not perfect yet keeps this in its
-repository, and sees in a diff what a change of the agent changed.
+The snapshot stays the same as long as the agent does: verdict and findings, which a reviewer reads
+first, then the canonical history, one event a line. A team keeps it in its repository, and sees in
+a diff what a change of the agent changed.
 """
 
 from __future__ import annotations
@@ -56,13 +55,8 @@ class Run(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """The run as a snapshot keeps it: `assert run == snapshot` with syrupy compares this."""
-        return _snapshot(self.name, self.verdict, self.history)
-
-
-def _snapshot(name: str, verdict: Verdict, history: History) -> str:
-    return "\n".join(
-        [f"run {name}: {verdict.verdict}, {verdict.outcome}", *_snapshot_lines(verdict, history)]
-    )
+        head = f"run {self.name}: {self.verdict.verdict}, {self.verdict.outcome}"
+        return "\n".join([head, *_snapshot_lines(self.verdict, self.history)])
 
 
 def _snapshot_lines(verdict: Verdict, history: History) -> Iterator[str]:
@@ -101,9 +95,9 @@ def run(
         scenario = msgspec.structs.replace(scenario, seed=seed)
     chosen = _world(spec, world)
     check_faults(scenario, spec)
-    reason = reason_not_applicable(scenario, spec, chosen)
-    if reason:
-        return _not_applicable(scenario, spec, chosen, reason)
+    if reason := reason_not_applicable(scenario, spec, chosen):
+        verdict = Verdict("not_applicable", not_applicable=(NotApplicable("run", reason),))
+        return Run(scenario, spec.text, chosen, scenario.seed, History(), verdict)
     with session_folder() as folder:
         history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
     return judged_run(scenario, spec, chosen, history, out)
@@ -127,11 +121,6 @@ def _world(spec: TargetSpec, world: World | None) -> World:
         what = "a process or a server runs in real time; use --world supervise"
         raise InputError(what, f"target {spec.text!r}")
     return world or ("simulate" if spec.kind == "python" else "supervise")
-
-
-def _not_applicable(scenario: Scenario, spec: TargetSpec, world: World, reason: str) -> Run:
-    verdict = Verdict("not_applicable", not_applicable=(NotApplicable("run", reason),))
-    return Run(scenario, spec.text, world, scenario.seed, History(), verdict)
 
 
 @contextmanager
@@ -161,30 +150,17 @@ def pass_through(
 
     In supervise, `model_url` is where the model is, when another server serves it.
     """
-    write_seed(folder, seed_messages(scenario))
-    if target.kind != "python":
-        transition = prepare.transition_for(scenario, script)
-        return supervise(transition, target, folder, store, model_url)
-    if kills(scenario):
+    seed = seed_messages(scenario)
+    write_seed(folder, seed)
+    if target.kind == "python" and kills(scenario):
         restarts = Restarts(scenario, target, world, folder, script=script, store=store)
         try:
             return restarts.run()
         finally:
             restarts.drop()
-    return _python_run(scenario, target, world, folder, script, store, model_url)
-
-
-def _python_run(
-    scenario: Scenario,
-    target: TargetSpec,
-    world: str,
-    folder: Path,
-    script: Script | None,
-    store: str,
-    model_url: str,
-) -> History:
     transition = prepare.transition_for(scenario, script)
-    seed = seed_messages(scenario)
+    if target.kind != "python":
+        return supervise(transition, target, folder, store, model_url)
     own = OwnStore(transition, folder, seed, target.options, opener=open_unshared)
     try:
         attempt(transition, target, world, folder, own, store=store, model_url=model_url)

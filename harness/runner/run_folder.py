@@ -14,7 +14,6 @@ import msgspec
 
 from harness import providers
 from harness.core.history.event_log import encode_event
-from harness.core.history.events import AnyEvent
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
@@ -29,18 +28,14 @@ def folder_for(out: Path, scenario: Scenario) -> Path:
 
 def write_history(folder: Path, history: History) -> Path:
     """`history.jsonl`, whole."""
-    return _write(folder / "history.jsonl", map(_line, history.events))
+    lines = (encode_event(event) + b"\n" for event in history.events)
+    return _write(folder / "history.jsonl", lines)
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """`verdict.json`, whole."""
-    return _write(
-        folder / "verdict.json", [msgspec.json.format(msgspec.json.encode(verdict)), b"\n"]
-    )
-
-
-def _line(event: AnyEvent) -> bytes:
-    return encode_event(event) + b"\n"
+    data = msgspec.json.format(msgspec.json.encode(verdict))
+    return _write(folder / "verdict.json", [data, b"\n"])
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> Path:

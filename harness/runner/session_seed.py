@@ -44,8 +44,7 @@ def _reader(format: str, name: str) -> Callable[[Path, str], list[Message]]:
 
 
 def _rows(reader: Reader, path: Path, place: str) -> list[Message]:
-    """The messages of a store, as a store reader tells them."""
-    path.stat()
+    path.stat()  # a store reader takes a file that is not there for an empty store
     return [message for _, message in reader(path).read()]
 
 

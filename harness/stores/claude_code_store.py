@@ -49,9 +49,6 @@ class ClaudeCodeStore:
         for draft in log.told():
             yield stored_row(prefix + draft.id, draft.message)
 
-    def close(self) -> None:
-        """Nothing is held open between looks."""
-
 
 class _Log:
     """A file, as far as it was read."""

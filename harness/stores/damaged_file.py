@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import msgspec
 
 from harness.core.values.calls import StoreRequest
 from harness.core.values.errors import InputError
-from harness.core.values.plans import Plan, Raise
+from harness.core.values.plans import Raise
 from harness.stores.faulty_jsonl import JsonlMedium, os_error
 from harness.stores.faulty_sqlite import SqliteMedium, path_of, read_error
 from harness.stores.faulty_store import Ask, CarryOut, FaultyStore, Medium, write_steps
@@ -51,7 +52,7 @@ def open_faulty(
     records = kind.records(path)
     plan = ask(StoreRequest("open", access="open", store=store.name), records, (), "")
     damaged = list(write_steps(plan).sent)
-    if failed := _failed(plan):
+    if failed := next((step.error for step in plan if isinstance(step, Raise)), ""):
         store.close()
         raise kind.error(failed, path)
     if damaged != records:
@@ -61,10 +62,6 @@ def open_faulty(
     for step in plan:  # a wait, a jump, a kill; carrying out sends and answers does nothing
         carry_out(step)
     return store, FaultyStore(store, kind.medium(store, path, carry_out), ask)
-
-
-def _failed(plan: Plan) -> str:
-    return next((step.error for step in plan if isinstance(step, Raise)), "")
 
 
 def _kind_of(store: SessionStore) -> _Kind:
@@ -77,13 +74,8 @@ def _kind_of(store: SessionStore) -> _Kind:
 
 def _lines(path: str) -> list[bytes]:
     data = Path(path).read_bytes() if os.path.exists(path) else b""
-    return [line + b"\n" for line in data.split(b"\n")[:-1]] + [
-        torn for torn in data.split(b"\n")[-1:] if torn
-    ]
-
-
-def _lay_lines(path: str, records: Sequence[bytes]) -> None:
-    Path(path).write_bytes(b"".join(records))
+    *lines, torn = data.split(b"\n")
+    return [line + b"\n" for line in lines] + ([torn] if torn else [])
 
 
 _ROWS = "SELECT session, message, inbound FROM rows ORDER BY id"
@@ -146,15 +138,11 @@ def _columns(fact: RowFact | bytes) -> tuple[str, str | bytes, str]:
     return fact.session, msgspec.json.encode(fact.message).decode(), fact.inbound
 
 
-def _jsonl_path(store: JsonlStore) -> str:
-    return store._path
-
-
-def _sqlite_error(name: str, path: str) -> Exception:
-    return read_error(name)
+def _lay_lines(path: str, records: Sequence[bytes]) -> None:
+    Path(path).write_bytes(b"".join(records))
 
 
 _KINDS: dict[Any, _Kind] = {
-    JsonlStore: _Kind(_jsonl_path, _lines, _lay_lines, JsonlMedium, os_error),
-    SqliteStore: _Kind(path_of, _rows, _lay_rows, SqliteMedium, _sqlite_error),
+    JsonlStore: _Kind(attrgetter("_path"), _lines, _lay_lines, JsonlMedium, os_error),
+    SqliteStore: _Kind(path_of, _rows, _lay_rows, SqliteMedium, read_error),
 }

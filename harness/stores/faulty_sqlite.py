@@ -1,8 +1,7 @@
 """SQLite under fault: locks, room and commits of a real file.
 
-A condition in which SQLite fails is brought about for one write. It calls the write while the
-condition holds: a lock that another connection has, a file that may not grow, a limit of the
-process. So class, text and code are SQLite's own.
+A condition in which SQLite fails is brought about for one write: a lock that another connection
+has, a file that may not grow, a limit of the process. So class, text and code are SQLite's own.
 
 A failure of the machine takes what no sync has reached. With `synchronous=FULL` every commit is
 synced, and the log itself drops a transaction that was not committed. Otherwise the file goes back
@@ -13,13 +12,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 from harness.core.values.plans import Raise, Step
 from harness.stores.faulty_store import CarryOut, OwnWrite, WriteSteps, unsynced_loss
 from harness.stores.session_facts import RowFact, decode
+from harness.stores.session_store import no_commit_hook
 from harness.stores.sqlite import SqliteStore
 
 NO_PAGE_LIMIT = 2**31 - 1
@@ -30,11 +30,7 @@ class Write(NamedTuple):
 
     db: sqlite3.Connection
     path: str
-    call: Callable[[Callable[[], None]], Any]
-
-
-def _nothing() -> None:
-    """Nothing happens at the commit."""
+    call: Callable[[Callable[[], object]], Any]
 
 
 def other(path: str) -> sqlite3.Connection:
@@ -49,7 +45,7 @@ def busy(write: Write) -> Any:
         holder.execute("BEGIN IMMEDIATE")
         write.db.execute("PRAGMA busy_timeout=0")
         try:
-            return write.call(_nothing)
+            return write.call(no_commit_hook)
         finally:
             write.db.execute(f"PRAGMA busy_timeout={timeout_ms}")
             holder.execute("ROLLBACK")
@@ -71,30 +67,19 @@ def full(write: Write) -> Any:
     (page_bytes,) = write.db.execute("PRAGMA page_size").fetchone()
     write.db.execute(f"PRAGMA max_page_count={pages}")
     grow = "INSERT INTO rows (session, message) VALUES ('', zeroblob(?))"
-
-    def outgrow() -> None:
-        write.db.execute(grow, (4 * pages * page_bytes,))
-
     try:
-        return write.call(outgrow)
+        return write.call(lambda: write.db.execute(grow, (4 * pages * page_bytes,)))
     finally:
         write.db.execute(f"PRAGMA max_page_count={NO_PAGE_LIMIT}")
 
 
 def io_error(write: Write) -> Any:
     """The machine refuses every byte of the commit: SQLITE_IOERR_WRITE."""
-    with _no_bytes() as forbid:
-        return write.call(forbid)
-
-
-@contextmanager
-def _no_bytes() -> Iterator[Callable[[], None]]:
-    """Gives what forbids this process to write into files, until the block is left."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
-        yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        return write.call(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
@@ -103,7 +88,7 @@ def read_only(write: Write) -> Any:
     """The file can be read and not written: SQLITE_READONLY."""
     write.db.execute("PRAGMA query_only=ON")
     try:
-        return write.call(_nothing)
+        return write.call(no_commit_hook)
     finally:
         write.db.execute("PRAGMA query_only=OFF")
 
@@ -128,8 +113,8 @@ CONDITIONS: dict[str, Callable[[Write], Any]] = {
 _READING = {"EIO": "disk I/O error", "EACCES": "unable to open database file"}
 
 
-def read_error(name: str) -> sqlite3.OperationalError:
-    """What SQLite says when it cannot read; no condition makes it do so from outside."""
+def read_error(name: str, path: str = "") -> sqlite3.OperationalError:
+    """What SQLite says, never of a path, when it cannot read; no condition outside makes it."""
     return sqlite3.OperationalError(_READING.get(name, "disk I/O error"))
 
 
@@ -183,7 +168,7 @@ class SqliteMedium:
                 self._written_by_another(record)
         self._keep(steps)
 
-        def carried(at_commit: Callable[[], None]) -> Any:
+        def carried(at_commit: Callable[[], object]) -> Any:
             def inside() -> None:
                 own.commit()
                 self._steps(steps.inside)
@@ -194,7 +179,7 @@ class SqliteMedium:
 
         if steps.raised:
             return CONDITIONS[steps.raised](Write(self._db, self._path, carried))
-        result = carried(lambda: None)
+        result = carried(no_commit_hook)
         self._steps(steps.after)
         return result
 

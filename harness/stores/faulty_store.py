@@ -83,11 +83,9 @@ class Medium(Protocol):
 
     def read(self, steps: WriteSteps, call: Callable[[], Any]) -> Any:
         """Read, by `call`, as the steps say."""
-        ...
 
     def write(self, steps: WriteSteps, own: OwnWrite) -> Any:
         """Write what is the store's own as the steps say."""
-        ...
 
 
 class FaultyStore:
@@ -111,7 +109,7 @@ class FaultyStore:
             records = tuple(map(encode, facts))
             session = facts[0].session if facts else ""
             steps = self._planned(name, "write", records, facts, session)
-            own = OwnWrite(records, self._commit, lambda: write(*arguments, **named))
+            own = OwnWrite(records, lambda: self.at_commit(), lambda: write(*arguments, **named))
             return self._medium.write(steps, own)
 
         return call
@@ -130,6 +128,3 @@ class FaultyStore:
         messages = [f.message for f in facts if isinstance(f, RowFact | SummaryFact)]
         request = StoreRequest(name, access=access, store=self._store.name)
         return write_steps(self._ask(request, records, messages, session))
-
-    def _commit(self) -> None:
-        self.at_commit()

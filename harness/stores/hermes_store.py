@@ -55,9 +55,6 @@ class HermesStore:
         self._seen = {raw: self._seen.get(raw) or _stored(row) for raw, row in found.items()}
         return list(self._seen.values())
 
-    def close(self) -> None:
-        """Nothing is held open between looks."""
-
 
 def read_database(path: str | PathLike[str]) -> Recording:
     """The sessions of a database; raises InputError when it is none of hermes."""

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from os import PathLike, fspath
+from typing import Any
 
 import msgspec
 
@@ -75,7 +76,9 @@ class JsonlStore:
         self.disk = Disk()
         self._over: set[_Key] = set()
         self._refresh()
-        self._note_torn_line()
+        size_bytes = os.path.getsize(self._path) if os.path.exists(self._path) else 0
+        if torn_bytes := size_bytes - self._read_bytes:
+            self._note(f"the torn last line ({torn_bytes} bytes) was left out")
 
     def _refresh(self) -> None:
         """Take in the whole lines that were added since the last look."""
@@ -89,14 +92,6 @@ class JsonlStore:
             self._read_bytes += len(whole)
             for line in whole.split(b"\n")[:-1]:
                 self._take_line(line)
-
-    def _note_torn_line(self) -> None:
-        torn_bytes = self._size_bytes() - self._read_bytes
-        if torn_bytes:
-            self._note(f"the torn last line ({torn_bytes} bytes) was left out")
-
-    def _size_bytes(self) -> int:
-        return os.path.getsize(self._path) if os.path.exists(self._path) else 0
 
     def _note(self, what: str) -> None:
         self.notes.append(f"{os.path.basename(self._path)}: {what}")
@@ -165,6 +160,12 @@ class JsonlStore:
             os.close(descriptor)
         self._refresh()
 
+    def _add(self, method: str, *arguments: Any) -> None:
+        """Write what a method of the store says, behind all that is in the file by now."""
+        with self._lock:
+            self._refresh()
+            self._write(*facts_of[method](*arguments))
+
     def _put(self, descriptor: int, data: bytes) -> None:
         """Write and sync, or take back what was written: a write that fails has not happened."""
         try:
@@ -183,9 +184,7 @@ class JsonlStore:
 
     def seed(self, session: str, messages: Iterable[Message]) -> None:
         """Store messages of the past."""
-        with self._lock:
-            self._refresh()
-            self._write(*facts_of["seed"](session, messages))
+        self._add("seed", session, messages)
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
         """Store an inbound message once; False when its id is known by now."""
@@ -198,30 +197,25 @@ class JsonlStore:
 
     def append(self, session: str, message: Message, inbound: str = "") -> str:
         """Store a row and return its id."""
-        return self._append(*facts_of["append"](session, message, inbound))
-
-    def _append(self, fact: Fact) -> str:
         with self._lock:
-            self._refresh()
-            self._write(fact)
+            self._add("append", session, message, inbound)
             return self._rows[-1][1].id
 
     def begin(self, inbound: Inbound) -> int:
         """Count that the turn of an accepted message begins again."""
         with self._lock:
-            self._refresh()
-            self._write(*facts_of["begin"](inbound))
+            self._add("begin", inbound)
             return self._pending[inbound.session, inbound.id].attempts
 
     def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
         """Store the reply to an accepted message."""
-        return self._append(*facts_of["reply"](inbound, message, status, kind))
+        with self._lock:
+            self._add("reply", inbound, message, status, kind)
+            return self._rows[-1][1].id
 
     def delivered(self, inbound: Inbound) -> None:
         """Note that the reply has left."""
-        with self._lock:
-            self._refresh()
-            self._write(*facts_of["delivered"](inbound))
+        self._add("delivered", inbound)
 
     def pending(self) -> Sequence[Pending]:
         """The accepted messages whose turns are not over."""
@@ -230,9 +224,7 @@ class JsonlStore:
 
     def summarise(self, session: str, summary: Message, first: str) -> None:
         """The session's history begins with `summary` and the row `first` from now on."""
-        with self._lock:
-            self._refresh()
-            self._write(*facts_of["summarise"](session, summary, first))
+        self._add("summarise", session, summary, first)
 
     def load(self, session: str) -> list[SessionRow]:
         """The session's history, from its last summary on."""

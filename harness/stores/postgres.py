@@ -10,7 +10,6 @@ whether its commit went through is unknown.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -21,9 +20,7 @@ from psycopg import sql
 
 from harness.core.history.events import StoredRow
 from harness.core.values.messages import Message
-from harness.stores.session_store import (
-    store_rows,
-)
+from harness.stores.session_store import store_rows
 from harness.stores.sql_store import SqlStore, encode, statements
 
 CONNECT_TIMEOUT_S = 10
@@ -67,10 +64,13 @@ class PostgresStore(SqlStore):
     def __init__(self, dsn: str, *, schema: str = "") -> None:
         super().__init__()
         self._dsn, self._schema = dsn, schema
-        self._lock = threading.RLock()
         self._seen: dict[_Raw, tuple[StoredRow, Message]] = {}
         self._connection = self._connect()
-        self._make_tables()
+        with self._writing(_MAKING) as db:
+            if schema:
+                name = sql.Identifier(schema)
+                db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+            db.execute(_SCHEMA)
 
     def _connect(self) -> _Connection:
         db = psycopg.connect(self._dsn, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S)
@@ -79,13 +79,6 @@ class PostgresStore(SqlStore):
         if self._schema:
             db.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(self._schema)))
         return db
-
-    def _make_tables(self) -> None:
-        with self._writing(_MAKING) as db:
-            if self._schema:
-                name = sql.Identifier(self._schema)
-                db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
-            db.execute(_SCHEMA)
 
     @property
     def _db(self) -> _Connection:
@@ -103,10 +96,6 @@ class PostgresStore(SqlStore):
                 db.execute(_LOCK, (session,))
                 yield db
                 self.at_commit()
-
-    def _ask(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._db.execute(query, values).fetchall()
 
     def _insert(self, db: _Connection, session: str, message: Message, inbound: str = "") -> str:
         found = db.execute(_INSERT, (session, encode(message), inbound))

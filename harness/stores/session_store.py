@@ -55,54 +55,42 @@ class SessionStore(Protocol):
 
     def seed(self, session: str, messages: Iterable[Message]) -> None:
         """Store messages of the past; nothing is answered or delivered for them."""
-        ...
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
         """Store an inbound message once: its row and its id in one write.
 
         False when this session has taken in a message of that id before; then nothing is written.
         """
-        ...
 
     def append(self, session: str, message: Message, inbound: str = "") -> str:
         """Store a row and return its id. `inbound` is only noted, not checked."""
-        ...
 
     def begin(self, inbound: Inbound) -> int:
         """Count that the turn of an accepted message begins again; how often it has begun now."""
-        ...
 
     def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
         """Store the reply to an accepted message, in one write with the fact that it is one."""
-        ...
 
     def delivered(self, inbound: Inbound) -> None:
         """Note that the reply has left."""
-        ...
 
     def pending(self) -> Sequence[Pending]:
         """The accepted messages whose turns are not over, in order of arrival."""
-        ...
 
     def summarise(self, session: str, summary: Message, first: str) -> None:
         """From now on the session's history is `summary`, then the rows from the row `first` on."""
-        ...
 
     def load(self, session: str) -> list[SessionRow]:
         """The session's history: its last summary, if any, then the rows it does not cover."""
-        ...
 
     def rows(self, session: str) -> list[SessionRow]:
         """Every row of the session, whatever was summarised."""
-        ...
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """Every row of every session in order, as the harness reads a store."""
-        ...
 
     def close(self) -> None:
         """Let go of the file."""
-        ...
 
 
 def no_commit_hook() -> None:

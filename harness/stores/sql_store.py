@@ -7,6 +7,7 @@ insert. Every write is one transaction.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
@@ -70,12 +71,14 @@ def statements(prefix: str = "", mark: str = "?", as_text: str = "") -> Statemen
 
 
 class SqlStore:
-    """`session_store.SessionStore` on SQL; `_SQL`, `_writing`, `_ask` and `_insert` are a
+    """`session_store.SessionStore` on SQL; `_SQL`, `_db`, `_writing` and `_insert` are a
     database's own."""
 
     _SQL: Statements
+    _db: Any
 
     def __init__(self) -> None:
+        self._lock = threading.RLock()
         self.notes: list[str] = []
         self.at_commit: Callable[[], None] = no_commit_hook
 
@@ -85,7 +88,9 @@ class SqlStore:
 
     def _ask(self, query: str, *values: str) -> list[tuple[Any, ...]]:
         """The rows that a query gives."""
-        raise NotImplementedError
+        with self._lock:
+            found: list[tuple[Any, ...]] = self._db.execute(query, values).fetchall()
+            return found
 
     def _insert(self, db: Any, session: str, message: Message, inbound: str = "") -> str:
         """Insert a row in an open transaction, and return its id."""
@@ -142,16 +147,13 @@ class SqlStore:
 
     def pending(self) -> Sequence[Pending]:
         """The accepted messages whose turns are not over."""
-        return [
-            Pending(
-                _decode_inbound(inbound),
-                int(attempts),
-                None if reply is None else self._reply_text(reply),
-                status,
-                kind,
-            )
-            for inbound, attempts, reply, status, kind in self._ask(self._SQL.pending)
-        ]
+        return [self._pending(*columns) for columns in self._ask(self._SQL.pending)]
+
+    def _pending(
+        self, inbound: str, attempts: int, reply: str | None, status: str, kind: str
+    ) -> Pending:
+        told = None if reply is None else self._reply_text(reply)
+        return Pending(_decode_inbound(inbound), int(attempts), told, status, kind)
 
     def summarise(self, session: str, summary: Message, first: str) -> None:
         """The session's history begins with `summary` and the row `first` from now on."""

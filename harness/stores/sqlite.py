@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -19,10 +18,7 @@ import msgspec
 
 from harness.core.history.events import StoredRow
 from harness.core.values.messages import Message
-from harness.stores.session_store import (
-    SessionRow,
-    store_rows,
-)
+from harness.stores.session_store import SessionRow, store_rows
 from harness.stores.sql_store import SqlStore, decode_message, encode, statements
 
 BUSY_TIMEOUT_MS = 5_000
@@ -73,7 +69,6 @@ class SqliteStore(SqlStore):
         killed or not, but not a failure of the machine: right for a scratch file, and some ten
         times as fast."""
         super().__init__()
-        self._lock = threading.RLock()
         self._seen: dict[_Raw, tuple[StoredRow, Message]] = {}
         self._seen_at: tuple[int, int] | None = None
         self._db = sqlite3.connect(fspath(path), isolation_level=None, check_same_thread=False)
@@ -107,7 +102,6 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _writing(self, session: str = "") -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is on disk afterwards, or nothing."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -118,10 +112,6 @@ class SqliteStore(SqlStore):
                 if self._db.in_transaction:  # a full disk has ended it already
                     self._db.execute("ROLLBACK")
                 raise
-
-    def _ask(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._db.execute(query, values).fetchall()
 
     def _insert(
         self, db: sqlite3.Connection, session: str, message: Message, inbound: str = ""

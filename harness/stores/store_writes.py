@@ -1,10 +1,9 @@
 """The writes of a session store, one by one, and what of them a kill may not lose.
 
 Each write has three moments: `before` it; `inside` it, when all of it is said and nothing of it
-counts; `after` it, when it counts and its caller does not know yet. Kill points and failing disks
-come from here. A write is acknowledged when its call returns. From then on the agent relies on it,
-so a store owes every acknowledged row after a kill, once. These rows are written down beside the
-history, for a history only tells what a later look at the store has found.
+counts; `after` it, when it counts and its caller does not know yet. A write is acknowledged when
+its call returns. From then on a store owes the row, once, whatever kills the agent. These rows are
+written down beside the history, which only tells what a later look at the store has found.
 """
 
 from __future__ import annotations
@@ -17,12 +16,13 @@ import msgspec
 
 from harness.core.history.events import StoredRow
 from harness.core.values.messages import Message, digest
+from harness.stores.session_facts import facts_of
 from harness.stores.session_store import SessionStore
 
 Moment = Literal["before", "inside", "after"]
 MOMENTS: tuple[Moment, ...] = ("before", "inside", "after")
 
-WRITES = frozenset({"seed", "accept", "append", "begin", "reply", "delivered", "summarise"})
+WRITES = frozenset(facts_of)
 """The methods of a session store that write."""
 
 Tell = Callable[[str, Moment], None]

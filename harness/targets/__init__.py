@@ -4,6 +4,8 @@
 starts and ends a program, `http_target` gives a server its run.
 """
 
-from harness.targets.spec import End, TargetSpec, names, of_callable, resolve
-
-__all__ = ["End", "TargetSpec", "names", "of_callable", "resolve"]
+from harness.targets.spec import End as End
+from harness.targets.spec import TargetSpec as TargetSpec
+from harness.targets.spec import names as names
+from harness.targets.spec import of_callable as of_callable
+from harness.targets.spec import resolve as resolve

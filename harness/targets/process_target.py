@@ -27,17 +27,12 @@ def start_program(
     """
     try:
         return subprocess.Popen(
-            target.command,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+            target.command, env=env, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
     except OSError as error:
-        raise InputError(
-            f"cannot be started: {error.strerror}", f"target {target.text!r}"
-        ) from None
+        what = f"cannot be started: {error.strerror}"
+        raise InputError(what, f"target {target.text!r}") from None
 
 
 def end_program(child: subprocess.Popen[bytes]) -> None:
@@ -52,12 +47,9 @@ def end_program(child: subprocess.Popen[bytes]) -> None:
 
 def signal_group(child: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
     """Send a signal to a program and its children; nothing where they have ended."""
-    if child is None:
-        return
-    try:
-        os.killpg(child.pid, number)
-    except (ProcessLookupError, PermissionError):
-        return
+    if child is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number)
 
 
 def output_tail(output: IO[bytes]) -> str:

@@ -1,8 +1,7 @@
 """A Python target: the agent's function, called in this process until its end or a limit.
 
-In simulate its time is virtual. Its waits pass at once and are recorded, and its random draws come
-from the run's seed. What the virtual clock cannot see is measured, and a socket that it opens
-itself is refused and reported.
+In simulate its waits pass at once and are recorded. What the virtual clock cannot see is measured,
+and a socket that it opens itself is refused and reported.
 
 A target that computes or waits without end is stopped at `limits.real_s`. In the main thread a
 timer signal does it, which also ends a blocking system call. Elsewhere the exception is put into

@@ -117,18 +117,14 @@ class Dispatcher:
     def carry_out(self, step: Step) -> None:
         """A step that says nothing to the agent: wait, jump, kill. An effect is on record."""
         match step:
+            case Wait(ms) if isinstance(self.clock, VirtualClock):
+                self.clock.sleep(ms / 1000, source="transport")
             case Wait(ms):
-                self._wait(ms / 1000)
+                self.clock.sleep(ms / 1000)
             case Jump(wall_ms, monotonic_ms) if isinstance(self.clock, VirtualClock):
                 self.clock.jump(wall_ms, monotonic_ms)
             case Kill():
                 self.on_kill()
-
-    def _wait(self, seconds: float) -> None:
-        if isinstance(self.clock, VirtualClock):
-            self.clock.sleep(seconds, source="transport")
-        else:
-            self.clock.sleep(seconds)
 
     def _no_endpoint(self, method: str, path: str) -> Plan:
         known = ", ".join(f"POST {p}" for p in sorted(self._paths))

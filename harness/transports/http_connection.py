@@ -1,15 +1,10 @@
 """HTTP framing on a socket: requests by h11, answers by our own hand.
 
-h11 reads whatever a client sends, with the care that this needs; that costs more than all else that
-the loopback server does for a call. Nearly every request is plain: a method, an absolute path,
-HTTP/1.1, headers of visible characters, one content length or none. What is plain is read here,
-line by line; anything else is left to h11, which says what is wrong with it. What `PlainHeads`
-reads, h11 would read the same. The next request on a connection nearly always has the same head
-with another length, and is known by that. One h11 connection object reads one request, and hands on
-what follows.
-
-Answers are put together here, since a harness must be able to send what no HTTP library lets
-through: half a body, a head alone, nothing.
+h11 costs more than all else that the loopback server does for a call. So a plain request (a method,
+an absolute path, HTTP/1.1, visible characters, one content length or none) is read here, as h11
+would read it. The next head on a connection is nearly always the same but for the length. Anything
+else is left to h11: one object reads one request. Answers are put together here, for a harness
+must send what no HTTP library lets through: half a body, a head alone, nothing.
 """
 
 from __future__ import annotations
@@ -86,7 +81,7 @@ def plain_head(data: bytes) -> PlainHead | None:
     if len(headers) < len(lines) or "host" not in headers:
         return None
     length = headers.pop("content-length", "0")
-    if not _is_length(length):
+    if not length.isdecimal() or len(length) > _LENGTH_MOST_DIGITS:
         return None
     method, path, query = asked
     return PlainHead(method, path, headers, int(length), end + 4, query)
@@ -115,16 +110,12 @@ def _named(line: bytes) -> tuple[str, str] | None:
     return name, value
 
 
-def _is_length(text: str) -> bool:
-    return text.isdecimal() and len(text) <= _LENGTH_MOST_DIGITS
-
-
 BODY_MOST_BYTES = 64 << 20
 _READ_BYTES = 1 << 16
 _DRAIN_MOST_BYTES = 1 << 20
 _DRAIN_S = 0.5
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-_BODILESS = frozenset({204, 304})
+BODILESS = frozenset({204, 304})
 
 
 class Hangup(Exception):
@@ -336,7 +327,7 @@ def _status_line(status: int) -> bytes:
 
 def whole_answer(head: Head, body: bytes, *, reusable: bool) -> bytes:
     """An answer whose body is known, in one piece."""
-    length = b"" if head.status in _BODILESS else b"content-length: %d\r\n" % len(body)
+    length = b"" if head.status in BODILESS else b"content-length: %d\r\n" % len(body)
     close = b"" if reusable else b"connection: close\r\n"
     return b"".join((*_lines(head), length, close, b"\r\n", body))
 

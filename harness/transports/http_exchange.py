@@ -1,14 +1,11 @@
 """A plan as one HTTP exchange: what comes before the first byte, the head, the body's parts.
 
-Every transport carries this out, so a plan means the same to each client. The head tells what ends
-a body, as in HTTP itself. With `content-length`, a body that stops short is broken. With
-`transfer-encoding: chunked`, a `Close` comes before the last chunk, and the body is broken too.
-With neither, a `Close` is how such a body ends, and the client takes it for whole.
+The head tells what ends a body. With `content-length`, a body that stops short is broken, and with
+`transfer-encoding: chunked` one that a `Close` ends. With neither, a `Close` is its ordinary end.
 
-A first `Send` without a head is raw: the plan brings its own status line and framing, or none. Over
-a socket its bytes go out as they stand. In process there is no socket, so `read_raw` reads them
-with the parser that the HTTP libraries ride on (h11). The client is told what h11 says of broken
-bytes.
+A first `Send` without a head is raw: the plan brings its own framing, or none. A socket sends its
+bytes as they stand. In process `read_raw` reads them by h11, the parser below the HTTP libraries,
+and the client is told what h11 says of them.
 """
 
 from __future__ import annotations

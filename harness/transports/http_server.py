@@ -1,14 +1,11 @@
 """The loopback server: a listener, a thread a connection, and plans carried out on a socket.
 
-It binds 127.0.0.1 and nothing else. A client that leaves, a request that is no HTTP and a shutdown
-in the middle of a wait are ordinary ends here; none prints a traceback.
-
-The frame of a body follows the plan. What is known at once is one segment with its length. What
-comes in pieces comes in chunks, or, where it ends by a `Close` and its head says nothing else,
-without a frame: the end of the connection is its end. A client gives up by its own clock, so a
-time-out is silence until it does. `Raise("connect")` and `Raise("dns")`, too late for a refusal,
-are a reset. A head that says `keep-alive: timeout=0` is taken at its word: the connection, which
-the client keeps, ends once the answer is out.
+A client that leaves, a request that is no HTTP and a shutdown in the middle of a wait are ordinary
+ends; none prints a traceback. A body that is known at once is one segment with its length. One in
+pieces comes in chunks, or without a frame where a `Close` ends it and its head says nothing else.
+A time-out is silence until the client gives up. `Raise("connect")` and `Raise("dns")` come too
+late for a refusal, and are a reset. A head with `keep-alive: timeout=0` ends the connection once
+the answer is out, though the client keeps it.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ from harness.transports.http_connection import (
     whole_answer,
 )
 from harness.transports.http_exchange import SILENT, HttpExchange, exchange_of
-from harness.transports.seam_endpoints import Endpoints, error_answer
+from harness.transports.seam_endpoints import Endpoints, error_bytes
 
 HOST = "127.0.0.1"
 _BACKLOG = 1024
@@ -61,11 +58,8 @@ class Server:
         try:
             listener = socket.create_server((HOST, self._port), backlog=_BACKLOG)
         except OSError as error:
-            raise InputError(
-                f"cannot listen on {HOST}:{self._port} ({error.strerror}); "
-                "give another port, or 0 for a free one",
-                "port",
-            ) from None
+            what = f"cannot listen on {HOST}:{self._port} ({error.strerror})"
+            raise InputError(f"{what}; give another port, or 0 for a free one", "port") from None
         self._acceptor = threading.Thread(target=self._accept, args=(listener,), daemon=True)
         self._acceptor.start()
         return f"http://{HOST}:{listener.getsockname()[1]}"
@@ -142,16 +136,11 @@ class Responder:
                 if not request.reusable or _ends_connection(plan):
                     break
         except Refused as error:
-            self._refuse(error)
+            with contextlib.suppress(Hangup):
+                self._connection.write(error_bytes(error.status, str(error)))
         except Hangup as hangup:
             reset = hangup.reset
         self._connection.close(reset=reset)
-
-    def _refuse(self, error: Refused) -> None:
-        try:
-            self._whole(error_answer(error.status, str(error)), reusable=False)
-        except Hangup:
-            return
 
     def _answer(self, answer: HttpExchange, request: Request) -> None:
         """Carry out an exchange. Raises Hangup where the connection ends with it."""
@@ -210,24 +199,16 @@ class Responder:
                 self._stop(step.message)
             case Raise():
                 raise Hangup(reset=True)
-            case Kill():
-                self._dispatcher.carry_out(step)
-                raise Hangup(reset=True)
             case _:
                 self._dispatcher.carry_out(step)
+                if isinstance(step, Kill):
+                    raise Hangup(reset=True)
 
     def _stop(self, text: str) -> None:
         """The run is over: say so, and have the target ended from outside."""
-        answer = error_answer(503, text.removeprefix("loop-harness: "))
-        self._whole(answer, reusable=False)
+        self._connection.write(error_bytes(503, text.removeprefix("loop-harness: ")))
         self._dispatcher.on_stop()
         raise Hangup
-
-    def _whole(self, plan: Plan, *, reusable: bool) -> None:
-        answer = exchange_of(plan)
-        assert answer.head is not None
-        body = answer.whole or b""
-        self._connection.write(whole_answer(answer.head, body, reusable=reusable))
 
 
 def _ends_connection(plan: Plan) -> bool:

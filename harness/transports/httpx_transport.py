@@ -1,15 +1,12 @@
 """The in-process transport for HTTP clients of httpx2 and httpx, sync and async.
 
-A request tells by its class which library it belongs to. The answer, its stream and its errors are
-made of the same library, so neither is imported here. A plan that only sends is one whole response.
-Any other plan becomes a stream that waits, breaks off or fails where the plan says so, with the
-library's own exceptions.
+The class of a request tells its library. The answer, its stream and its errors are made of the same
+library, so neither is imported here.
 
-`Response(content=...)` puts a body that is at hand through the library's stream, decoder and
-chunker, only to keep the same bytes: four fifths of what a response costs. So `whole_response` puts
-body and headers where the library keeps them, on a response that is marked as read. The library has
-no public name for either. It is done only while the library's own responses keep them in the same
-places, and a property test holds both ways equal.
+`Response(content=...)` puts a body through the library's stream, decoder and chunker only to keep
+the same bytes: four fifths of what a response costs. So `whole_response` puts body and headers
+where the library's own responses keep them, and only while they do: it has no public name for
+either. A property test holds both ways equal.
 """
 
 from __future__ import annotations

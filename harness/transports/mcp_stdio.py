@@ -1,8 +1,8 @@
 """Tools over MCP on standard input and output: `python -m harness.transports.mcp_stdio`.
 
-For agents that start their tool servers themselves. The program is a client of the run that is
-named by `HARNESS_TOOLS_URL`, and tells the agent what that run's tools say. Standard output is the
-protocol's; whatever goes wrong before it starts is a line on standard error, exit status 2.
+For agents that start their tool servers themselves. It is a client of the run that
+`HARNESS_TOOLS_URL` names. Standard output is the protocol's; what goes wrong before it starts is a
+line on standard error, exit status 2.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ async def _serve(server: Any) -> None:
 
 
 def _offered(url: str) -> dict[str, ToolScript]:
-    """The tools of the run."""
     try:
         with urllib.request.urlopen(url) as answer:
             rows = msgspec.json.decode(answer.read())

@@ -1,13 +1,10 @@
 """The scenario's tools as an MCP server, made with the official `mcp` package.
 
-What a tool answers is a result, also where it failed: MCP keeps protocol errors for calls that
-never reached a tool. MCP does not say which call of the model a tool call belongs to. A client that
-knows may say so in `_meta` (`toolUseId`), else the call that is meant is found in the history.
-
-Over the loopback server the official server reads the request and words the answer, as an
-application without sessions and streams; our own server carries the bytes. So a fault on a tool
-reaches an MCP client as it reaches any other: the answer is late, cut, reset, or never comes. In
-process the official client talks to the official server in virtual time.
+A tool that failed is a result too: MCP keeps protocol errors for calls that never reached a tool.
+MCP does not say which call of the model a tool call belongs to. A client may say so in `_meta`
+(`toolUseId`), else the call that is meant is found in the history. Over loopback the official
+server words the answer, without sessions and streams, and our own server carries the bytes: so a
+fault on a tool reaches an MCP client as any other. In process it runs in virtual time.
 """
 
 from __future__ import annotations

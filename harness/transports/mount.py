@@ -1,14 +1,11 @@
 """The mounted transport: agents with a hard-coded URL, in process, without a change to them.
 
-An agent that makes its own client towards `https://api.anthropic.com` is met one level below the
-client: while the transport is mounted, the HTTP transports of httpx2 and httpx hand every request
-under one of its URLs to the run. respx does the routing and the patching; as it ships it knows only
-httpx, so this is a `Mocker` of our own with the transports of both as targets. A request goes
-through with the answer, stream and errors of its own library, as in process.
+While it is mounted, the HTTP transports of httpx2 and httpx hand every request under one of its
+URLs to the run. respx routes and patches; it knows only httpx, so its `Mocker` is one of our own.
+A request goes through with the answer, stream and errors of its own library, as in process.
 
-What a patch cannot see, a client with a transport of its own, would silently go to the network. So
-a canary is sent through each kind of client before the agent starts; one that is not intercepted
-means that nothing may run. It goes to a port of this machine where nothing listens.
+A client that the patch does not reach would silently go to the network. So a canary goes through
+each kind of client before the agent starts, to a port of this machine where nothing listens.
 """
 
 from __future__ import annotations
@@ -156,7 +153,6 @@ async def _answer_async(request: Any, transport: Any) -> Any:
 
 
 def _canary_answer(shown: Any) -> Any:
-    """The answer to a canary."""
     request = shown.extensions[_OURS]
     answer = _wrapped(library_of(request.__class__).Response(204))
     return _awaitable(answer) if shown.extensions[_ASYNC] else answer

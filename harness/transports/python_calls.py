@@ -87,7 +87,7 @@ def outcome(dispatcher: Dispatcher, plan: Plan, place: str) -> Value:
             case Answer(value):
                 answer = value
             case Raise(error, text):
-                raise _error(error, text or f"{place}: {error}")
+                raise _ERRORS.get(error, RuntimeError)(text or f"{place}: {error}")
             case Close():
                 raise ConnectionResetError(f"{place}: the connection was closed")
             case Send(data, head):
@@ -98,10 +98,6 @@ def outcome(dispatcher: Dispatcher, plan: Plan, place: str) -> Value:
     if answer is None:
         raise ConnectionError(f"{place} gave no answer")
     return answer
-
-
-def _error(name: str, text: str) -> BaseException:
-    return _ERRORS.get(name, RuntimeError)(text)
 
 
 class ScriptedInterrupt(KeyboardInterrupt):

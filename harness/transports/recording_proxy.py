@@ -1,10 +1,10 @@
 """The recording proxy: the real model behind a loopback URL, every exchange recorded as it passes.
 
 An agent in any language is given this URL in place of the provider's. What comes from upstream goes
-on to the agent piece by piece, at once, so that it sees a stream as it is. The pieces and their
-times are recorded with it. A body that breaks off is recorded as cut, and breaks off for the agent
-too. A request without an answer (a refused connection, no HTTP) cannot stand in a cassette: the
-agent gets a 502 that says so, and `failures` says it to the caller.
+on to the agent piece by piece, at once. The pieces and their times are recorded. A body that breaks
+off is recorded as cut, and breaks off for the agent too. A request without an answer (a refused
+connection, no HTTP) cannot stand in a cassette: the agent gets a 502 that says so, and `failures`
+says it to the caller.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import Self
 from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
 from harness.cassettes.timing import Piece, Timing
 from harness.clock import Clock, RealClock
-from harness.core.values.plans import Head, Send
+from harness.core.values.plans import Head
 from harness.transports.dispatcher import split_session
 from harness.transports.http_connection import (
+    BODILESS,
     LAST_CHUNK,
     Connection,
     Hangup,
@@ -27,13 +28,11 @@ from harness.transports.http_connection import (
     Request,
     chunk,
     head_bytes,
-    whole_answer,
 )
 from harness.transports.http_server import Server
-from harness.transports.seam_endpoints import error_answer
+from harness.transports.seam_endpoints import error_bytes
 from harness.transports.upstream import Unreachable, Upstream, UpstreamAnswer
 
-_BODILESS = frozenset({204, 304})
 LEFT = "the client left"
 _JOIN_S = 3.0
 """Who still waits for upstream when the recording is over is not waited for."""
@@ -123,11 +122,7 @@ class RecordingProxy:
         self._say(connection, status, text)
 
     def _say(self, connection: Connection, status: int, text: str) -> None:
-        (answer,) = error_answer(status, text)
-        assert isinstance(answer, Send)
-        assert answer.head is not None
-        head = Head(status, {**answer.head.headers, "x-should-retry": "false"})
-        connection.write(whole_answer(head, answer.data, reusable=False))
+        connection.write(error_bytes(status, text, **{"x-should-retry": "false"}))
 
 
 class _Passing:
@@ -149,7 +144,7 @@ class _Passing:
         self._take = take
         self._answer, self._request, self._connection = answer, request, connection
         self._clock, self._at_ms = clock, at_ms
-        self._bodiless = answer.status in _BODILESS or request.method == "HEAD"
+        self._bodiless = answer.status in BODILESS or request.method == "HEAD"
         self._chunked = answer.size_bytes is None and request.chunks and not self._bodiless
         self._came: list[tuple[bytes, int]] = []
         self._came_bytes = 0

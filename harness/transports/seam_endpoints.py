@@ -31,8 +31,8 @@ from harness.core.values.plans import (
     Value,
     Wait,
 )
-from harness.transports.dispatcher import Dispatcher, json_answer, split_session
-from harness.transports.http_connection import Request
+from harness.transports.dispatcher import Dispatcher, at_once, json_answer, split_session
+from harness.transports.http_connection import Request, whole_answer
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.mcp_tools import McpEndpoint
 
@@ -170,9 +170,16 @@ def _answer(value: Value) -> Plan:
     raise TypeError(f"no HTTP answer for {value!r}")
 
 
-def error_answer(status: int, text: str) -> Plan:
+def error_answer(status: int, text: str, **headers: str) -> Plan:
     """An answer of the server itself: what is wrong, in a sentence."""
-    return json_answer(status, {"error": f"loop-harness: {text}"})
+    return json_answer(status, {"error": f"loop-harness: {text}"}, **headers)
+
+
+def error_bytes(status: int, text: str, **headers: str) -> bytes:
+    """`error_answer` as bytes, behind which the connection ends."""
+    known = at_once(error_answer(status, text, **headers))
+    assert known is not None
+    return whole_answer(*known, reusable=False)
 
 
 def _decoded(request: Request, type_: type[_T], answer: Callable[[_T], Plan]) -> Plan:

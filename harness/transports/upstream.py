@@ -32,23 +32,11 @@ _A_CONNECTION_EACH = httpx2.Limits(max_connections=None, max_keepalive_connectio
 """A provider may close a connection that it has answered on at the moment of the next request,
 which is then lost, and which only the agent may send again (RFC 9110, 9.2.2)."""
 
-_HOP = frozenset(
-    {
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "expect",
-        "host",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
+_HOP = frozenset((
+    "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+    "proxy-authenticate", "proxy-authorization", "proxy-connection",
+    "accept-encoding", "content-length", "expect", "host",
+))  # fmt: skip
 """Headers of one connection, and those that are written anew for the next one."""
 
 _FRAME = _HOP | {"content-encoding"}

@@ -25,7 +25,6 @@ class Events(Protocol):
 
     def append(self, event: AnyEvent, /) -> None:
         """Add an event at the end."""
-        ...
 
     def __len__(self) -> int: ...
 
@@ -62,17 +61,14 @@ class EventLog(Protocol):
     @property
     def events(self) -> Events:
         """All events, in order."""
-        ...
 
     @property
     def messages(self) -> Named[Message]:
         """The messages by digest."""
-        ...
 
     @property
     def values(self) -> Named[Json]:
         """The other values by digest."""
-        ...
 
 
 class InMemory:
@@ -109,10 +105,8 @@ def decode_line(line: bytes, number: int) -> AnyEvent:
     """
     try:
         event = _decode(line)
-    except msgspec.ValidationError as error:
-        raise msgspec.ValidationError(f"line {number}: {error}") from None
-    except msgspec.DecodeError as error:
-        raise msgspec.DecodeError(f"line {number}: {error}") from None
+    except msgspec.DecodeError as error:  # or a ValidationError, which is one
+        raise type(error)(f"line {number}: {error}") from None
     if isinstance(event, Started) and event.v != SCHEMA_VERSION:
         known = f"versions {OLDEST_VERSION} to {SCHEMA_VERSION}"
         what = f"a history of version {event.v}; this loop-harness reads {known}"

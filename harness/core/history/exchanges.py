@@ -1,16 +1,12 @@
 """Calls with their answers: exchanges with the model, executions of tools, sendings to the user.
 
-Each keeps the events that it was read from, and says of them what the invariants ask: whether a
-whole answer came, whether a failure may pass, what makes two of them the same.
+Each request is the last one and a little more. So a list of messages is a `Node` in a tree, its
+path from the root: equal lists are one node, and a run costs what its requests add.
 
-Requests mostly repeat each other: each is the last one and a little more. So a list of messages
-is a `Node` in a tree, and its messages are the path from the root. Two equal lists are one node,
-and a run of n requests costs what they add, not n times their length.
-
-`CallPairing` says which run and which result belong to which call of the model. A call is named by
-its id, and some providers give several calls one id; an agent must then rename them on the wire. So
-a run goes to the first call of its id that has not run, of the same input if there is one. A result
-with an unknown id goes to the call at that place in the answer before it.
+`CallPairing` says which run and which result belong to which call of the model. Some providers give
+several calls one id, which an agent must then rename. So a run goes to the first call of its id
+that has not run, of the same input if there is one. A result with an unknown id goes to the call
+at that place in the answer before it.
 """
 
 from __future__ import annotations
@@ -99,19 +95,24 @@ ENDINGS = frozenset({"final", "error"})
 """The outbox kinds that end a turn."""
 
 
-class Exchange(msgspec.Struct, eq=False):
-    """A model request with its answer; `node` is its list of messages, `added` what is new."""
+class Crossing(msgspec.Struct, eq=False):
+    """A call of the agent, by its event."""
 
     called: Called
+
+    @property
+    def n(self) -> int:
+        """The event of the call."""
+        return self.called.n
+
+
+class Exchange(Crossing, eq=False):
+    """A model request with its answer; `node` is its list of messages, `added` what is new."""
+
     request: ModelRequest
     node: Node
     answered: Answered | None = None
     reply: Message | None = None
-
-    @property
-    def n(self) -> int:
-        """The event of the request."""
-        return self.called.n
 
     @property
     def purpose(self) -> Purpose:
@@ -187,18 +188,12 @@ class Exchange(msgspec.Struct, eq=False):
         return self.called.tokens or self.called.bytes
 
 
-class Execution(msgspec.Struct, eq=False):
+class Execution(Crossing, eq=False):
     """A tool run across the tool seam; `ask` is the model's call that it carries out, if any."""
 
-    called: Called
     request: ToolRequest
     ask: Ask | None = None
     answered: Answered | None = None
-
-    @property
-    def n(self) -> int:
-        """The event of the call."""
-        return self.called.n
 
     @property
     def failed(self) -> bool:
@@ -253,17 +248,11 @@ class Ask(msgspec.Struct, eq=False):
         return self.sent is not None and self.execution is None
 
 
-class Sending(msgspec.Struct, eq=False):
+class Sending(Crossing, eq=False):
     """Something the agent says to the user."""
 
-    called: Called
     request: OutboxRequest
     answered: Answered | None = None
-
-    @property
-    def n(self) -> int:
-        """The event of the call."""
-        return self.called.n
 
     @property
     def ends_turn(self) -> bool:

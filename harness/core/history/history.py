@@ -9,6 +9,7 @@ constructors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import msgspec
 
@@ -33,6 +34,8 @@ from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
 from harness.core.values.plans import Outcome, StepRecord
+
+_Made = TypeVar("_Made", Started, Effected, Stored, Ended)
 
 
 class History:
@@ -66,6 +69,10 @@ class History:
         if self._sink is not None:
             self._sink(event)
 
+    def _added(self, event: _Made) -> _Made:
+        self._append(event)
+        return event
+
     def take(self, event: AnyEvent) -> None:
         """Append an event that was made elsewhere: a line of a history file."""
         self._append(event)
@@ -79,7 +86,8 @@ class History:
                     event.key, event.seam, event.session, event.request, event.purpose, event.at_ms
                 )
             case Answered():
-                self.past.see_answered(event)
+                turn, error = event.script_turn, event.error
+                self.past.see_answered(event.key, event.seam, turn, error, event.value)
             case Killed():
                 self.past.see_killed()
 
@@ -105,9 +113,7 @@ class History:
 
     def started(self, **fields: Json) -> Started:
         """A run or a further attempt begins."""
-        event = Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields)
-        self._append(event)
-        return event
+        return self._added(Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields))
 
     def called(
         self,
@@ -170,20 +176,16 @@ class History:
             layers = {kind: layer for kind, layer in self.fault_layers.items() if kind in faults}
             event = msgspec.structs.replace(event, layers=layers)
         self._append(event)
-        self.past.see_answered(event)
+        self.past.see_answered(key, seam, script_turn, error, value)
         return event
 
     def effect(self, **fields: Json) -> Effected:
         """The outside world changed."""
-        event = Effected(n=len(self.events) + 1, **fields)
-        self._append(event)
-        return event
+        return self._added(Effected(n=len(self.events) + 1, **fields))
 
     def stored(self, **fields: Json) -> Stored:
         """The store changed."""
-        event = Stored(n=len(self.events) + 1, **fields)
-        self._append(event)
-        return event
+        return self._added(Stored(n=len(self.events) + 1, **fields))
 
     def killed(self, **fields: Json) -> Killed:
         """The target was killed."""
@@ -194,9 +196,7 @@ class History:
 
     def ended(self, **fields: Json) -> Ended:
         """The target ended."""
-        event = Ended(n=len(self.events) + 1, **fields)
-        self._append(event)
-        return event
+        return self._added(Ended(n=len(self.events) + 1, **fields))
 
 
 def encode(events: Iterable[AnyEvent]) -> bytes:

@@ -1,14 +1,12 @@
 """What has happened so far, as running counters.
 
-A script or a fault asks about the past on every call; folding the history anew each time would
-make a long run quadratic. So the history keeps these counters as events are appended, and hands
-them out as `past`. Everything here follows from the events alone.
+A script or a fault asks about the past on every call; to fold the history anew each time would make
+a long run quadratic. So the history keeps these counters as events are appended.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Protocol
 
 from harness.core.values.calls import (
     InboxRequest,
@@ -20,35 +18,6 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Json
-
-
-class AnsweredLike(Protocol):
-    """The fields of an answered event that the counters follow."""
-
-    @property
-    def key(self) -> str:
-        """The call's key."""
-        ...
-
-    @property
-    def seam(self) -> Seam:
-        """The call's seam."""
-        ...
-
-    @property
-    def script_turn(self) -> int | None:
-        """The turn that was consumed, None when none was."""
-        ...
-
-    @property
-    def error(self) -> str:
-        """The code of what was refused."""
-        ...
-
-    @property
-    def value(self) -> Json:
-        """The inbound message, on the inbox."""
-        ...
 
 
 class Past:
@@ -149,15 +118,15 @@ class Past:
             self._open.pop(self._last_delivered, None)
             self._unconfirmed = ""
 
-    def see_answered(self, answered: AnsweredLike) -> None:
-        """Count an answer; it names a script turn when that turn's value left the door whole."""
-        seam = answered.seam
-        lane, _ = self._lanes.pop(answered.key, (seam, ""))
-        if seam == "inbox" and answered.value:
-            self._see_delivered(answered.value)
-        if answered.error.startswith("limit."):
+    def see_answered(
+        self, key: str, seam: Seam, turn: int | None = None, error: str = "", value: Json = None
+    ) -> None:
+        """Count an answer; `turn` is that of the script whose value left the door whole."""
+        lane, _ = self._lanes.pop(key, (seam, ""))
+        if seam == "inbox" and value:
+            self._see_delivered(value)
+        if error.startswith("limit."):
             self.limit_answers += 1
-        turn = answered.script_turn
         if turn is not None:
             self.last_played[lane] = turn
             self.plays["model" if seam == "model" else lane, turn] += 1

@@ -3,10 +3,9 @@
 Only this file knows which request a request continues, what it is for, and in which order limits,
 the dialect, the script, the faults and the provider have their say.
 
-`TooLarge` tells whether an answer says that the request is too large, in whatever shape: a status
-with or without the provider's words, an error event in a stream that began with 200, or an
-assistant message that a wrapper wrote itself, for which no token was counted. The words are those
-of the provider's own rules of size. A stop reason that says it needs no words.
+`TooLarge` tells whether an answer refuses a request for its size: by a status, by the words of the
+provider's rules of size, also in an error event behind a 200, or by an assistant message that a
+wrapper wrote itself, for which no token was counted. A stop reason that says it needs no words.
 """
 
 from __future__ import annotations
@@ -74,22 +73,13 @@ class ModelSeam:
         n = past.next_index(session, "model")
         after = self._last_key.get(lane, "") if reading.keep else ""
         key = self._last_key[lane] = f"{session}/model#{n}"
+        request = self._request(reading, after, received)
+        purpose = self._purpose(stated or reading.purpose, reading.messages)
         call = Call(
-            key=key,
-            seam="model",
-            n=n,
-            session=session,
-            turn=past.turn(session),
-            at_ms=received.at_ms,
-            request=self._request(reading, after, received),
-            purpose=self._purpose(stated or reading.purpose, reading.messages),
-            messages=reading.messages,
-            system=reading.system,
-            tools=reading.tools,
-            settings=reading.settings,
-            timeout_ms=received.timeout_ms,
-            tokens=reading.tokens,
-        )
+            key, "model", n, session, past.turn(session), received.at_ms, request, purpose,
+            messages=reading.messages, system=reading.system, tools=reading.tools,
+            settings=reading.settings, timeout_ms=received.timeout_ms, tokens=reading.tokens,
+        )  # fmt: skip
         return call, reading
 
     def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
@@ -97,15 +87,12 @@ class ModelSeam:
         return ModelRequest(
             model=reading.model,
             messages=tuple(map(self.history.note, reading.added, repeat(at_ms))),
-            after=after,
-            keep=reading.keep,
+            after=after, keep=reading.keep,
             system=self._digest("system", reading.system, at_ms) if reading.system else "",
             tools=self._digest("tools", reading.tools, at_ms) if reading.tools else "",
-            tools_offered=reading.tools_offered,
-            max_tokens=reading.max_tokens,
-            stream=reading.stream,
-            headers=self._kept(received.headers),
-        )
+            tools_offered=reading.tools_offered, max_tokens=reading.max_tokens,
+            stream=reading.stream, headers=self._kept(received.headers),
+        )  # fmt: skip
 
     def _kept(self, headers: dict[str, str]) -> dict[str, str]:
         """The headers that go on record: one dict for all calls in a row that bring the same."""

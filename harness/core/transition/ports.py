@@ -71,7 +71,6 @@ class Reader(Protocol):
 
     def read(self, body: bytes) -> Reading:
         """A request's bytes as values. What is no request at all comes back as a violation."""
-        ...
 
 
 class Provider(Protocol):
@@ -85,33 +84,26 @@ class Provider(Protocol):
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers."""
-        ...
 
     def reader(self, dialect: str, window_tokens: int | None) -> Reader:
         """A reader for one session in one dialect."""
-        ...
 
     def write(
         self, value: Reply | ApiError | Recorded, reading: Reading, key: str, draws: Draws
     ) -> tuple[Send, ...]:
         """A value as the bytes of an answer: one send for each event of a stream."""
-        ...
 
     def parse(self, body: bytes, content_type: str) -> Parsed:
         """An answer's body (JSON, or a whole stream) as values."""
-        ...
 
     def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
         """What the dialect refuses in a list of messages: the same rules, for recordings."""
-        ...
 
     def refusals(self) -> Mapping[str, ApiError]:
         """Every rule's answer by the rule's id, its text a template: for faults that force one."""
-        ...
 
     def traits(self) -> ProviderTraits:
         """What faults ask about the provider."""
-        ...
 
 
 @runtime_checkable
@@ -120,17 +112,14 @@ class FactsProvider(Protocol):
 
     def question(self, method: str, path: str) -> ProviderRequest | None:
         """What is asked at an endpoint; None where there is none."""
-        ...
 
     def facts(
         self, asked: ProviderRequest, body: bytes, reader: Reader, window_tokens: int | None
     ) -> tuple[ProviderRequest, Facts | ApiError]:
         """The question with what its body says, and the answer."""
-        ...
 
     def write_facts(self, value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:
         """The answer as bytes."""
-        ...
 
 
 class Miss(msgspec.Struct, frozen=True, gc=False):
@@ -148,11 +137,9 @@ class Script(Protocol):
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int] | Miss | None:
         """The answer to a call and the index of its turn, None past the end, or a miss."""
-        ...
 
     def unplayed(self, past: Past) -> Iterable[str]:
         """What was owed and never played, in words."""
-        ...
 
 
 class Moment(msgspec.Struct, frozen=True, gc=False):
@@ -192,4 +179,3 @@ class Store(Protocol):
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """All active rows in order, with their messages."""
-        ...

@@ -33,11 +33,8 @@ def answer_tool(
     if limit:
         return _error(limit_text(limit, scenario.limits)), None, f"limit.{limit}"
     if not tools.known(request.name):
-        return (
-            _error(f"loop-harness: no tool {request.name!r} in the scenario"),
-            None,
-            "tool.unknown",
-        )
+        text = f"loop-harness: no tool {request.name!r} in the scenario"
+        return _error(text), None, "tool.unknown"
     due = tools.due(request.name, history.past)
     if due is None:
         text = f"loop-harness: the script of tool {request.name!r} has ended"
@@ -70,15 +67,14 @@ def meant_call(history: History, session: str, name: str, input: Json) -> str:
         for use in _last_uses(history, session or past.working_session)
         if use.name == name and use.id not in past.crossed
     ]
-    same = [use for use in waiting if use.input == input]
-    found = same or waiting
+    found = [use for use in waiting if use.input == input] or waiting
     return found[0].id if found else f"call_{past.calls['tool'] + 1}"
 
 
 def _last_uses(history: History, session: str) -> Iterator[ToolUse]:
     for event in reversed(history.events):
-        if isinstance(event, Answered) and event.seam == "model" and event.session == session:
-            if not event.blocks:
-                continue
+        if not isinstance(event, Answered) or not event.blocks:
+            continue
+        if event.seam == "model" and event.session == session:
             yield from history.messages[event.blocks].tool_uses
             return

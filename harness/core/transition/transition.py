@@ -190,14 +190,9 @@ class Transition:
         bend = partial(bend_all, faults, call=call, history=self.history, draws=self.draws)
         bent, by_value = bend(stage="value", plan=scripted)
         plan, by_bytes = bend(stage="bytes", plan=bent)
-        return record_answer(
-            self.history,
-            call,
-            plan,
-            turn=turn if is_consumed(scripted, bent, plan) else None,
-            error=error,
-            faults=by_value + by_bytes,
-        )
+        turn = turn if is_consumed(scripted, bent, plan) else None
+        faults_by = by_value + by_bytes
+        return record_answer(self.history, call, plan, turn=turn, error=error, faults=faults_by)
 
     def _call(self, seam: Seam, session: str, at_ms: int, request: Request) -> Call:
         past = self.history.past
@@ -209,13 +204,9 @@ class Transition:
         """Record what changed on disk, then the call."""
         self.look(call.at_ms)
         self.history.called(
-            at_ms=call.at_ms,
-            session=call.session,
-            turn=call.turn,
-            key=call.key,
-            seam=call.seam,
-            request=call.request,
-        )
+            key=call.key, seam=call.seam, request=call.request,
+            at_ms=call.at_ms, session=call.session, turn=call.turn,
+        )  # fmt: skip
 
 
 def _unseen(at_ms: int) -> None:

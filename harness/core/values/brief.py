@@ -39,11 +39,9 @@ class BriefClock(Protocol):
 
     def now_ms(self) -> int:
         """Milliseconds since the run began."""
-        ...
 
     def sleep(self, seconds: float, /) -> None:
         """Wait; in virtual time this passes at once and is recorded."""
-        ...
 
 
 class Brief(Protocol):
@@ -64,27 +62,21 @@ class Brief(Protocol):
 
     def anthropic(self, **settings: Any) -> Any:
         """A client of the SDK of this name whose every request crosses the model seam."""
-        ...
 
     def async_anthropic(self, **settings: Any) -> Any:
         """An async client of that SDK, likewise."""
-        ...
 
     def openai(self, **settings: Any) -> Any:
         """A client of the SDK of this name whose every request crosses the model seam."""
-        ...
 
     def async_openai(self, **settings: Any) -> Any:
         """An async client of that SDK, likewise."""
-        ...
 
     def inbox(self) -> Iterator[Inbound]:
         """The inbound messages, until the scenario has no more."""
-        ...
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""
-        ...
 
     def send(
         self,
@@ -95,8 +87,3 @@ class Brief(Protocol):
         status: str | None = None,
     ) -> None:
         """Say something to the user: the outbox seam."""
-        ...
-
-
-Target = Callable[[Any], Any]
-"""An agent: `def agent(brief)`, sync or async."""

@@ -1,13 +1,11 @@
 """Messages without a wire: a role and blocks.
 
-Every provider says the same few things in another way. This file is the one vocabulary that the
-script, the history, the checks and the readers share; only `wires/` knows how a provider spells
-it. A block that we do not know is kept as `Opaque` with all its fields, so that a message read
-and written again says the same. `cache_control` is a transport hint, not content: wires leave it
-out, so that a message keeps its digest when the cache mark moves on.
+This is the one vocabulary of the script, the history, the checks and the readers; only `providers/`
+knows how a provider spells it. A block that we do not know is kept as `Opaque` with all its fields,
+so that a message read and written again says the same. `cache_control` is a transport hint: the
+providers leave it out, so that a message keeps its digest when the cache mark moves on.
 
-The values of the core hold no cycles, and a long run keeps many of them: `gc=False` spares the
-garbage collector the walk over them.
+The values hold no cycles: `gc=False` spares the garbage collector the walk over the many of a run.
 """
 
 from __future__ import annotations
@@ -118,13 +116,6 @@ _MALFORMED = b"\xff"
 """A byte that no JSON has."""
 
 
-def _encode_canonical(value: Json) -> bytes:
-    try:
-        return _sorted_json(value)
-    except UnicodeEncodeError:
-        return _sorted_json(printable(value))
-
-
 def printable(value: Json) -> Json:
     """A value as plain JSON, with each lone surrogate written out as its escape.
 
@@ -145,7 +136,10 @@ def printable(value: Json) -> Json:
 
 def canonical(value: Json) -> str:
     """`value` as JSON with sorted keys: equal values give equal text."""
-    return _encode_canonical(value).decode()
+    try:
+        return _sorted_json(value).decode()
+    except UnicodeEncodeError:
+        return _sorted_json(printable(value)).decode()
 
 
 def digest(value: Json) -> str:
