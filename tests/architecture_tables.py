@@ -91,7 +91,9 @@ PURE_STDLIB: frozenset[str] = _words(
 )
 """What a pure room may import of the standard library: an allowlist, so that nothing slips by."""
 
-PURE_STDLIB_PARTS: frozenset[str] = frozenset({"pathlib.PurePath", "pathlib.PurePosixPath"})
+PURE_STDLIB_PARTS: frozenset[str] = frozenset(
+    {"inspect.cleandoc", "pathlib.PurePath", "pathlib.PurePosixPath"}
+)
 """Single names that are pure in a module that is not."""
 
 PURE_STDLIB_REFUSED: frozenset[str] = frozenset(

@@ -18,6 +18,7 @@ from harness.fuzz.fault_grammar import fits
 
 Values = st.SearchStrategy[Any]
 
+OPEN = 0.001
 SPAN = 2_000
 """How far drawn numbers lie from their bound."""
 
@@ -67,8 +68,12 @@ def _of(kind: Any, bounds: tuple[msgspec.Meta, ...]) -> Values:
 
 
 def _range(bounds: tuple[msgspec.Meta, ...]) -> tuple[float, float]:
-    """The least and the greatest number; an open bound is left to the filter."""
-    lows = [bound for meta in bounds for bound in (meta.ge, meta.gt) if bound is not None]
+    """The least and the greatest number; above an open bound, at least a thousandth more.
+
+    A wait shorter than a millisecond is none on the run's clock.
+    """
+    lows = [meta.ge for meta in bounds if meta.ge is not None]
+    lows += [meta.gt + OPEN for meta in bounds if meta.gt is not None]
     highs = [bound for meta in bounds for bound in (meta.le, meta.lt) if bound is not None]
     low = max(lows, default=0)
     return low, min(min(highs, default=low + SPAN), low + SPAN)
