@@ -1,8 +1,7 @@
-"""The configuration of the start folder: `[tool.harness]` of pyproject.toml, or harness.toml.
+"""The configuration: `[tool.harness]` of pyproject.toml, or harness.toml.
 
-Only this file may name modules that are imported without a flag, so it is read from the folder in
-which a command starts and from no other: a scenario from elsewhere brings no configuration with it.
-A key that is unknown is an error, with its line and the nearest key.
+It can name modules to import, so it is read only from the folder in which a command starts. A
+scenario from elsewhere brings no configuration with it.
 """
 
 from __future__ import annotations
@@ -39,8 +38,6 @@ def load_configuration(folder: Path) -> Configuration:
 
 
 class _File:
-    """A TOML file, and the table in it that configures."""
-
     def __init__(self, path: Path, table: tuple[str, ...]) -> None:
         self.path, self._table = path, table
         self._text = _text(path)
@@ -61,7 +58,6 @@ class _File:
             raise InputError(f"no TOML: {what}", at) from None
 
     def configuration(self) -> Configuration:
-        """The values of the keys."""
         if self.keys is None:
             return Configuration()
         values: dict[str, Any] = {}
@@ -78,7 +74,7 @@ class _File:
         return InputError(f"key `{key}`: {what}", f"{self.path}:{self._line(key)}")
 
     def _line(self, key: str) -> int:
-        """The line of a key of the table; else that of the table, or 1."""
+        """Return the line of a key; else that of the table, or 1."""
         table = ".".join(self._table)
         named = re.compile(rf"""(\[+({re.escape(table)}\.)?)?["']?{re.escape(key)}["']?[=.\]]""")
         at, inside = 1, not table
@@ -93,7 +89,6 @@ class _File:
 
 
 def _text(path: Path) -> str | None:
-    """The text of a file; None where there is no such file."""
     try:
         return path.read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):

@@ -49,7 +49,7 @@ def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[
 
 
 def _listed(package: str) -> list[tuple[str, str]]:
-    """Each name that the package's block for type checkers exports (`X as X`), and its home."""
+    """Return each name that the type-checker block exports (`X as X`), and its home."""
     import ast
     import inspect
 

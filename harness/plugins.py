@@ -1,9 +1,8 @@
-"""The loader of plug-ins: modules of the user's own that bring faults, checks, formats or stores.
+"""The loader of plug-ins: the user's modules that bring faults, checks, formats or stores.
 
-Who may name a module is the user alone: the configuration of the start folder, an installed
-package (entry point group `loop_harness`), a flag, or a call of `load_plugins`. Nothing in a
-scenario, a recording, a cassette or a history causes an import. Each room recognises its own parts;
-this file only asks all of them, and refuses what none of them or more than one of them recognises.
+Only the user names a module: by configuration, entry point (group `loop_harness`), flag or
+`load_plugins`. Scenarios and recordings never cause an import. Exactly one room must recognise each
+part.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def loaded_modules() -> tuple[str, ...]:
 
 
 def _imported(name: str, folder: Path) -> ModuleType:
-    """Import a module, the start folder first on the path, as for targets."""
+    """Import a module with the start folder first on the path, as for targets."""
     place = f"plug-in {name!r}"
     if not re.fullmatch(r"\w+(\.\w+)*", name) or name.endswith(".py"):
         raise InputError("a module is named, as in `my_parts` or `my_package.parts`", place)
@@ -101,7 +100,7 @@ def _imported(name: str, folder: Path) -> ModuleType:
 
 
 def _frame(error: BaseException, name: str) -> str:
-    """Where the user's own code raised, as ` (FILE:LINE)`; "" for a module that is not found."""
+    """Return where the user's code raised, as ` (FILE:LINE)`; "" for a module that is not found."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({_shown(error.filename)}:{error.lineno})"
     top = name.partition(".")[0]
@@ -114,13 +113,12 @@ def _frame(error: BaseException, name: str) -> str:
 
 
 def _shown(file: str) -> str:
-    """A file as the user would name it: relative to the start folder, if it is in it."""
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
-    """Raise InputError for a prefix that cannot begin a name, or that something else has."""
+    """Raise InputError for a prefix that is invalid or taken."""
     from harness.checks.judge import checks
     from harness.faults import faults
 
@@ -140,7 +138,6 @@ def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
 
 
 def _check_parts(plugin: Plugin) -> None:
-    """Raise InputError unless each public function is a part of exactly one room."""
     place = f"plug-in {plugin.module.__name__!r}"
     recognised: dict[str, list[str]] = {name: [] for name in plugin.functions}
     for room in ROOMS:

@@ -1,9 +1,7 @@
 """The pytest plugin: the fixtures `play` and `cassette`, four options and one ini key.
 
-`play` runs scenarios in the simulated world and fails the test with the block of the report when
-the verdict is not pass. `cassette` gives a test a model that answers as it was recorded, or records
-it. Plug-ins are loaded when the session starts, in each worker of pytest-xdist too; everything else
-is imported when a test first plays.
+Plug-ins are loaded at session start, in each pytest-xdist worker too. Everything else is imported
+when a test first plays.
 """
 
 from __future__ import annotations

@@ -9,12 +9,9 @@
     SessionTest = session_machine(my_agent).TestCase
 
 Each strategy draws the numbers that index the tables of a grammar, so an example costs little and
-shrinks to the simplest rows. A strategy holds no state: profiles, the example database, `@example`,
-parallel runs and fuzzers that drive Hypothesis work as with any other. Faults of the plug-ins that
-are loaded are drawn like the others.
-
-`scenario_of` gives the same scenarios to a driver of your own. `shrink` makes a scenario smaller by
-a question of your own, and `FindingOracle` is the question that `harness shrink` asks.
+shrinks to the simplest rows. A strategy holds no state, so all of Hypothesis works with it. Faults
+of loaded plug-ins are drawn too. `scenario_of` is for your own driver, `shrink` for your own
+question; `FindingOracle` is the question of `harness shrink`.
 """
 
 from __future__ import annotations

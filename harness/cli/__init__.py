@@ -1,7 +1,7 @@
-"""The command line: one file a verb, and the one place that turns errors into exit statuses.
+"""The command line: one file a verb; this file alone turns errors into exit statuses.
 
-0 passes, 1 a finding, 2 an input that cannot be used, 3 unknown or a failure of the harness, 130
-Ctrl-C. No traceback reaches a user who has not asked for one with `--debug`.
+0 passes, 1 is a finding, 2 unusable input, 3 unknown or a harness failure, 130 Ctrl-C. Only
+`--debug` shows a traceback.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _guarded(words: list[str]) -> int:
-    """The exit status of a command line. `--debug` is looked for here, before anything can fail."""
+    """Return the exit status. `--debug` is read here, before anything can fail."""
     try:
         return _invoke(words)
     except (KeyboardInterrupt, click.Abort):

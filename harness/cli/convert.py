@@ -1,4 +1,4 @@
-"""`harness convert`: a cassette in another format, saying the same."""
+"""`harness convert`: the same cassette in another format."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """A dry run: the runs that would be played, and the calls that their faults would hit.
 
-Which calls there are depends on the agent, so a run with faults is rehearsed: it is played in
-virtual time in a scratch folder, and neither kept nor judged. The same seed makes the real run meet
-the same faults. For a program or a server, which is not started, the reference agent stands in.
+The calls depend on the agent, so a run with faults is rehearsed in virtual time with the same seed.
+The reference agent stands in for a program or a server, which is not started.
 """
 
 from __future__ import annotations

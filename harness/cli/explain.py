@@ -59,7 +59,7 @@ def _incident(code: str, row: Incident) -> str:
 
 
 def _faults() -> Iterator[tuple[str, str]]:
-    """Each fault's text under its kind, its bare name and its rows; a row may have several."""
+    """Yield each fault's text under its kind, its bare name and its rows (one row, many texts)."""
     from harness.faults import faults
 
     texts: dict[str, list[str]] = {}

@@ -1,7 +1,7 @@
-"""`harness fuzz`: a campaign against an agent, for so many examples or so many minutes.
+"""`harness fuzz`: a campaign against an agent, limited by examples or minutes.
 
-Findings are printed when they are made small and their files are in place. What is on the screen is
-in the journal too, so an interrupted campaign is gone on with and nothing is found twice.
+A finding is printed once it is shrunk and on disk. The journal holds it too, so an interrupted
+campaign continues without duplicates.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
 
 
 def _engine(name: EngineName, workers: int | None) -> Engine:
-    """One worker is a process of its own here, for an agent may end it."""
+    """Run even one worker in its own process: an agent may end its process."""
     import os
 
     if name == "ray":

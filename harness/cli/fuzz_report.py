@@ -1,7 +1,4 @@
-"""What `harness fuzz` prints: each finding once it is shrunk, the progress, the end.
-
-On a terminal a bar shows the progress; elsewhere a line a minute does, for the log of a night.
-"""
+"""The output of `harness fuzz`. Progress is a bar on a terminal, else one log line a minute."""
 
 from __future__ import annotations
 
@@ -141,7 +138,6 @@ class FuzzReport:
 
 
 def _bar() -> Any:
-    """A bar on standard error, where that is a terminal; findings are printed above it."""
     if not sys.stderr.isatty():
         return None
     from rich.console import Console

@@ -1,7 +1,6 @@
-"""`harness import`: a recording becomes a scenario that can be played.
+"""`harness import`: a recording becomes a scenario. `scenario_import` does the work.
 
-The module bears the verb's name, which Python keeps for itself: it is loaded by name only, as all
-verbs are. The work is in `scenario_import`.
+`import` is a Python keyword, so this module is loaded by name only.
 """
 
 from __future__ import annotations

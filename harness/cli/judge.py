@@ -1,8 +1,7 @@
-"""`harness judge`: recordings of other programs, and runs of ours, put to the same checks.
+"""`harness judge`: the same checks for recordings of other programs and for runs of ours.
 
-Whatever cannot be read is one line, or in a folder a refusal counted by its reason; what could be
-read is judged in either case, whatever stands beside it. Nothing is kept of a file once it was
-printed but for the tally, so that a folder may hold any number of them.
+An unreadable file is one line, or in a folder a refusal counted by reason; the rest is judged. Only
+the tally stays in memory, so a folder may hold any number of files.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def _todo(
     journal: JudgeJournal | None,
     stamps: dict[str, Stamp],
 ) -> Iterator[JudgeTask]:
-    """The files as jobs; `stamps` gets those that are to be written down once they are judged."""
+    """Yield the files as jobs; put the stamps of those to be journalled into `stamps`."""
     from harness.cli.judge_journal import asked_for, stamp
     from harness.cli.judge_paths import files
     from harness.cli.judge_task import JudgeTask, shown

@@ -1,8 +1,7 @@
 """The results of `judge --resume DIR` on disk, so that an interrupted run continues.
 
-The journal is JSON Lines, one line a file, written as soon as the result is known. A torn last line
-is ignored and its file is judged again. A file is recognised by its path, its size and the time of
-its last change. Another version of this program, other checks and other plug-ins judge it anew.
+A torn last line is ignored and its file judged again. Path, size and modification time identify a
+file. A change of program version, checks or plug-ins invalidates the result.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Stamped(msgspec.Struct, frozen=True):
-    """A line, of which only the stamp is read."""
+    """A journal line decoded for its stamp only."""
 
     stamp: Stamp
 
@@ -52,7 +51,6 @@ def asked_for(kind: str, check: str | None) -> str:
 
 
 def _plugin_word(plugin: Plugin) -> str:
-    """A plug-in as it is now: its name, and a digest of its module's file."""
     file = getattr(plugin.module, "__file__", None)
     content = Path(file).read_bytes() if file else b""
     return f"{plugin.module.__name__}:{hashlib.sha256(content).hexdigest()[:16]}"
@@ -81,7 +79,7 @@ class JudgeJournal:
             raise InputError(f"cannot be used: {error.strerror}", f"--resume {folder}") from None
 
     def _read(self) -> Iterator[tuple[Stamp, int]]:
-        """The whole lines; behind a torn one the next begins anew."""
+        """Yield the whole lines; after a torn one, writing starts on a new line."""
         self._file.seek(0)
         place, line = 0, b"\n"
         for line in self._file:

@@ -1,8 +1,7 @@
 """The files that `judge` is given: the named ones, and every file below a folder.
 
-A link in a folder is not followed: what it names in the folder is met anyway, and what is outside
-is not meant. A pipe or a device is not opened. Each of them is reported in one line. The walk keeps
-nothing of what it passed, so a folder may hold any number of files.
+The walk skips links: it meets targets in the folder anyway. It reports links out of the folder,
+pipes and devices. It keeps no list, so a folder may hold any number of files.
 """
 
 from __future__ import annotations
@@ -60,13 +59,12 @@ def _below(folder: str, root: str) -> Iterator[FoundFile]:
 
 
 def _link(path: str, root: str) -> Iterator[FoundFile]:
-    """A link out of the folder is told; what one within it names is met where it stands."""
+    """Report a link out of the folder; the walk meets the target of any other one."""
     target = os.path.realpath(path)
     if target != root and not target.startswith(os.path.join(root, "")):
         yield FoundFile(path, refused="a link out of the folder, not followed")
 
 
 def _is_verdict(entry: os.DirEntry[str]) -> bool:
-    """Whether it is the verdict that stands beside a run of ours."""
     beside = os.path.join(os.path.dirname(entry.path), "history.jsonl")
     return entry.name == "verdict.json" and os.path.exists(beside)

@@ -1,8 +1,7 @@
-"""One file as a task of `judge`: a path in, what was found in it out, for any process to do.
+"""One file as a task of `judge`, for any process.
 
-A run of ours is judged as the history that it is; any other recording is read as transcripts, and
-each of them as a history. Whatever is wrong with a file is one line about it and never ends the
-run; small files go to a worker several at a time.
+A run of ours is judged as its history; each transcript of another recording is judged as one. An
+error in a file is one line and the run continues. Small files go to a worker in batches.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
 
 @contextmanager
 def _few_collections() -> Iterator[None]:
-    """A recording is many values without cycles: looking for cycles is a fifth of the time."""
+    """Collect garbage rarely: recordings have no cycles, and it takes a fifth of the time."""
     usual = gc.get_threshold()
     gc.set_threshold(COLLECT_EVERY, *usual[1:])
     try:
@@ -146,7 +145,7 @@ def judge_file(task: JudgeTask) -> JudgedFile:
 
 
 def _reason(error: InputError, task: JudgeTask) -> str:
-    """All of an error for a named file; else what does not change from file to file, to count."""
+    """Return the whole error for a named file; else the part to count, equal across files."""
     if not task.named:
         return re.split(r"[:;]", error.what)[0]
     place = error.place.removeprefix(task.path).removeprefix(": ")

@@ -1,4 +1,4 @@
-"""`harness list`: what there is, found by walking the folders; nothing registers itself."""
+"""`harness list`: the parts found by walking the folders; there is no registry."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ def _text(row: Row, column: int) -> str:
 
 
 def _marked(row: Row) -> Row:
-    """The row of a part, with the module of the plug-in that brings it."""
     from harness.core.values.loaded_plugins import loaded
 
     prefix, dot, _ = row["name"].partition(".")

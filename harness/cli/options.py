@@ -1,4 +1,4 @@
-"""Options that several verbs share, worded once."""
+"""Options that several verbs share."""
 
 from __future__ import annotations
 

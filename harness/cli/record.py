@@ -1,9 +1,7 @@
-"""`harness record`: an agent and the real model, as a cassette.
+"""`harness record`: an agent and the real model, as a cassette. It alone calls other hosts.
 
-The only verb that leaves this machine by itself. The target gets the inbox and the tools of a
-scenario, or one message; its model is the provider's. A cassette is replaced only by a recording
-that is whole. What another one got as far as is not thrown away, for it cost money: it stands in
-CASSETTE.part, a cassette like any other.
+Only a complete recording replaces a cassette. A partial one cost money too, so it is kept as
+CASSETTE.part, itself a valid cassette.
 """
 
 from __future__ import annotations
@@ -80,7 +78,6 @@ def command(
 def _scenario(
     file: Path | None, only: tuple[str, ...], prompt: str | None, wire: str | None, real_s: float
 ) -> Scenario:
-    """What the target gets besides its model."""
     import msgspec
 
     from harness.cli.selection import single_run
@@ -98,7 +95,7 @@ def _scenario(
 
 
 def _keep_part(recorder: Recorder, cassette: Path) -> Path | None:
-    """Write what was recorded so far beside the cassette, if there is anything; where to."""
+    """Write the recording so far, if any, beside the cassette and return its path."""
     from harness.cli import terminal
     from harness.report.event_lines import counted
 

@@ -1,7 +1,7 @@
 """`harness run`: scenarios against an agent.
 
-All input is read before the first run starts, so a mistake in the last file does not cost the runs
-before it. Each run is reduced to its summary where it ran; the history is on disk.
+All input is read before the first run, so a mistake in the last file costs no runs. The worker
+reduces a run to its summary.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One run as a task: plain data in, a summary out, so that any process can play it."""
+"""One run as a task: plain data in and a summary out, for any process."""
 
 from __future__ import annotations
 

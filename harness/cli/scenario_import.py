@@ -1,8 +1,7 @@
-"""What `import` does: read a recording, judge it, write it down as a scenario.
+"""The work of `import`: read a recording, judge it, write it as a scenario.
 
-Nothing is written before all of it is known to be right: the scenario's text is read as a scenario
-file before it becomes one. Known shapes of secrets are masked in everything that is written. The
-exchanges that were recorded byte for byte become a cassette beside it.
+The scenario's text is parsed before it is written. Known shapes of secrets are masked. Exchanges
+recorded byte for byte become a cassette beside it.
 """
 
 from __future__ import annotations
@@ -80,8 +79,6 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Read(msgspec.Struct, frozen=True, kw_only=True):
-    """A recording, told and judged."""
-
     format: str
     transcript: str
     story: Dialogue
@@ -137,7 +134,6 @@ def _digest(file: Path) -> str:
 
 
 def _read(asked: ImportRequest, account: GapLog) -> _Read:
-    """The recording, told. Raises InputError for one that cannot be read."""
     from harness.files.recording_file import read_any_recording
     from harness.recordings.importing import dialogue
 
@@ -172,7 +168,6 @@ def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog
 
 @contextmanager
 def _naming(file: Path) -> Iterator[None]:
-    """Name the file in every InputError."""
     try:
         yield
     except InputError as error:
@@ -187,7 +182,7 @@ def _codes(history: History) -> tuple[str, ...]:
 
 
 def _askable(codes: Sequence[str]) -> list[str]:
-    """The checks that found something, but for those of the run itself."""
+    """Return the checks with findings, except those of the run itself."""
     from harness.checks.judge import check_of, checks
 
     known = checks()
@@ -196,7 +191,7 @@ def _askable(codes: Sequence[str]) -> list[str]:
 
 
 def _numbers(links: Sequence[Transcript]) -> Iterator[int]:
-    """The places in the file of the exchanges among the transcripts."""
+    """Yield the positions in the file of the exchanges among the transcripts."""
     for link in links:
         number = link.name.removeprefix("interaction ")
         if link.exchange and number.isdecimal():
@@ -204,7 +199,6 @@ def _numbers(links: Sequence[Transcript]) -> Iterator[int]:
 
 
 def _check(text: str, path: Path) -> None:
-    """Raise InputError unless the text is a scenario file."""
     from harness.files.scenario_file import SourceFile
     from harness.files.yaml_text import SIZE_MAX_BYTES, parse
 
@@ -219,7 +213,7 @@ def _check(text: str, path: Path) -> None:
 
 
 def _cassette(asked: ImportRequest, read: _Read) -> tuple[Path, bytes] | None:
-    """The exchanges that led to the transcript as a cassette; None where no bytes are recorded."""
+    """Return the exchanges behind the transcript as a cassette; None without recorded bytes."""
     from harness.cassettes.cassette_file import read_cassette
     from harness.cassettes.recorder import excerpt
 

@@ -1,8 +1,7 @@
 """`harness schema`: the JSON Schema of a scenario file, for editors.
 
-The structs of `core.scenario` are the schema of one variant; a file has short forms of some keys,
-which are added here. A variant changes any of the keys but the name. Faults, checks and formats of
-sessions are listed by name, those of the loaded plug-ins among them.
+The structs of `core.scenario` give the schema of one variant; the short forms of keys are added
+here. Names of faults, checks and session formats include those of the loaded plug-ins.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def document() -> dict[str, Any]:
 
 
 def _short_forms(keys: dict[str, Any]) -> dict[str, Any]:
-    """The keys that a file may say more shortly, or for several runs at once."""
+    """Add the short forms of keys, and the forms for several runs at once."""
     from harness import providers
     from harness.checks import checks
 
@@ -77,7 +76,7 @@ def _short_forms(keys: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fault(spec: dict[str, Any]) -> dict[str, Any]:
-    """A fault of a file: its own settings stand beside the knobs."""
+    """Put a fault's own settings beside the knobs."""
     from harness.faults import faults
 
     knobs = {k: v for k, v in spec["properties"].items() if k != "settings"}
@@ -86,7 +85,6 @@ def _fault(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _session(spec: dict[str, Any]) -> dict[str, Any]:
-    """A seeded session: its format is a store reader."""
     from harness.stores import readers
 
     formats = {"enum": [*readers(), None], "default": None}

@@ -1,8 +1,7 @@
-"""Which runs a command line names: scenario files, cassettes and folders, narrowed by options.
+"""The runs that a command line names: scenario files, cassettes and folders, narrowed by options.
 
-A file is a cassette by its content, and each is a scenario of its own, one for each API it speaks.
-A folder's cassettes are played when it holds no scenario, for beside scenarios they are what those
-play. `single_run` is for verbs that work on one run of a file.
+Content identifies a cassette; it is one scenario for each API it speaks. In a folder with
+scenarios, cassettes are their inputs and are not played by themselves.
 """
 
 from __future__ import annotations
@@ -131,7 +130,6 @@ def cassettes_of(path: Path) -> list[Path]:
 
 
 def _leads_out(path: Path, folder: Path) -> bool:
-    """Whether a link leads out of the folder in which it was found: told, and not played."""
     if not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()):
         return False
     from harness.cli import terminal
@@ -141,7 +139,7 @@ def _leads_out(path: Path, folder: Path) -> bool:
 
 
 def _is_cassette(path: Path, *, named: bool = False) -> bool:
-    """Whether a file is one; InputError for one that cannot be read, or was `named` in vain."""
+    """Raise InputError for an unreadable file; if `named`, for an empty one or a recording too."""
     from harness.cassettes.cassette_file import is_cassette
     from harness.files.regular_file import head_of, whole
     from harness.recordings.json_documents import UTF16, is_json
@@ -166,7 +164,7 @@ def _is_cassette(path: Path, *, named: bool = False) -> bool:
 
 
 def _refuse_recording(path: Path, data: bytes) -> None:
-    """Raise InputError for a recording that can be imported, and is no cassette."""
+    """Raise InputError for a recording that needs `import` first."""
     from harness.recordings.recognition import format_named, format_of
 
     try:

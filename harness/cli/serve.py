@@ -1,7 +1,6 @@
-"""`harness serve`: a scenario for an agent that is started by hand.
+"""`harness serve`: a scenario for an agent that the user starts.
 
-It prints what the agent's environment needs, serves until the inbox has ended or Ctrl-C, and
-judges what was done. A second Ctrl-C ends the command like any other.
+It serves until the inbox ends or Ctrl-C, then judges. A second Ctrl-C ends the command.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def command(
 
 @contextmanager
 def _stopped_by_signal() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C or SIGTERM sets."""
+    """Yield an event that the first Ctrl-C or SIGTERM sets."""
     stop, former = threading.Event(), dict[signal.Signals, Any]()
 
     def take(number: int, frame: object) -> None:

@@ -1,7 +1,4 @@
-"""`harness show`: the timeline of one run, with the findings at the events that prove them.
-
-The verdict is the one on file beside the history; where there is none, the history is judged now.
-"""
+"""`harness show`: the timeline of one run, with its verdict on file or else a new one."""
 
 from __future__ import annotations
 

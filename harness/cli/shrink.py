@@ -1,7 +1,4 @@
-"""`harness shrink`: a failing scenario or run is cut down to what its finding needs.
-
-The work is in `shrink_run`; what SCENARIO and RUN may name is in `shrink_source`.
-"""
+"""`harness shrink`: cut a failing scenario or run down to what its finding needs."""
 
 from __future__ import annotations
 

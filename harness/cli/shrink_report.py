@@ -1,4 +1,4 @@
-"""What `harness shrink` says: what was kept, how much is left, the file, how to play it."""
+"""The output of `harness shrink`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""What `shrink` does: find the run that shows the finding, cut it down, write it, play the file.
+"""The work of `shrink`: find the run with the finding, cut it down, write it, play the file.
 
-The file is played again from disk before it is called the result. Ctrl-C is no failure: the
-smallest scenario so far is written all the same.
+The written file is replayed to confirm the result. Ctrl-C keeps the smallest scenario so far.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ def shrink_source(asked: ShrinkRequest) -> int:
 
 
 def _check(asked: ShrinkRequest) -> TargetSpec:
-    """The target. Raises InputError for one that there is not, or for such a check."""
     if not asked.target:
         raise InputError(f"say which agent: {', '.join(names())}", "--target")
     check, known = check_of(asked.keep), [*checks()]
@@ -62,10 +60,7 @@ def _check(asked: ShrinkRequest) -> TargetSpec:
 
 
 def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, FindingOracle]:
-    """The first run that shows the finding, with everything in it that was in other files.
-
-    Raises NotShown when none does, with what they show.
-    """
+    """Return the first run with the finding, its other files inlined. Raises NotShown."""
     runs = scenarios_of(asked.source, asked.only, asked.seed)
     shown: dict[str, None] = {}
     for scenario in map(inlined, runs):
@@ -95,7 +90,6 @@ def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) 
 
 
 def _shrunk(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> ShrinkResult:
-    """The result, with its file written."""
     last = ShrinkStep(best=scenario, tried=0, kept=0, is_kept=False)
     interrupted = False
 
@@ -124,7 +118,6 @@ def _shrunk(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) ->
 
 
 def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
-    """The small scenario as one of its own, with a name that says what is kept."""
     return msgspec.structs.replace(
         small,
         name=kebab(f"{whole.name}-{code.partition('.')[2] or code}"),
@@ -135,7 +128,6 @@ def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
 
 
 def _is_shown(result: ShrinkResult, spec: TargetSpec) -> bool:
-    """Whether the file, read and played again, shows the finding."""
     (again,) = load_scenarios(result.file)
     played = run(again, spec, world=result.asked.world, store=result.asked.store)
     return result.keeping.is_shown(played)
@@ -143,7 +135,6 @@ def _is_shown(result: ShrinkResult, spec: TargetSpec) -> bool:
 
 @contextmanager
 def _bar(scenario: Scenario) -> Iterator[Callable[[ShrinkStep], None]]:
-    """A bar on a terminal: what could go, what has gone, and the candidates so far."""
     if not sys.stderr.isatty():
         yield lambda step: None
         return

@@ -1,8 +1,7 @@
-"""What SCENARIO|RUN of `harness shrink` names: runs of a scenario file, or one that was made.
+"""The input of `harness shrink`: runs of a scenario file, or a run that was kept.
 
-A run that was kept tells its scenario's name. The file is looked for in ./scenarios, since only a
-file has the settings of the faults; without one the scenario is made of the history: what the model
-said becomes the script, what the tools answered their scripts, failures become faults.
+A kept run names its scenario. The file is looked up in ./scenarios, because only a file has the
+settings of the faults. Without one, the history becomes a scenario with scripts and faults.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ def _of_run(run: Path) -> Scenario:
 
 
 def _on_file(start: Started) -> Scenario | None:
-    """The run's scenario from its file below ./scenarios, if it is there."""
     if not DEFAULT_FOLDER.is_dir():
         return None
     files = sorted(DEFAULT_FOLDER.rglob(f"{start.scenario}.yaml"))
@@ -60,7 +58,7 @@ def _on_file(start: Started) -> Scenario | None:
 
 
 def _made_of(history: History, start: Started) -> Scenario:
-    """A scenario that says what was said in a run; its checks and limits are the run's."""
+    """Build a scenario from a history, with the run's own checks and limits."""
     from harness.cli import terminal
     from harness.files.scenario_text import scenario_text
     from harness.recordings.importing.dialogue import dialogue_of_history

@@ -1,7 +1,6 @@
-"""Where text goes: standard output for results, standard error for progress.
+"""Standard output for results, standard error for progress; colour only on a terminal.
 
-A reader that leaves early (`| head`) changes nothing about the verdict: the rest goes nowhere. A
-terminal gets colour unless `NO_COLOR` is set; anything else gets the same text without.
+A reader that leaves early (`| head`) leaves the verdict unchanged: the rest is discarded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The verbs, each a file of its own that is loaded when it is used.
+"""The verbs, each a file that is loaded on use and has a click command named `command`.
 
-A verb's module has a click command of the name `command`; it returns the exit status. What the
-list of verbs says of each stands here, so that `harness --help` loads none of them.
+Their help lines are listed here, so that `harness --help` loads none of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""One event, one readable line.
+"""One event, one readable line: `model <- ...` is a request, `model -> ...` its answer.
 
-A line says who did what: `model  <- 3 messages, last: user "..."` is a request that the agent made,
-`model  -> use memory {...}` what it was answered. Texts are cut to `CUT` characters: the whole
-value stands in the history. Events that only carry values (`message`, `value`) have no line.
+Texts are cut to `CUT` characters; the history has the whole value. Events that only carry values
+(`message`, `value`) have no line.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def short(value: Json, cut: int = CUT) -> str:
 
 
 def _cut(text: str, cut: int) -> str:
-    """`text` in at most `cut` characters, what a terminal cannot print replaced."""
+    """Cut `text` to `cut` characters and replace the unprintable ones."""
     kept = text if len(text) <= cut else f"{text[: cut - 1]}…"
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in kept)
 

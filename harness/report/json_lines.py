@@ -1,4 +1,4 @@
-"""The JSON Lines of the command line: one object a line, with the contract's keys."""
+"""The JSON Lines of the command line; the contract sets the keys."""
 
 from __future__ import annotations
 

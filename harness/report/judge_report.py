@@ -1,4 +1,4 @@
-"""What `judge` says of recordings: a line for each file, its findings, the refusals, the totals."""
+"""The text of `judge`: a line for each file, its findings, the refusals, the totals."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The text report of runs: a line for each, a block for each that did not pass, the totals.
 
-No duration stands in it, so one seed gives one text. Prose is wrapped to the width; evidence is cut
-to it; a command is never broken, because it is there to be copied. Colour comes from outside as a
-`paint` function: what is read here is the same with and without it.
+It omits durations, so one seed gives one text. Commands are never wrapped, so that they can be
+copied. Colour comes from a `paint` function and leaves the text unchanged.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ def findings(
 
 
 def _seen(run: RunSummary, width: int) -> Iterator[str]:
-    """The public incidents that a failing run would repeat."""
+    """Yield the public incidents that match a failing run."""
     for incident in run.seen if run.verdict.findings else ():
         yield from wrapped(f"would repeat {incident}", width, "  ")
 

@@ -1,8 +1,7 @@
-"""What a report needs of a run, and the command that repeats it.
+"""The parts of a run that a report needs, and a shell command that repeats it.
 
-The summary is a plain value that can cross processes. The history stays on disk: only the lines of
-the events that prove a finding are kept. Every failure prints a command that can be pasted into a
-shell.
+The summary is a plain value that crosses processes. Of the history it keeps only the lines that
+prove a finding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The timeline of one run: what happened, turn by turn, with each finding at its first event.
-
-Values are cut as in `event_lines`. The history, or `show --json`, has them whole.
-"""
+"""The timeline of one run, turn by turn, with each finding at its first event."""
 
 from __future__ import annotations
 
@@ -65,7 +62,7 @@ def _mark(finding: Finding, width: int, paint: Paint) -> Iterator[str]:
 
 
 def _is_dull(event: AnyEvent) -> bool:
-    """Whether the line beside it says the same: an inbox call, an outbox answer that is well."""
+    """Return whether the adjacent line says the same: an inbox call, a successful outbox answer."""
     if isinstance(event, Called):
         return isinstance(event.request, InboxRequest)
     if isinstance(event, Answered) and event.seam in ("outbox", "store"):

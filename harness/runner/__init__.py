@@ -1,10 +1,7 @@
 """The runner: a scenario and a target become a history and a verdict.
 
-`run` is one run from end to end. `applicability` says which runs cannot be made, `prepare` puts a
-run together, and `run_folder` writes what it leaves. A Python target passes through
-`python_attempt`, or through `forked_target` where a fault may kill it; a program passes through
-`supervise`. `session_seed` and `store_watch` handle the stored session, and `disk_log` keeps a long
-history out of memory.
+`run` is one run from end to end. A Python target uses `python_attempt`, or `forked_target` where a
+fault may kill it; a program uses `supervise`.
 """
 
 from harness.runner.run import Run as Run

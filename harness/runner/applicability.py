@@ -1,8 +1,7 @@
-"""Scenarios that cannot pass through a world with a target; the run is not applicable then.
+"""Scenarios that a world cannot play with a target; the run is then not applicable.
 
-Scripted waits run in real time in the supervised world, up to `limits.real_s`. A scenario that
-waits longer needs virtual time. A kill needs a target that the harness can end, and a fault on the
-store needs the harness's own store. None of this is a finding about the agent.
+Supervised waits take real time, up to `limits.real_s`; longer ones need virtual time. A kill needs
+a target that the harness can end. A store fault needs the harness's own store.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def needs_virtual_time(scenario: Scenario) -> str:
 
 
 def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
-    """Everything that waits, in words, with its seconds."""
+    """Yield each wait: its description and its seconds."""
     for item in scenario.inbox:
         if isinstance(item.when, dict) and "ms" in item.when:
             yield f"inbox message at {item.when['ms']} ms", item.when["ms"] / 1000
@@ -73,7 +72,7 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 
 def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
-    """How long the recorded answers take, where their times are played."""
+    """Yield the time of the recorded answers, where recorded times are played."""
     from harness.cassettes.cassette_file import answer_durations
 
     script = scenario.script
@@ -84,7 +83,7 @@ def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:
-    """The waits among a fault's settings, with its own defaults; without `wait_s` it never ends."""
+    """Yield a fault's waits, defaults included; without `wait_s` a wait never ends."""
     for name, default in faults.by_kind(spec.kind).defaults.items():
         if name in _WAITS:
             value = spec.settings.get(name, default)

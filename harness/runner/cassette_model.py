@@ -1,12 +1,8 @@
 """A cassette behind a URL: played in place of a model, or recorded from the real one.
 
-`playing` and `recording_to` are for a test with an agent of its own, or only a client: it needs no
-inbox and no judge.
-
-`record_run` runs a target through a scenario with the real model. Its script is not played and its
-faults strike nothing, since the model answers for itself. The proxy records what goes through the
-URL that the target is given. A Python target's client with a URL of its own is recorded in this
-process. Nothing is judged: the result is the cassette.
+`playing` and `recording_to` serve a test with its own agent, without inbox and judge. `record_run`
+runs a target with the real model: script and faults have no effect, and nothing is judged. A Python
+client with its own URL is recorded in this process.
 """
 
 from __future__ import annotations
@@ -127,10 +123,7 @@ def record_run(
 
 
 def _check_inbox(scenario: Scenario) -> None:
-    """Raise InputError for a message that waits for a call of the model.
-
-    The real model's calls pass by the run's history, so such a message would never come.
-    """
+    """Raise InputError for a message that waits for a model call: real calls miss the history."""
     for entry in inbox.entries(scenario.inbox):
         seam = (entry.after or "").rpartition("#")[0].rpartition("/")[2]
         if seam == "model":

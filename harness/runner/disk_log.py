@@ -1,8 +1,7 @@
-"""An event log whose older part is on disk, so that a run of any length needs the same memory.
+"""An event log with its older part on disk, so that memory use is constant.
 
-The newest events stay in memory, for transports look back a little. Older ones go into a database
-that has no name and vanishes with the run. A short run never touches the disk. Events come back as
-equal values, as they would from a history file.
+The newest events stay in memory, because transports look back a little. Older ones go to an unnamed
+database that the run deletes; a short run writes none.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """A Python target that is killed and started again, on one session folder, in one history.
 
-A forked child of this process has imported all it needs, so an attempt costs as much as its run. A
-`Kill` is SIGKILL. The parent looks at what the store kept, and forks the next child; there the
-inbox hands out again what was not confirmed. Fork where no other thread runs.
+A forked child has all imports already, so an attempt costs only its run. A `Kill` is SIGKILL. The
+next child's inbox repeats what was not confirmed. Fork only in a process with one thread.
 
-The child works on its own copy of the parent's transition. It writes to files, which outlive it,
-what the parent has to know: each event before its step is carried out, how often each fault has
-fired, and each write of the store as it begins and as it returns.
+The child copies the transition and writes to files that outlive it: events before their steps,
+fault counts, store writes at begin and return.
 """
 
 from __future__ import annotations
@@ -85,7 +83,7 @@ class Restarts:
         return self.history
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
-        """Make an attempt, take over what it left, and say whether it was killed."""
+        """Make an attempt, read what it left, and return whether it was killed."""
         code = _forked(
             Attempt(
                 self._transition, self._tape, self._target, self._world, self._folder, self._store,
@@ -122,7 +120,7 @@ class Restarts:
         self._look(at_ms)
 
     def _look(self, at_ms: int) -> None:
-        """Record what the store kept, if it is one that was seen before."""
+        """Record the store's content, if the store was seen before."""
         if self._store:
             StoreWatch(open_reader(self._store, self._folder), self.history).look(at_ms)
         elif self._has_store:
@@ -151,7 +149,7 @@ def _kills(answered: Answered) -> bool:
 
 
 def _forked(attempt: Attempt) -> int:
-    """The exit status of a child that lives through an attempt; it does not outlive this call."""
+    """Return the exit status of a child that makes an attempt; the child ends with this call."""
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
@@ -166,7 +164,7 @@ def _forked(attempt: Attempt) -> int:
 
 
 def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
-    """Why a child did not come to its end, as the error that it is here."""
+    """Turn a child's failure into the error for this process."""
     if (out / REFUSED).exists():
         return InputError(*msgspec.json.decode((out / REFUSED).read_bytes()))
     text = (out / BROKEN).read_text() if (out / BROKEN).exists() else f"exit status {code}"

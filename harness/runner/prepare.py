@@ -1,7 +1,6 @@
-"""A run put together: scenario, wire, script, faults, history and store become a transition.
+"""Scenario, wire, script, faults, history and store become a transition.
 
-Everything that a scenario names is looked up here, before the target starts, so that a wrong name
-is an error of the file and never a finding about the agent.
+Names are looked up before the target starts, so a wrong one is an error of the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One attempt of a Python target in this process, in either world.
 
 In simulate its time is virtual and its seams are plain calls. In supervise its time is real and its
-model is behind a socket. The caller decides whether the process is the harness's own or a child
-that a `Kill` may end.
+model is behind a socket.
 """
 
 from __future__ import annotations
@@ -54,7 +53,6 @@ def attempt(
 def _attempt_simulated(
     transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill
 ) -> None:
-    """In virtual time, its seams plain calls."""
     scenario = transition.scenario
     clock = VirtualClock(now_ms(transition.history), limit_s=scenario.limits.virtual_s)
     dispatcher = Dispatcher(transition, clock, on_kill=on_kill)
@@ -77,7 +75,7 @@ def _attempt_on_loopback(
     transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill,
     model_url: str,
 ) -> None:  # fmt: skip
-    """In real time: its model calls go over loopback, its other seams are plain calls."""
+    """Only the model calls go over loopback; the other seams are plain calls."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
     with Loopback(transition, clock, model_url=model_url) as loopback:
         loopback.dispatcher.on_kill = on_kill

@@ -1,11 +1,8 @@
-"""One run from end to end, and the text of it that a snapshot test keeps.
+"""One run from end to end, and its text for a snapshot test.
 
-A program is always started. A Python target runs in this process, unless something may kill it.
-Then it runs in forked children, of which each goes on where the one before was ended.
-
-The snapshot stays the same as long as the agent does: verdict and findings, which a reviewer reads
-first, then the canonical history, one event a line. A team keeps it in its repository, and sees in
-a diff what a change of the agent changed.
+A Python target runs in this process, or in forked children if something may kill it. The snapshot
+is the verdict and findings, then the canonical history, one event a line. It changes only with the
+agent, so a diff shows the agent's change.
 """
 
 from __future__ import annotations

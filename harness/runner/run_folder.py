@@ -1,6 +1,6 @@
 """The folder of a run: its history, written before it is judged, and its verdict.
 
-Files appear whole or not at all: they are written beside their place and moved into it.
+Files are written under another name and moved into place, so none is partial.
 """
 
 from __future__ import annotations

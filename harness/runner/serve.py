@@ -1,8 +1,7 @@
 """A run for an agent that the user starts: served until the inbox ends or it is stopped.
 
-The caller says where the seams are, starts an agent or has a person do it, and stops the run. The
-agent is out of reach: it cannot be killed, and how it ended is not known. So what it did is judged,
-and its end is not.
+The agent's process is out of reach: no kill is possible and its exit is unknown. Its actions are
+judged, its end is not.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def serve(
 
 
 def _until_the_inbox_ends(stop: threading.Event) -> Callable[[AnyEvent], None]:
-    """A sink for the history that stops the run once the agent was told that nothing is left."""
+    """Return a history sink that stops the run after the inbox reports its end."""
 
     def look(event: AnyEvent) -> None:
         if isinstance(event, Answered) and event.seam == "inbox" and _is_end(event):
@@ -67,7 +66,6 @@ def _until_the_inbox_ends(stop: threading.Event) -> Callable[[AnyEvent], None]:
 
 
 def _is_end(answered: Answered) -> bool:
-    """Whether the answer of an inbox is that there is no message."""
     return answered.value is None and answered.status is None and answered.outcome == "ok"
 
 

@@ -1,9 +1,7 @@
-"""The session to begin with: what is stored before the first message of the inbox.
+"""The stored session before the first message of the inbox.
 
-A scenario gives its messages, or a file: messages of ours, or what another agent has stored. Of
-another agent's file only what its model would be shown next is taken. What a compaction has
-replaced is the past of that agent, not of this one. The session is written into the store that the
-harness gives, and laid beside it as `seed.jsonl` for agents that keep their own.
+From another agent's file, only what its model would be shown next is taken; compacted messages are
+not. The session goes into the harness's store, and into `seed.jsonl` for agents with their own.
 """
 
 from __future__ import annotations
@@ -81,14 +79,14 @@ def _line(line: bytes, place: str) -> Message:
 
 
 def _claude_code(path: Path, place: str) -> list[Message]:
-    """What the first session of a log goes on with, which is never a sub-agent's."""
+    """Return the live messages of a log's first session, never a sub-agent's."""
     from harness.files.recording_file import read_recording
 
     return list(read_recording(path, "claude_code").transcripts[0].context)
 
 
 def _hermes(path: Path, place: str) -> list[Message]:
-    """The active messages of the session that was begun last: a compaction may begin one."""
+    """Return the active messages of the newest session: a compaction may begin one."""
     from harness.stores.hermes_store import read_database
 
     return list(read_database(path).transcripts[-1].context)

@@ -1,8 +1,4 @@
-"""The stored session during a run: the store of a brief, and what changes in it.
-
-`StoreWatch` looks at a store before each call and records what is new, changed or gone. `OwnStore`
-makes the store of a brief once the agent asks for it.
-"""
+"""The stored session during a run: the store of a brief, and what changes in it."""
 
 from __future__ import annotations
 
@@ -71,7 +67,7 @@ class StoreWatch:
 
 
 def _known(history: History) -> dict[str, str] | None:
-    """The digests of the rows by id, as the looks so far have seen them; None before the first."""
+    """Return the row digests by id from the looks so far; None before the first."""
     looks = [event for event in history.events if isinstance(event, Stored)]
     known: dict[str, str] = {}
     for look in looks:
@@ -112,7 +108,7 @@ class OwnStore:
         return self._wrap(given) if self._wrap else given
 
     def _opened(self, dispatcher: Dispatcher) -> tuple[SessionStore, Any]:
-        """The store behind the seam, and as the agent gets it."""
+        """Return the store behind the seam, and the store that the agent gets."""
         store = self._real()
         if self._messages and not store.read():
             store.seed(_SESSION, self._messages)
@@ -123,8 +119,7 @@ class OwnStore:
         return open_faulty(store, self._real, dispatcher.store, dispatcher.carry_out)
 
     def _real(self) -> SessionStore:
-        """The store behind the seam. One that may fail is opened durably, for what is synced
-        makes a difference then."""
+        """Open the store behind the seam; durably if it may fail, since sync matters then."""
         opener = self._opener
         if self._transition.store_is_faulty and opener in (open_scratch, open_unshared):
             opener = open_store

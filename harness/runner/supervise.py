@@ -1,8 +1,7 @@
 """The supervised world: a program in its own process, over loopback, in real time.
 
-The program is started with a scrubbed environment that names the URLs of its seams. It ends by
-itself, is ended at a limit by SIGTERM and then SIGKILL of its process group, or is killed by order
-of the script and started again on the same session folder.
+Its environment is scrubbed and names the URLs of its seams. A limit sends SIGTERM, then SIGKILL, to
+its process group. A scripted kill restarts it on the same session folder.
 """
 
 from __future__ import annotations
@@ -46,8 +45,6 @@ def supervise(
 
 
 class _Attempts:
-    """A run's attempts: the first start, and one more after each kill."""
-
     def __init__(
         self,
         transition: Transition,
@@ -66,7 +63,6 @@ class _Attempts:
         dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
 
     def run(self) -> End:
-        """The end of the last attempt."""
         for attempt in range(self.limits.restarts + 1):
             self.killed = False
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)

@@ -1,7 +1,6 @@
-"""Kill points: a run is killed at a write of its store, once for every write, and then resumed.
+"""Kill points: a run is killed at each write of its store in turn, and then resumed.
 
-A point is an attempt of `Restarts` that ends itself in the middle of a write, and one more attempt
-on the session that it left. The joined history is judged like any other.
+A point is an attempt of `Restarts` that ends inside a write, and one more on its session.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def killed_at(
 def _restarts(
     scenario: Scenario, target: TargetSpec, script: Script | None, opener: OpenStore
 ) -> Iterator[Restarts]:
-    """A run with watched writes, on a session folder that is removed afterwards."""
+    """Yield a run with watched writes, on a temporary session folder."""
     with session_folder() as folder:
         restarts = Restarts(
             scenario, target, "simulate", folder, script=script, opener=opener, watched=True

@@ -1,7 +1,6 @@
 """The way from any transport to one run: one transition, one lock, one clock.
 
-The lock is held while the transition decides and never while a step is carried out, so a scripted
-wait of one connection holds up no other.
+The lock covers the decision only, so a scripted wait blocks no other connection.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from harness.core.values.plans import (
 
 
 def _nothing() -> None:
-    """The callback of a run that cannot be killed or stopped."""
+    """The default callback, for a run without kill or stop."""
 
 
 class Dispatcher:

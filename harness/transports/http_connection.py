@@ -1,10 +1,8 @@
-"""HTTP framing on a socket: requests by h11, answers by our own hand.
+"""HTTP framing on a socket: requests by h11, answers by our own code.
 
-h11 costs more than all else that the loopback server does for a call. So a plain request (a method,
-an absolute path, HTTP/1.1, visible characters, one content length or none) is read here, as h11
-would read it. The next head on a connection is nearly always the same but for the length. Anything
-else is left to h11: one object reads one request. Answers are put together here, for a harness
-must send what no HTTP library lets through: half a body, a head alone, nothing.
+h11 costs more than the rest of a loopback call. So plain requests are parsed here, with h11's
+result, and any other request goes to h11. Answers are framed here because HTTP libraries refuse to
+send half a body or a head alone.
 """
 
 from __future__ import annotations
@@ -89,7 +87,7 @@ def plain_head(data: bytes) -> PlainHead | None:
 
 @lru_cache(maxsize=64)
 def _asked(line: bytes) -> tuple[str, str, str] | None:
-    """Method, path and query of a plain request line."""
+    """Return method, path and query of a plain request line."""
     found = _REQUEST.fullmatch(line)
     if found is None:
         return None
@@ -100,7 +98,7 @@ def _asked(line: bytes) -> tuple[str, str, str] | None:
 
 @lru_cache(maxsize=256)
 def _named(line: bytes) -> tuple[str, str] | None:
-    """Name and value of a plain header; a client sends nearly the same ones with each request."""
+    """Return name and value of a plain header; a client repeats nearly the same ones."""
     found = _HEADER.fullmatch(line)
     if found is None:
         return None
@@ -177,7 +175,7 @@ class Connection:
         )
 
     def _body(self, data: bytes, start: int, end: int) -> bytes:
-        """The bytes from `start` to `end` of `data` and of what comes after; the rest is kept."""
+        """Return bytes `start` to `end` of `data` and what follows it; keep the rest."""
         if len(data) < end:
             parts, left = [data[start:]], end - len(data)
             while left > 0:
@@ -270,7 +268,7 @@ class Connection:
         self._socket.close()
 
     def _drain(self) -> None:
-        """Read on for a while: to close with unread bytes is to reset, and loses our answer."""
+        """Read on for a while: closing with unread bytes resets and loses our answer."""
         self._socket.settimeout(_DRAIN_S)
         left = _DRAIN_MOST_BYTES
         while left > 0 and (data := self._socket.recv(_READ_BYTES)):
@@ -310,13 +308,13 @@ def head_bytes(head: Head, **framing: str) -> bytes:
 
 
 def _lines(head: Head) -> tuple[bytes, ...]:
-    """Status line and headers, but for those that frame the body."""
+    """Return the status line and headers, except those that frame the body."""
     return (_status_line(head.status), *map(_line, head.headers.items()))
 
 
 @lru_cache(maxsize=256)
 def _line(header: tuple[str, str]) -> bytes:
-    """A header on the wire; nearly the same ones stand in every answer."""
+    """Return a header on the wire; nearly the same ones are in every answer."""
     return b"%b: %b\r\n" % (header[0].encode(), header[1].encode())
 
 

@@ -1,11 +1,10 @@
 """A plan as one HTTP exchange: what comes before the first byte, the head, the body's parts.
 
-The head tells what ends a body. With `content-length`, a body that stops short is broken, and with
-`transfer-encoding: chunked` one that a `Close` ends. With neither, a `Close` is its ordinary end.
+The head defines the body's end. A `Close` breaks a short `content-length` body or a chunked one;
+without either header it is the ordinary end.
 
-A first `Send` without a head is raw: the plan brings its own framing, or none. A socket sends its
-bytes as they stand. In process `read_raw` reads them by h11, the parser below the HTTP libraries,
-and the client is told what h11 says of them.
+A first `Send` without a head is raw: a socket sends its bytes unchanged. In process, `read_raw`
+parses them with h11, as HTTP libraries do.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ def _parts(steps: Plan) -> tuple[Part, ...]:
 
 
 def _cut(parts: tuple[Part, ...], declared: int) -> tuple[Part, ...]:
-    """The parts without the bytes after the declared end, which no client reads."""
+    """Drop the bytes after the declared end, which no client reads."""
     kept: list[Part] = []
     left = declared
     for part in parts:
@@ -150,14 +149,12 @@ def read_raw(answer: HttpExchange) -> HttpExchange:
 
 
 def _ends_otherwise(answer: HttpExchange) -> bool:
-    """Whether the last step raises or resets: then it, and no parser, says what is wrong."""
+    """Return whether the last step raises or resets: it then names the error, not the parser."""
     last = answer.parts[-1] if answer.parts else None
     return last is not None and not isinstance(last, bytes) and last != Close()
 
 
 class _RawReader:
-    """Reads the answer to one request, part by part."""
-
     def __init__(self) -> None:
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=RAW_HEAD_MOST_BYTES)
         self._http.send(h11.Request(method="POST", target="/", headers=[("host", "x")]))
@@ -168,7 +165,7 @@ class _RawReader:
         self.broken, self.over = "", False
 
     def steps(self, step: Step) -> None:
-        """A step between bytes, before the head or after it; an end in order is the parser's."""
+        """Take a step between bytes; the parser handles an orderly end."""
         if step == Close():
             return
         if self.head is None:
@@ -177,7 +174,7 @@ class _RawReader:
             self.parts.append(step)
 
     def take(self, data: bytes) -> None:
-        """More bytes; none are the end of the connection."""
+        """Take bytes; empty ones are the end of the connection."""
         try:
             self._http.receive_data(data)
             for event in self._events():

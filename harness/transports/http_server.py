@@ -1,11 +1,9 @@
 """The loopback server: a listener, a thread a connection, and plans carried out on a socket.
 
-A client that leaves, a request that is no HTTP and a shutdown in the middle of a wait are ordinary
-ends; none prints a traceback. A body that is known at once is one segment with its length. One in
-pieces comes in chunks, or without a frame where a `Close` ends it and its head says nothing else.
-A time-out is silence until the client gives up. `Raise("connect")` and `Raise("dns")` come too
-late for a refusal, and are a reset. A head with `keep-alive: timeout=0` ends the connection once
-the answer is out, though the client keeps it.
+A client that leaves, invalid HTTP and a shutdown are ordinary ends without a traceback. A time-out
+is silence until the client gives up. `Raise("connect")` and `Raise("dns")` become a reset: the
+connection is already open. After `keep-alive: timeout=0` the server closes, though the client keeps
+the connection.
 """
 
 from __future__ import annotations
@@ -81,7 +79,7 @@ class Server:
         self._closing.close()
 
     def _accept(self, listener: socket.socket) -> None:
-        """Take connections until the alarm rings: a socket that is closed wakes all who watch."""
+        """Accept connections until the alarm socket closes, which wakes every listener."""
         with listener, selectors.DefaultSelector() as selector:
             selector.register(listener, selectors.EVENT_READ)
             selector.register(self._closing, selectors.EVENT_READ)
@@ -158,7 +156,7 @@ class Responder:
         self._pieces(answer, head, request)
 
     def _as_it_stands(self, answer: HttpExchange) -> None:
-        """Bytes that bring their own framing, or none."""
+        """Send bytes that bring their own framing, or none."""
         for part in answer.parts:
             if isinstance(part, bytes):
                 self._connection.write(part)
@@ -166,7 +164,7 @@ class Responder:
                 self._step(part)
 
     def _pieces(self, answer: HttpExchange, head: Head, request: Request) -> None:
-        """A body in pieces, in the frame that its head announces or that its end needs."""
+        """Send a body in pieces, in the frame that its head announces or its end needs."""
         closes = Close() in answer.parts
         chunked = answer.chunked or (answer.declared is None and request.chunks and not closes)
         framing = {} if answer.chunked or not chunked else {"transfer_encoding": "chunked"}
@@ -187,7 +185,6 @@ class Responder:
             raise Hangup
 
     def _step(self, step: Step) -> None:
-        """A step between bytes. Raises Hangup where it ends the connection."""
         match step:
             case Wait(ms):
                 self._connection.pause(ms / 1000)
@@ -205,14 +202,14 @@ class Responder:
                     raise Hangup(reset=True)
 
     def _stop(self, text: str) -> None:
-        """The run is over: say so, and have the target ended from outside."""
+        """Report that the run is over, and have the target ended from outside."""
         self._connection.write(error_bytes(503, text.removeprefix("loop-harness: ")))
         self._dispatcher.on_stop()
         raise Hangup
 
 
 def _ends_connection(plan: Plan) -> bool:
-    """Whether the answer's head says that an idle connection is not kept."""
+    """Return whether the answer's head rules out an idle connection."""
     first = plan[0] if plan else None
     head = first.head if isinstance(first, Send) else None
     return head is not None and head.headers.get("keep-alive") == "timeout=0"

@@ -1,12 +1,8 @@
 """The in-process transport for HTTP clients of httpx2 and httpx, sync and async.
 
-The class of a request tells its library. The answer, its stream and its errors are made of the same
-library, so neither is imported here.
-
-`Response(content=...)` puts a body through the library's stream, decoder and chunker only to keep
-the same bytes: four fifths of what a response costs. So `whole_response` puts body and headers
-where the library's own responses keep them, and only while they do: it has no public name for
-either. A property test holds both ways equal.
+A request's class gives its library, so neither is imported here. `Response(content=...)` costs four
+fifths of a response for unchanged bytes. So `whole_response` sets the libraries' private fields for
+body and headers, while they exist. A property test holds both ways equal.
 """
 
 from __future__ import annotations
@@ -95,10 +91,7 @@ class HttpxTransport:
 
 
 def _headers_read(headers: Any) -> dict[str, str]:
-    """The headers that are read, by their names in lower case.
-
-    The libraries keep these names beside those that are sent, and have no public way to them.
-    """
+    """Return headers by lower-case name; the libraries keep them without a public access."""
     try:
         lines = headers._list
     except AttributeError:
@@ -122,21 +115,19 @@ def library_of(request_type: Hashable) -> ModuleType:
 
 
 def _as_exchange(plan: Plan) -> HttpExchange:
-    """The plan as an exchange; what brings its own framing is read as a client reads it."""
+    """Return the plan as an exchange; raw framing is read as a client reads it."""
     answer = exchange_of(plan)
     return http_exchange.read_raw(answer) if answer.head is None and answer.parts else answer
 
 
 class _Carrier:
-    """Carries out the steps of one answer towards one client."""
-
     def __init__(self, dispatcher: Dispatcher, request: Any) -> None:
         self._dispatcher, self._request = dispatcher, request
         self._library = library_of(request.__class__)
         self._begun = False
 
     def response(self, answer: HttpExchange) -> Any:
-        """The response once everything before its first byte is done."""
+        """Return the response after the steps before its first byte."""
         if answer.head is None:
             self.fail("RemoteProtocolError", answer.broken or DISCONNECTED)
         self._begun = True
@@ -145,12 +136,10 @@ class _Carrier:
         return self._library.Response(answer.head.status, headers=headers, stream=body)
 
     def step(self, step: Step) -> None:
-        """A step between bytes."""
         self._refuse(step)
         self._dispatcher.carry_out(step)
 
     async def astep(self, step: Step) -> None:
-        """A step between bytes, waiting in the task."""
         self._refuse(step)
         if isinstance(step, Wait):
             await self._dispatcher.clock.asleep(step.ms / 1000)
@@ -158,7 +147,6 @@ class _Carrier:
             self._dispatcher.carry_out(step)
 
     def _refuse(self, step: Step) -> None:
-        """Raise what the step makes of the connection, if it ends it."""
         match step:
             case Raise("stop", text):
                 raise RunStopped(text)
@@ -171,13 +159,12 @@ class _Carrier:
                 self.fail("RemoteProtocolError", DISCONNECTED)
 
     def fail(self, name: str, text: str) -> NoReturn:
-        """Raise the library's exception of that name."""
         raise getattr(self._library, name)(text, request=self._request)
 
 
 @cache
 def _body_class(library: ModuleType) -> Any:
-    """The class of streamed bodies, for one library: clients insist on its base classes."""
+    """Make the class of streamed bodies: clients insist on their library's base classes."""
     sync_base: Any = library.SyncByteStream
     async_base: Any = library.AsyncByteStream
 
@@ -241,7 +228,7 @@ def whole_response(library: ModuleType, head: Head, body: bytes) -> Any:
 
 @lru_cache(maxsize=256)
 def _line(header: tuple[str, str]) -> tuple[bytes, bytes, bytes] | None:
-    """A header as the library keeps it, None for one that says how the bytes are to be read.
+    """Return a header as the library keeps it; None for a header about decoding.
 
     Raises UnicodeEncodeError where the library would.
     """
@@ -253,14 +240,14 @@ def _line(header: tuple[str, str]) -> tuple[bytes, bytes, bytes] | None:
 
 @cache
 def _status_line(library: ModuleType, status: int) -> dict[str, bytes]:
-    """What the library's transports say beside the headers."""
+    """Return the extensions that the library's own transports set."""
     reason = library.codes.get_reason_phrase(status)
     return {"http_version": b"HTTP/1.1", "reason_phrase": reason.encode("ascii")}
 
 
 @cache
 def _keeps_parts(library: ModuleType) -> bool:
-    """Whether a response of the library keeps its body and its headers where we would put them."""
+    """Return whether the library keeps body and headers in the private fields we set."""
     response = library.Response(200, headers={"A": "b"}, content=b"x")
     read = vars(response)
     is_read = read.get("_content") == b"x" and read["is_closed"] and read["is_stream_consumed"]

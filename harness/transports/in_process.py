@@ -1,8 +1,7 @@
-"""The brief of a Python target in the same process: every member crosses a seam by a plain call.
+"""The brief of a Python target in the same process: each member crosses a seam by a plain call.
 
-In simulate the model is behind a transport of the HTTP library. In supervise it is behind a URL:
-the clients are the installed SDKs' own, on a real socket, so that what only a socket can do
-(resets, short bodies, stalls) happens to them for real.
+In supervise the model is behind a URL, so that the SDK clients meet socket failures for real:
+resets, short bodies, stalls.
 """
 
 from __future__ import annotations

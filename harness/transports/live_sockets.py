@@ -1,10 +1,9 @@
-"""Calls that pass by the in-process transport: attempts to reach anything by a socket.
+"""Calls that bypass the in-process transport: attempts to open a socket.
 
-In simulate every call has to cross a seam. One that opens a socket was not intercepted, so it is
-refused, and its address is kept for the verdict. CPython's audit events tell of it without a
-patch. A hook can never be taken out again, so there is one for the process, put in at first use,
-which looks away while no run is on. Host names are refused when they are looked up: without a
-network no connection would ever be tried. Extensions in C with sockets of their own are not seen.
+In simulate such a call is refused and its address kept for the verdict. CPython's audit events
+report it without a patch. A hook cannot be removed, so one per process is idle between runs. Host
+look-ups are refused too: without a network no connection would follow. C extensions with their own
+sockets are not seen.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ _INTERNET = (socket.AF_INET, socket.AF_INET6)
 
 
 class _Watch:
-    """The process's hook and the list that it fills while a run is on."""
-
     def __init__(self) -> None:
         self.seen: list[str] | None = None
         self._installed = False
@@ -72,7 +69,7 @@ def live_sockets() -> Iterator[list[str]]:
 
 
 def _is_foreign(host: Any) -> bool:
-    """Whether a look-up asks for a name: for addresses the connection itself is seen."""
+    """Return whether a look-up asks for a name: the connect event covers addresses."""
     name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
     if not isinstance(name, str) or name in ("", "localhost", socket.gethostname()):
         return False

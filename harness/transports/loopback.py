@@ -1,7 +1,6 @@
 """The loopback transport: an HTTP server for agents in any language, in real time.
 
-`Loopback` serves one run. `Loopbacks` serves many at once from one server, each below a prefix of
-its own (`/r/NAME`), with its own history, so that hundreds of agents need one port.
+`Loopbacks` serves each run below its own prefix (`/r/NAME`), so hundreds need one port.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tools over MCP on standard input and output: `python -m harness.transports.mcp_stdio`.
 
-For agents that start their tool servers themselves. It is a client of the run that
-`HARNESS_TOOLS_URL` names. Standard output is the protocol's; what goes wrong before it starts is a
-line on standard error, exit status 2.
+For agents that start their own tool servers. It is a client of the run at `HARNESS_TOOLS_URL`. A
+start-up error is a line on standard error and exit status 2.
 """
 
 from __future__ import annotations
@@ -61,8 +60,6 @@ def _offered(url: str) -> dict[str, ToolScript]:
 
 
 class _Calls:
-    """Calls tools of the run, each in a thread of its own."""
-
     def __init__(self, url: str) -> None:
         self._url, self._numbers = url, itertools.count(1)
 
@@ -71,7 +68,7 @@ class _Calls:
         return await asyncio.to_thread(self._post, name, body)
 
     def _post(self, name: str, body: dict[str, Json]) -> ToolAnswer:
-        """The tool's answer; an error of any kind is the text of one."""
+        """Return the tool's answer; any error becomes an error answer."""
         request = urllib.request.Request(
             f"{self._url}/{quote(name, safe='')}",
             data=msgspec.json.encode(body),

@@ -1,10 +1,8 @@
 """The scenario's tools as an MCP server, made with the official `mcp` package.
 
-A tool that failed is a result too: MCP keeps protocol errors for calls that never reached a tool.
-MCP does not say which call of the model a tool call belongs to. A client may say so in `_meta`
-(`toolUseId`), else the call that is meant is found in the history. Over loopback the official
-server words the answer, without sessions and streams, and our own server carries the bytes: so a
-fault on a tool reaches an MCP client as any other. In process it runs in virtual time.
+A failed tool is a result: protocol errors are for calls that reach no tool. MCP does not name the
+model's call: `_meta.toolUseId` may, else the history is searched. Over loopback our own server
+carries the official server's answer, so faults apply to MCP too.
 """
 
 from __future__ import annotations
@@ -125,7 +123,7 @@ def tool_answer(plan: Plan) -> ToolAnswer:
 
 
 def _in_place(plan: Plan, answer: Send) -> Plan:
-    """The plan with the written answer where it answers, or raises as a tool does."""
+    """Put the written answer where the plan answers, or raises as a tool does."""
     return tuple(answer if _answers(step) else step for step in plan)
 
 
@@ -135,7 +133,6 @@ def _answers(step: Step) -> bool:
 
 
 async def _exchange(server: Any, request: Request) -> Send:
-    """The official application's answer to a request."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     logging.getLogger("mcp").setLevel(logging.ERROR)
@@ -160,7 +157,6 @@ async def _exchange(server: Any, request: Request) -> Send:
 
 
 def _scope(request: Request) -> dict[str, Any]:
-    """The request as an ASGI server would hand it over."""
     return {
         "type": "http",
         "asgi": {"version": "3.0"},

@@ -1,11 +1,8 @@
-"""The mounted transport: agents with a hard-coded URL, in process, without a change to them.
+"""The mounted transport: unchanged agents with a hard-coded URL, in process.
 
-While it is mounted, the HTTP transports of httpx2 and httpx hand every request under one of its
-URLs to the run. respx routes and patches; it knows only httpx, so its `Mocker` is one of our own.
-A request goes through with the answer, stream and errors of its own library, as in process.
-
-A client that the patch does not reach would silently go to the network. So a canary goes through
-each kind of client before the agent starts, to a port of this machine where nothing listens.
+httpx2 and httpx hand requests under the mounted URLs to the run. respx patches only httpx, so its
+`Mocker` is subclassed here. An unpatched client would silently use the network. So a canary tests
+each kind of client first, on a local port without a listener.
 """
 
 from __future__ import annotations
@@ -98,7 +95,7 @@ class _PrefixDispatcher:
 
 @cache
 def _mocker() -> Any:
-    """The `Mocker` for both libraries; respx keeps it by its name, so it is made once."""
+    """Make the `Mocker` for both libraries once: respx registers it by name."""
     import httpx
     from respx.mocks import AbstractRequestMocker
 
@@ -136,12 +133,10 @@ def _mocker() -> Any:
 
 
 def _libraries() -> list[ModuleType]:
-    """The HTTP libraries that are installed."""
     return [importlib.import_module(n) for n in LIBRARIES if importlib.util.find_spec(n)]
 
 
 def _answer(shown: Any, transport: Any) -> Any:
-    """The run's answer to the request inside the one that respx shows."""
     request = shown.extensions[_OURS]
     if shown.extensions[_ASYNC]:
         return _answer_async(request, transport)
@@ -186,7 +181,7 @@ def _sync_canary(library: ModuleType) -> int:
 
 
 def _async_canary(library: ModuleType) -> int:
-    """Driven by hand: an intercepted call never waits, and one that waits was not intercepted."""
+    """Step the coroutine by hand: an intercepted call never waits."""
     client = library.AsyncClient(trust_env=False, verify=without_certificates())
     sending = client.get(CANARY)
     try:

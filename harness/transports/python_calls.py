@@ -1,8 +1,7 @@
-"""Calls of a Python target as plain values: what a plan makes of a tool, the inbox or the outbox.
+"""Calls of a Python target as plain values: a plan becomes a return value or an exception.
 
-A plan becomes an ordinary return value or exception here. `ToolError` is an error that the tool
-reports, `RuntimeError` one that it raises. `TimeoutError` and `ConnectionError` stand for a call
-that came to nothing.
+`ToolError` is an error that the tool reports, `RuntimeError` one that it raises. `TimeoutError` and
+`ConnectionError` are calls without an answer.
 """
 
 from __future__ import annotations

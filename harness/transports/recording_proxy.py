@@ -1,10 +1,8 @@
-"""The recording proxy: the real model behind a loopback URL, every exchange recorded as it passes.
+"""The recording proxy: the real model behind a loopback URL, every exchange recorded.
 
-An agent in any language is given this URL in place of the provider's. What comes from upstream goes
-on to the agent piece by piece, at once. The pieces and their times are recorded. A body that breaks
-off is recorded as cut, and breaks off for the agent too. A request without an answer (a refused
-connection, no HTTP) cannot stand in a cassette: the agent gets a 502 that says so, and `failures`
-says it to the caller.
+Pieces go to the agent at once and are recorded with their times. A body that breaks off is recorded
+as cut, and breaks off for the agent too. A cassette cannot hold a request without an answer: the
+agent gets a 502, and `failures` lists it.
 """
 
 from __future__ import annotations
@@ -93,7 +91,7 @@ class RecordingProxy:
         connection.close(reset=reset)
 
     def _forward(self, request: Request, connection: Connection) -> None:
-        """Pass a request on, its answer back, and record both. Raises Hangup at a cut."""
+        """Forward a request and its answer, and record both. Raises Hangup at a cut."""
         path = split_session(request.path)[1]
         with self._lock:
             self._calls += 1
@@ -126,10 +124,7 @@ class RecordingProxy:
 
 
 class _Passing:
-    """One answer on its way to the client.
-
-    It is recorded before its last byte goes out: a client that has it all may end the recording.
-    """
+    """Record the answer before its last byte goes out: the client may then end the recording."""
 
     def __init__(
         self,
@@ -151,7 +146,6 @@ class _Passing:
         self._left = self._taken = False
 
     def run(self) -> None:
-        """Pass the answer on to its end, or to where it is cut."""
         if self._bodiless or self._answer.size_bytes == 0:
             self._end()
         self._write(head_bytes(Head(self._answer.status, self._answer.headers), **self._framing()))
@@ -167,7 +161,6 @@ class _Passing:
             self._write(LAST_CHUNK)
 
     def _end(self) -> None:
-        """Have the answer taken, as far as it came."""
         if self._left and not self.cut:
             self.cut = LEFT
         if not self._taken:
@@ -182,7 +175,7 @@ class _Passing:
         return framing if framed and self._request.reusable else {**framing, "connection": "close"}
 
     def _pieces(self) -> Iterator[bytes]:
-        """The pieces as they come, each noted with the time since the one before."""
+        """Yield the pieces; note each with the time since the one before."""
         before = self._at_ms
         for data in self._answer.pieces():
             now = self._clock.now_ms()
@@ -194,7 +187,7 @@ class _Passing:
             yield data
 
     def _write(self, data: bytes) -> None:
-        """Send bytes, unless the client has left: what came till then is recorded."""
+        """Send bytes, unless the client has left: the recording keeps what came before."""
         try:
             if data and not self._left:
                 self._connection.write(data)
@@ -202,7 +195,7 @@ class _Passing:
             self._left = True
 
     def _answer_taken(self) -> ReceivedAnswer:
-        """The answer as it is recorded; only a stream's pieces mean something one by one."""
+        """Return the answer to record; only a stream keeps its separate pieces."""
         answer, body = self._answer, b"".join(data for data, _ in self._came)
         pieces = tuple(Piece(len(data), wait_ms) for data, wait_ms in self._came)
         if "event-stream" not in answer.headers.get("content-type", "") and pieces:

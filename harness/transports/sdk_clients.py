@@ -1,8 +1,7 @@
 """The installed SDKs' own clients, on the in-process transport or on loopback.
 
-Both SDKs are made by one generator and name things alike: a package, a client class, and a
-`Default...Client` class that extends the HTTP library which that generation rides on (httpx2, or
-httpx before anthropic 1 and openai 3). The transport fits either, so nothing here depends on it.
+One generator makes both SDKs, so names match: package, client class, `Default...Client`. The last
+extends httpx2, or httpx before anthropic 1 and openai 3; the transport fits either.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The seams over HTTP: which path is which seam, and a plan's values as HTTP answers.
 
-What has no wire of its own (tools, inbox, outbox) speaks the small JSON of the contract. Its plan
-becomes an ordinary HTTP plan here, so that a fault can bend it in all the ways that it can bend
-the model's answer.
+Tools, inbox and outbox speak the contract's JSON. Their plans become HTTP plans here, so that HTTP
+faults apply to them too.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class Endpoints:
         return error_answer(404, f"no {request.method} {path} here: {_KNOWN}")
 
     def _mcp(self, request: Request, session: str) -> Plan:
-        """The tools over MCP; the package `mcp` is loaded when an agent first asks."""
+        """Serve the tools over MCP; the package `mcp` is loaded at the first request."""
         try:
             return McpEndpoint(self.dispatcher).plan(request, session)
         except InputError as error:
@@ -134,7 +133,7 @@ class Inbox:
         return as_http(plan)
 
     def _ask(self, now_ms: int) -> tuple[int, Plan]:
-        """When the next answer is due, and its plan from that moment on."""
+        """Return when the next answer is due, and its plan from that moment on."""
         plan = self._dispatcher.next_inbound()
         waits = next((n for n, s in enumerate(plan) if not isinstance(s, Wait)), len(plan))
         wait_ms = sum(step.ms for step in plan[:waits] if isinstance(step, Wait))
@@ -183,7 +182,7 @@ def error_bytes(status: int, text: str, **headers: str) -> bytes:
 
 
 def _decoded(request: Request, type_: type[_T], answer: Callable[[_T], Plan]) -> Plan:
-    """The answer to a JSON body of that type, or a 400 that says where it is wrong."""
+    """Answer a JSON body of that type, or a 400 that locates its error."""
     try:
         body = msgspec.json.decode(request.body, type=type_)
     except msgspec.DecodeError as error:
@@ -193,7 +192,7 @@ def _decoded(request: Request, type_: type[_T], answer: Callable[[_T], Plan]) ->
 
 @lru_cache(maxsize=64)
 def _timeout_ms(seconds: str) -> int | None:
-    """How long the client says it waits for one read: the SDKs state it in a header."""
+    """Return the client's read time-out: the SDKs state it in a header."""
     try:
         return int(float(seconds) * 1000)
     except (ValueError, OverflowError):

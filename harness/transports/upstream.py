@@ -1,9 +1,7 @@
-"""The way out: a provider's real API, for a recording.
+"""The only way out of this machine: a provider's real API, for a recording.
 
-The one place from which a request leaves this machine. It asks for answers without compression, so
-that the pieces are those in which the provider sent them; an answer that is compressed all the same
-is decoded. The client is httpx2's, with the transport as it was before anything patched it: a
-recorder of this process must not record the same exchange a second time.
+It asks for uncompressed answers, to keep the provider's pieces; a compressed one is decoded. The
+client uses httpx2's unpatched transport, so a recorder of this process records nothing twice.
 """
 
 from __future__ import annotations
@@ -131,13 +129,11 @@ class Upstream:
 
 
 class _Direct(httpx2.HTTPTransport):
-    """The transport as it was when this module was loaded."""
-
     handle_request = httpx2.HTTPTransport.handle_request
 
 
 def _client(url: str) -> httpx2.Client:
-    """A client that adds nothing of its own, by the proxy that the environment names."""
+    """Make a client without default headers, through the proxy that the environment names."""
     parts = urlsplit(url)
     bypassed = not parts.hostname or bool(proxy_bypass(parts.hostname))
     proxy = None if bypassed else getproxies().get(parts.scheme)
@@ -152,7 +148,7 @@ def _client(url: str) -> httpx2.Client:
 
 @cache
 def _decodable() -> frozenset[str]:
-    """The encodings that are decoded here: what the library would ask for by itself."""
+    """Return the encodings that the library would ask for by itself."""
     known = httpx2.Client().headers["accept-encoding"]
     return frozenset({"identity", *(name.strip() for name in known.split(","))})
 
@@ -171,13 +167,13 @@ def sdk_of(path: str, headers: Mapping[str, str]) -> str:
 
 
 def _joined(base: str, path: str, query: str) -> str:
-    """The URL of a path of the API; a base may end with the version that the path begins with."""
+    """Return the URL of an API path; a base may end with the version that begins the path."""
     whole = base.rstrip("/").removesuffix("/v1") + path
     return f"{whole}?{query}" if query else whole
 
 
 def _outgoing(headers: Mapping[str, str], key: str) -> dict[str, str]:
-    """The client's own headers, with the real key where it sends the one that stands for it."""
+    """Return the client's headers, with the real key in place of its stand-in."""
     kept = {name: value for name, value in headers.items() if name not in _HOP}
     if key and kept.get("x-api-key") in DUMMY_KEYS:
         kept["x-api-key"] = key
