@@ -1,12 +1,8 @@
-"""What a turn may cost with all that it sets off: requests, tokens, time, other agents, waiting.
+"""What one turn may cost: requests, tokens, time, sub-agents and waiting.
 
-A turn of the user lasts until his next message, so what an agent does of its own accord afterwards
-is on its bill. So is what its sub-agents do. A bound is a setting: the defaults are far above what
-one message is worth.
-
-Waiting is the time between two events of a turn that nothing explains. Explained are an answer that
-goes on saying something, a pause that the provider asked for, a tool at work, a sub-agent at work,
-and the sleep of the machine.
+A turn lasts until the user's next message, so later work of the agent and its sub-agents counts.
+Waiting is time between two events that nothing explains. A streaming answer, a pause the provider
+asks for, a running tool or sub-agent, and the machine's sleep explain it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The conversation in the requests: it only grows, and what was said and done stays in it.
+"""The conversation in the requests only grows, unless a compaction or an overflow shortens it.
 
-Amnesia is silent: roles alternate, every request is valid, and the answers are to somebody who has
-just arrived. Only a compaction, or a request that was over the window, may take something away.
+Amnesia is silent: roles still alternate, and every request is valid.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""What a check declares of itself: what it needs, what excuses the agent, what an overlay changes.
+"""What a check declares: its needs, the agent's excuses, and what an overlay changes.
 
     @needs("inbox", "outbox", told_by="run")
     @excused_by(missing=(CANCEL, KILL, LIMIT))
     def outbound_once(history: History) -> Iterator[Finding | Case]: ...
 
-The decorators apply what they declare, so a check says the same by itself as under the judge. The
-judge reads the marks to say why a check was not asked; `harness explain` and the docs print them.
+The decorators also apply what they declare, so a check gives the same result without the judge.
 """
 
 from __future__ import annotations

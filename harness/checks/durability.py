@@ -1,8 +1,6 @@
-"""Whether a write that the store refused is made good, or somebody is told.
+"""Whether the agent repeats a write that the store refused, or reports the loss.
 
-A store fails for a moment more often than for good, so a refused write is worth some tries; what
-cannot be written in the end is lost, and then the user has to know it. The seam shows each write
-with the rows that it was to keep.
+Most store failures are short, so a refused write deserves some tries.
 """
 
 from __future__ import annotations

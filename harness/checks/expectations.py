@@ -1,11 +1,8 @@
-"""Whether a run is one that proves something, and comes out as its scenario expects.
+"""Whether a run proves something, and comes out as its scenario expects.
 
-A run that was not intercepted, not played, not faulted, or that went out to a real network proves
-nothing, so it fails. What makes a run doubtful without a fault of the agent is a doubt.
-
-An expectation names the outcome, calls and their inputs, and waits. A wait is what an agent adds by
-itself: the time from a failed answer of the model to the next request of that session, less the
-waits that the answer's own plan held. Waits of 0 ms do not count.
+A run proves nothing if it was not intercepted, played or faulted, or if it reached a real network.
+A wait is time that the agent adds between a failed answer and that session's next request. Waits of
+the answer's own plan, and waits of 0 ms, do not count.
 """
 
 from __future__ import annotations

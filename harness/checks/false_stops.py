@@ -1,8 +1,6 @@
-"""Whether a turn that makes progress goes on: what repeats, however loosely, excuses a stop.
+"""Whether a turn that makes progress goes on: any repetition, however loose, excuses a stop.
 
-`loops` says what must be stopped, strictly; an agent that stops earlier is wrong only if nothing at
-all came again. So this counts in the agent's favour: whatever the input, whatever the text,
-whatever stands between.
+`loops` is strict about what must stop. This file counts in the agent's favour.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """The checks by name, and the judge that applies them: pass, fail or unknown.
 
-A check is a public function whose first parameter is `history`; its keyword-only parameters are its
-settings. A check of a plug-in is named `PREFIX.name`.
-
-A check that crashes makes the verdict unknown, for that is never the agent's fault. So does a
-history to which no check of an agent applies. Findings that the scenario knows are set apart, and
-are missed when they stay away.
+A crashed check makes the verdict unknown, since it is no fault of the agent. So does a history
+without an applicable check.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Whether a turn stops that makes no progress: the same again with the same result, K times.
+"""Whether a turn without progress stops: the same call with the same result, K times.
 
-Polling, whose results change, is progress. Calls that a model asks for in one message were decided
-at once: identical ones count once, unless there are more than K of them. Calls are taken in the
-order in which they were answered, and a finding names the first events that prove it, so that it
-stays the same as the run goes on.
+Polling with changing results is progress. Identical calls of one message count once, unless they
+exceed K. A finding names the first events that prove it, so it is stable as the run goes on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Whether messages arrive: each inbound one in one turn, each turn with one reply, one at a time.
+"""Message delivery: each inbound message gets one turn, each turn one reply, one turn at a time.
 
-Two turns at once read each other's half-written history, and the store then holds both in pieces.
-A cancel is judged from the moment that the agent saw it, for what was under way cannot be undone;
-an agent that never looks is told by the outcome that the scenario expects.
+A cancel counts from the moment the agent sees it, because work under way cannot be undone.
 """
 
 from __future__ import annotations

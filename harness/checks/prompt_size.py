@@ -1,8 +1,7 @@
-"""The context window: a request that is too large is made smaller, and a compaction does that.
+"""The context window: the agent shortens a request that is too large, by a compaction.
 
-A summary may leave out nearly everything, but not what is under way: the calls that wait for their
-results, the words that the turn answers, and the rules that hold in every request. And one that
-failed is no reason to lose anything, nor to be tried again and again.
+A summary must keep open calls, the message that the turn answers, and standing rules. A failed
+summary must lose nothing, and its retries are bounded.
 """
 
 from __future__ import annotations

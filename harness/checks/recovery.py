@@ -1,10 +1,7 @@
-"""Recovery: an agent takes its work up once after a kill, and its session is well after a fault.
+"""Recovery: an agent resumes its work once after a kill, and its session is well after a fault.
 
-A turn that kills its agent kills it again when it is resumed. So the number of attempts is bounded,
-and what was under way at the kill has an outcome that nobody knows. An attempt is the time between
-two kills; a message was worked on in it when the model was asked for it. A fault may cost the turn
-that it meets. It must not cost the turns after it, for then the agent has kept it: a row that every
-later request carries, a flag that nobody clears, a store that was given up.
+A turn that kills its agent kills it again on resume, so attempts are bounded. An attempt is the
+time between two kills. A fault may cost its own turn, but no later one.
 """
 
 from __future__ import annotations

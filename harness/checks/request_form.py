@@ -1,10 +1,8 @@
-"""The form of requests: the dialect's rules, roles, pairs and ids of calls, text, the last word.
+"""The form of requests: the dialect's rules, roles, pairs and ids of calls, text, the last message.
 
-The rules of a dialect are applied where the request is read; the ids of those it breaks stand in
-the event, and `valid_request` reports them. The other checks ask the same of every dialect: what
-one provider merges or overlooks is refused by the next one. Each looks at a message once, where it
-first appears, and forgets what a request drops. So a long session costs what it says, and not its
-length times itself.
+The reader of a request applies the dialect's rules; `valid_request` reports them. The other checks
+hold for every dialect, because one provider refuses what another merges. Each message is checked
+once, where it first appears, so cost is linear in the session.
 """
 
 from __future__ import annotations

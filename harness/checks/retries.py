@@ -1,7 +1,6 @@
-"""Retries: what is tried again, how often, and how soon, over all layers that try.
+"""Retries: what is tried again, how often and how soon, over all layers that retry.
 
-The SDK retries, the agent around it retries, and so does the job around the agent; none of them
-knows of the others. What counts is what the provider sees: one request, again and again.
+SDK, agent and job retry independently, so the checks count the requests that the provider sees.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What is stored is what was lived: nothing lost, changed or doubled, and read back at a start.
+"""The stored session matches the run: nothing lost, changed or doubled, and it is read at a start.
 
-A compaction may replace rows, and its notice may come after the write: so what vanishes is judged
-by the next call. A row is a second one when it repeats the label of an inbound message, the ids of
-a tool call, or the words of an earlier turn that nobody said again. After a start only the last
-thing that was said to the user is asked for: an agent may leave out what is long ago, and what it
-was about to do when it was killed.
+A compaction's notice may follow its write, so the next call decides what vanished. After a start
+only the last reply to the user must be present: an agent may leave out older messages.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""Truthfulness: what the user and the model are told of a turn and of its tools is what happened.
+"""Truthfulness: what the user and the model are told of a turn and its tools is what happened.
 
-The agent's word is the status of its final message; the facts are the model's last answer before
-it. A tool's failure can be seen: by the model in the result, by the user in the reply. A provider
-may have no flag for an error, so the text counts as much: it says so in words, or hands on what the
-tool said. What counts is the last run before the result was sent, for a tool may be tried again.
-
-An answer that broke off stays a part. The status of a stream was 200 long before it broke, and what
-had come by then is no answer: it does not run, it is not kept as one, and somebody says so. A
-stream is bytes until its events are complete, however they are cut and whatever ends their lines.
+Facts are the model's last answer before the final message, and a tool's last run before its result.
+Some providers have no error flag, so an error in the text counts as much. A broken stream has
+status 200 but no whole answer, so its calls must not run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """An agent with bad habits, so that the contracts of checks have something to find.
 
-A habit is one defect that real agents have. Which of them this agent has is the option `habits`: a
-number, one bit a habit. Without any it is the loop of a tutorial.
+A habit is one defect of real agents, one bit of the option `habits`. 0 is a tutorial's loop.
 """
 
 from __future__ import annotations

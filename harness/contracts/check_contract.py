@@ -1,9 +1,7 @@
 """The laws of a check.
 
-A check counts from a history and changes nothing: asked twice it finds the same, and its proof is
-there to be looked at. What it finds on the beginning of a run it finds on the whole run too, since
-an agent is judged while it runs by what it has done, and not by what it may still do. A check that
-needs the end of the run is the exception, and says so (`at_end`).
+A check is pure, and its proof stands in the history. A finding on a prefix stays on the whole run,
+since an agent is judged while it runs. A check that needs the end declares `at_end`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The laws of a fault.
 
-A fault is a pure function of its moment: the same moment gives the same plan, in any order and in
-any process. It says what it may do (end the target, move clocks), and its settings have types, for
-that is how it is armed from a file, drawn and made small.
+A fault is a pure function of its moment, in any order and process. It declares kills and clock
+moves. Typed settings let files arm it, grammars draw it, and the shrinker reduce it.
 """
 
 from __future__ import annotations

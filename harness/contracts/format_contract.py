@@ -1,8 +1,6 @@
 """The laws of a recording format.
 
-A format reads what it recognises and refuses the rest with a reason. It is handed files that were
-cut off, that two programs wrote at once, or that are something else, so nothing but `InputError`
-may come out of it. What it reads can be judged.
+Formats meet torn, interleaved and foreign files, so they may raise nothing but `InputError`.
 """
 
 from __future__ import annotations

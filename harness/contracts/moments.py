@@ -1,7 +1,6 @@
 """Moments at which a fault is asked: the call, the plan before it, and the past, on every seam.
 
-They come from tables, so that an example is a few small numbers: quick to draw, and the first rows
-are the simplest. The bytes of a model's answer are those that the provider writes.
+Tables index them by small numbers, simplest first. The provider writes the answers' bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Histories of generated runs: what a check is asked of to show that it keeps its laws.
+"""Histories of generated runs, on which a check must keep its laws.
 
-Each number names one run: a scenario drawn from it, with faults, played by the reference agent or
-by the careless one. Runs are played once a process, and kept as the lines of their files.
+Each number names one run by the reference or the careless agent, cached once a process.
 """
 
 from __future__ import annotations

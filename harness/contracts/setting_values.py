@@ -1,7 +1,6 @@
 """Values of settings, drawn from the types that a part declares for them.
 
-A setting is a keyword-only parameter with a default and a type; a scenario gives it as a plain
-value. Small values are drawn: a contract tests the part, and not how much memory there is.
+Values are small, because a contract tests the part and not the machine's memory.
 """
 
 from __future__ import annotations

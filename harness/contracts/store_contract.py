@@ -1,8 +1,7 @@
 """The laws of a store reader.
 
-A reader looks at a store while the agent writes it, again and again. What it saw stays: a row is
-known by its id, and nothing that was written is lost or told twice, whenever the reader looked and
-wherever the last write broke off. A reader that keeps a cursor reads what a fresh one reads.
+A reader polls a store while the agent writes it. It loses no row and tells none twice, wherever a
+write broke off. A reader with a cursor reads what a fresh one reads.
 """
 
 from __future__ import annotations

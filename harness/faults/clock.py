@@ -1,8 +1,7 @@
-"""Clock faults: time jumps, stands still, passes unseen, or is another one on the server.
+"""Clock faults: time jumps, stands still, passes unseen, or differs on the server.
 
-`jumps_forward`, `jumps_back`, `frozen`, `laptop_sleep` and `suspended` move the run's clocks, which
-only virtual time can do. The other faults are about times that are not ours, and about an overload
-that depends on the time and on the session.
+Faults that move the run's clocks need virtual time. The others change foreign times, or an overload
+that depends on time and session.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Context faults: the conversation does not fit, and what is to make it shorter does not work.
+"""Context faults: the conversation does not fit, or its compaction fails.
 
-They bend what the model says; arm overflow `on: main` and a summary's faults `on: compact` (the
-defaults), and either `on: aux` for the calls that an agent makes in the background.
-
-A prompt that is too long comes in several shapes that mean the same and want the same cure: a
-status 400 with the figures in its text, a 413, a stop reason, an error event, an assistant
-message that a wrapper wrote itself.
+Overflow strikes `on: main` by default, a summary's faults `on: compact`; `on: aux` means background
+calls. An overflow has several shapes: a 400 with figures in its text, a 413, a stop reason, an
+error event, an assistant message from a wrapper.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Errors as a seam says them; nothing here is a fault.
 
-A model's error is a value, and its provider knows the envelope. Tools, inbox and outbox say JSON.
-What a rule of the provider answers comes from the provider, which alone knows the words.
+A model's provider knows its envelope and its words. Tools, inbox and outbox answer JSON.
 """
 
 from __future__ import annotations

@@ -1,16 +1,9 @@
 """What a fault is, and how one is recognised in a module: ours, or a plug-in.
 
 A public function is a fault when its positional parameters are `moment` and `plan`; its
-keyword-only parameters are its settings. Constants of its module describe it. Each is one value
-for all faults of the module, or a mapping by function name with `"*"` for the rest:
-
-- `STAGE`: whether it bends the `value`, before the provider has written it, or the `bytes`;
-- `SEAMS`: where it can strike; `ON`: where it strikes if a scenario does not say (the first seam);
-- `LAYER`: the layer whose excuses hold for it; by default that of its first seam;
-- `CODES`: the rows of the fault table that it makes; `WIRES`: the providers that know such a thing.
-
-`KILLS` and `VIRTUAL` are names of functions: of those that may end the target, and of those that
-move clocks, which real time cannot.
+keyword-only parameters are its settings. Constants of its module describe it (`docs/plug-ins.md`
+lists them). Each is one value for all faults of the module, or a mapping by function name with
+`"*"` for the rest. `KILLS` and `VIRTUAL` are names of functions.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Gateway faults: messages come twice, late or from nobody, replies do not arrive, the agent dies.
+"""Gateway faults: messages come twice, late or unsent, replies fail, the agent dies.
 
-What a fault adds to the inbox is due before what the scenario has there, which stays due. A
-message of a fault has an id of its own, made of the call's number, unless it is one that came
-before.
-
-An agent sees a cancel when it looks (`brief.cancelled`), so `cancelled` and `disconnected` strike
-there: at its first look after `when` calls of any seam, or after the call that `when: {after:
-KEY}` names.
+Messages that a fault adds are due before the scenario's own. Their ids derive from the call's
+number, unless they repeat an earlier message. An agent sees a cancel only when it looks
+(`brief.cancelled`), so cancelling faults strike there.
 """
 
 from __future__ import annotations

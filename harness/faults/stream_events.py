@@ -1,9 +1,7 @@
-"""The events of a stream, one send each, on all three wires.
+"""The events of a stream, one send each, for all three providers.
 
-Anthropic and Responses name each event in a line of its own and in the data's `type`; Chat has
-chunks without a name and the word `[DONE]` at the end. A fault works on single events, so a send
-that holds many (a recorded stream) is opened into one send for each. Nothing here raises for data
-that is no JSON: another fault may have been there before.
+A recorded send may hold many events, and faults need single ones. Nothing here raises for data that
+is no JSON, because an earlier fault may have damaged it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Templates of presets in several layers; nothing here is a fault.
 
-A row of `catalogue/presets.tsv` fixes the settings of a template. A template of one layer stands in
-the layer's own module, and its name begins with `_`.
+`catalogue/presets.tsv` fixes their settings. A template of one layer is a `_name` in that layer.
 """
 
 from __future__ import annotations

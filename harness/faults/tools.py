@@ -1,9 +1,7 @@
-"""Tool faults: a tool that works is made to fail on its way, or to answer what nobody expects.
+"""Tool faults: a working tool fails on its way, or answers something unexpected.
 
-They bend a tool's plan before it is answered; arm them `on: tool` (the default) or `on:
-tool:NAME`. An effect stands before the answer, so each fault says whether it happens. In one
-process a tool shares memory with its agent: it can change the arguments that it was given, and
-what it has returned. Over HTTP everything is a copy, and those two answer like any other.
+An effect precedes the answer, so each fault says whether it happens. In process a tool shares
+memory with its agent, and can change arguments and results. Over HTTP they are copies.
 """
 
 from __future__ import annotations

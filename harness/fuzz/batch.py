@@ -1,7 +1,6 @@
-"""The work of a campaign as tasks: plain data in, plain data out, for any process to do.
+"""The work of a campaign as tasks: plain data in, plain data out, for any process.
 
-A batch is a few examples. What it draws follows from the campaign's seed, its own number and its
-parents. Nothing is remembered from one batch to the next.
+A batch's draws follow from the campaign's seed, its number and its parents alone.
 """
 
 from __future__ import annotations

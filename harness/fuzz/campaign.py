@@ -1,7 +1,6 @@
 """A campaign: batch after batch until its time is over, each finding shrunk and written down.
 
-It is a fold over results in the order of the tasks, whichever worker did them. So one seed is one
-campaign with any number of workers, and the journal is all of its state.
+It folds results in task order, so the number of workers does not change the outcome.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The journal of a campaign: JSON Lines, appended to as results come in.
 
-The first line says what the campaign is. Every further line is the result of a batch or a shrunk
-finding, in the order in which they were taken. A campaign resumes from its journal alone: work that
-a kill interrupted is done again, and a torn last line is cut off.
+The first line describes the campaign; each other line is a batch's result or a shrunk finding. A
+resume needs the journal alone: it cuts a torn last line and repeats interrupted work.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Choice sequences: every generated thing is a function of a sequence of small numbers.
 
-Hypothesis answers a `Choose` by drawing, a campaign from a sequence that it keeps and mutates. 0 is
-the simplest answer, so smaller numbers and shorter sequences are simpler. What is optional or
-repeated costs one number (0: no, or no more).
-
-Any tuple of numbers is an example: a short one goes on with fresh draws, and a large number is
-taken modulo n.
+Hypothesis answers a `Choose` by drawing, a campaign from a stored sequence. 0 is the simplest
+answer; an optional or repeated part costs one number (0: no). Any tuple is an example: fresh draws
+extend a short one, and large numbers are taken modulo n.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The completion oracle: in a benign scenario every agent answers each message.
 
-The checks judge what an agent did. They cannot see that it gave up without need, because a turn
-that ends as a failure may have had its reasons. A benign scenario has no such reason: its session
-is whole, its model says plain things, its tools answer, and its one fault passes by itself. Such a
-scenario expects `completed` (`expect.outcome`).
+The checks cannot see an agent that gives up without need. A benign scenario excuses no failure:
+whole session, plain model, working tools, and one fault that passes by itself.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The corpus: the examples that reached something new, and all that has been reached.
 
-A run covers (fault, check, kind of event) when the event came after the fault, and the check was
-applicable. A kind of event counts how often it came in powers of two.
-
-A batch sees the corpus as it stood at the end of the last generation but one. So what it draws does
-not depend on the workers, and no worker waits for the slowest batch of a generation.
+A run covers (fault, check, kind of event) if the event follows the fault and the check applies.
+Counts of a kind are in powers of two. A batch sees the corpus of the last generation but one, so
+draws do not depend on workers, and no worker waits.
 """
 
 from __future__ import annotations

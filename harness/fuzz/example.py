@@ -1,6 +1,5 @@
-"""One example of a campaign: it is played, and what the campaign wants to know of the run is kept.
+"""One example of a campaign: it is played, and the campaign's facts of the run are kept.
 
-The output of targets and frameworks is discarded, because ten thousand runs print too much to read.
 A generated scenario owes no turn and no fault, so findings about unplayed turns do not count.
 """
 

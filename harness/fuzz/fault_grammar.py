@@ -1,9 +1,8 @@
 """Sets of faults, drawn from all that the harness and the loaded plug-ins have.
 
-Each layer, and each plug-in, has one number that says the fault and its variant: where it strikes,
-when, how often, and its settings. So a set holds at most one fault of a layer, and all faults are
-equally likely. The settings are read off the fault's signature: the defaults, and simple other
-values that the type of a setting allows, one setting at a time.
+Each layer or plug-in has one number for the fault and its variant, so it adds at most one fault.
+All faults are equally likely. Settings come from the signature: defaults, or one setting changed to
+a simple value of its type.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Findings of a campaign: each is shrunk, written as a scenario file, and played from that file.
 
-Two findings are the same when they have one code and one structure: what is left of the scenario
-after shrinking, without words, numbers and ids. Each finding becomes two files: a scenario that
-`harness run` fails on, and a test that plays it. Both are written atomically, so a reader never
-sees half of one.
+Findings are the same if code and structure match: the shrunk scenario without words, numbers and
+ids. Each becomes a failing scenario and a test, both written atomically.
 """
 
 from __future__ import annotations

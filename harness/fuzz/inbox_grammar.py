@@ -1,7 +1,6 @@
-"""Inbound traffic: what users, and the channels between, do to an agent.
+"""Inbound traffic: what users and channels do to an agent.
 
-A message may be blank, arrive while a turn is open, arrive twice, or belong to another session; a
-user may cancel a turn. Each message is one number, and a smaller one is a more ordinary message.
+Each message is one number; a smaller number is a more ordinary message.
 """
 
 from __future__ import annotations

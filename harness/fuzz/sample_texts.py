@@ -1,8 +1,7 @@
-"""The few texts that generated messages are made of: plain ones first, for shrinking.
+"""The texts of generated messages, plain ones first, for shrinking.
 
-They are equal to each other, part of each other, or odd in their characters. A check or an agent
-that tells messages apart by their text goes wrong on such pairs. One text quotes what a provider
-says of a prompt that is too long; from a user or a model that is no refusal.
+They are equal, nested or odd in characters, against code that tells messages apart by text. One
+quotes a provider's refusal of a long prompt; from a user or a model it is plain text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The grammar of whole scenarios, for every driver: a function of a `Choose`.
 
-It makes the values that scenario files are read into, so a generated scenario passes through the
-same run as a written one. The answer 0 to every question is the smallest scenario: one message, no
-session, no faults, a model that says "Done.".
+It makes the values of scenario files, so generated and written scenarios run alike. All answers 0
+give the smallest one: one message, no session, no faults, a model that says "Done.".
 """
 
 from __future__ import annotations

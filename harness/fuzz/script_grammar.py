@@ -1,7 +1,6 @@
 """What a generated model and its tools say: numbers that index tables of turns and outcomes.
 
-Behind the drawn turns stands one that repeats forever, so an agent always gets an answer. Every
-turn is optional, because the agent decides how many it asks for.
+Drawn turns are optional, since the agent decides how many it asks for. A repeating turn follows.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Stored sessions: valid by construction, or a valid one that mutations have damaged. Pure.
+"""Stored sessions: valid by construction, or damaged by mutations. Pure.
 
-A valid session is a sequence of rounds. One number is a round: its shape and its words. In a round
-the user speaks, the assistant answers in one or more steps, and each call has its result.
-
-A mutation damages a session at a place, which is one number, so the shrinker removes each alone. A
-place counts from the end, modulo the length, so it stays when earlier messages go.
+One number is a round: the user speaks, the assistant answers in steps, each call has its result. A
+mutation has one number, its place, so the shrinker removes each alone. Places count from the end,
+so they stay when earlier messages go.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Shrinking: cut a scenario as long as the finding stays.
 
-`shrinker` tries the reductions in their order and goes on from what it keeps. `scenario_size` says
-which of two scenarios is smaller. `finding_oracle` plays a candidate and says whether it still
-shows the finding. `delta_debugging` has the searches that every reduction is made of. `inlining`
-writes out what a scenario only names, so that it can be cut.
+`shrinker` applies the reductions in order, `scenario_size` compares, `finding_oracle` plays.
+`delta_debugging` has the searches, and `inlining` writes out what a scenario only names.
 """
 
 from harness.shrink.finding_oracle import FindingOracle as FindingOracle

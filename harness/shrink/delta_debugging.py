@@ -1,8 +1,6 @@
 """Searches that know nothing of scenarios: remove places, lower a number, shorten a text.
 
-Each is a generator of candidates, answered one by one with whether it was kept: `kept = yield
-candidate`. So a search goes on from what was kept, at the size of cut that it had reached, and a
-binary search knows which half to look into.
+Each is a generator of candidates: `kept = yield candidate`. A search goes on from what was kept.
 """
 
 from __future__ import annotations

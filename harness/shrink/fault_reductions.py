@@ -1,7 +1,6 @@
 """Weaker faults: one that strikes once, early, on the first call, and lets the next one through.
 
-`field_reductions` lowers the numbers. Here stands what is no number: `forever`, a condition, and
-what comes after.
+`field_reductions` lowers numbers; this file reduces `forever`, conditions and what comes after.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reductions of any field, in the plain form of a scenario: the values that a file is read into.
 
-Entries of lists go, and keys of mappings, which then have their defaults. Numbers fall and texts
-get shorter. So a key that the format gains is shrunk without a line here. Candidates that the
-format does not allow are skipped.
+List entries and keys go, numbers fall, texts shorten. New keys of the format need no line here.
+Candidates that the format forbids are skipped.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """The oracle of a finding: whether a candidate still shows it, and shows it as the agent's.
 
-The target must show a finding of the same shape. The reference agent plays the candidate too, and
-may show no code that it did not show on the whole scenario: so the finding stays the agent's.
-
-A code alone is too coarse for a shape, because crashes of two kinds share one code. A message is
-too fine, because numbers, ids and quoted words change with every cut. So a shape is the code, the
-seams of the proof, and of a crash or an expectation the words that are no names.
+The reference agent plays the candidate too, and may show no new code, so the finding stays the
+agent's. A shape is the code, the seams of the proof, and the plain words of a crash or expectation.
+A code alone merges kinds of crash; a message changes with every cut.
 """
 
 from __future__ import annotations

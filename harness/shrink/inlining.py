@@ -1,7 +1,6 @@
 """Writes out what a scenario only names: a recording as turns, a session file as messages.
 
-A cassette answers only the requests that it recorded, so nothing of it could be cut. As turns it
-can. Answers with an error status are left out, because a turn is something that a model says.
+A cassette answers only recorded requests, so it cannot be cut. Error answers are left out.
 """
 
 from __future__ import annotations

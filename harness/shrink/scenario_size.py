@@ -1,8 +1,7 @@
-"""The size of a scenario: what it means that one is smaller than another.
+"""The size of a scenario: four numbers, compared in order.
 
-Four numbers, compared in this order, each at least 0: how many things there are to read, how often
-turns are played, how hard and how late faults strike, and the bytes as JSON. Every kept candidate
-has a smaller size, so shrinking ends, whatever the reductions are.
+They are the things to read, the turns played, how hard and late faults strike, and the JSON's
+bytes. Every kept candidate is smaller, so shrinking ends.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Reductions of the model's script: turns go with what belongs to them, and repetition is folded.
 
-A tool answers in the order of its script, so a turn that calls it goes with the outcomes of its
-calls. A round is the turns that answer one message of the user, and goes with that message.
-
-Equal neighbours become one turn with `times`, which is then lowered: a dozen runs find how many of
-500 equal turns are needed.
+A tool answers in script order, so a turn goes with the outcomes of its calls. Equal neighbours
+become one turn with `times`, so a dozen runs reduce 500 turns.
 """
 
 from __future__ import annotations

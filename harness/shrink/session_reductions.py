@@ -1,8 +1,7 @@
 """Reductions of the stored session: a call goes with its results, and a result with its call.
 
-A cut must not damage a whole session, or the finding that stays is another one. A session that
-alternates and has a result for every call is only cut to another such session. A damaged session is
-cut freely, because its damage is what matters.
+A whole session is only cut to another whole one, or the finding becomes a different one. A damaged
+session is cut freely, because its damage is what matters.
 """
 
 from __future__ import annotations

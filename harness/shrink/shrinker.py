@@ -1,10 +1,8 @@
 """The shrinker: the smallest scenario that it can reach, one kept candidate after the other.
 
-The same scenario and the same answers of `keeps` give the same result. A pass tries every
-reduction; after a pass that keeps nothing the scenario is minimal.
-
-The loader must accept a candidate. A candidate is also no odder than the scenario: open calls and
-blank messages are trouble of their own, and the finding would be another one with the same code.
+It is deterministic, given the answers of `keeps`. After a pass that keeps nothing, the scenario is
+minimal. A candidate must load and be no odder: open calls and blank messages cause other findings
+of the same code.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Simpler turns: one plain word where any answer of the model would do, then the short form.
 
-Cutting alone ends at what the script happens to hold: a turn that calls a tool stays one, even if
-nothing of the call matters to the finding. A tool that no turn calls any more goes with the call.
-The short form has `say`, `think` and `use` in place of blocks, and a text in place of a list.
+Cutting alone keeps a call that does not matter. A tool that no turn calls goes with the call. The
+short form has `say`, `think` and `use` in place of blocks.
 """
 
 from __future__ import annotations

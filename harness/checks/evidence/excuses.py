@@ -1,9 +1,7 @@
 """The excuses: events that take a rule out of a check's sight, each defined once.
 
-A kill, a cancel, a limit or a store that fails is no fault of the agent, and what follows from one
-is not held against it. Which excuses hold for which rule stands at the check (`excused_by`), so
-that a reader finds them in one place and `harness explain` prints them. A check that counts cannot
-be filtered afterwards: it asks `holds_for`, `is_killed_between` or `may_begin_again` by itself.
+Each check states its own excuses (`excused_by`). A check that counts cannot be filtered afterwards,
+so it asks `holds_for`, `is_killed_between` or `may_begin_again` itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Messages in a store and in requests, compared: whose rows they are, what is new, what is alike.
+"""Comparison of messages in stores and requests.
 
-A row that names its inbound message is known by that; a row of a foreign store by its text. White
-space and halves of characters do not count in a comparison of texts. A list of a later request
-shares its nodes with the one before, so two lists are compared by identity.
+A row is known by its inbound message, in a foreign store by its text. Text comparison ignores white
+space and lone surrogates. Requests share list nodes, so lists compare by identity.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""What a turn did, step by step, as far as the model could learn from it.
+"""The steps of a turn, as far as the model could learn of them.
 
-Calls are taken in the order in which their results were known, so that a longer history only ever
-adds to the sequence. What the model asked for in one message was decided at once: equal calls of a
-message count as one. And a call that did not run is a step as well, if the agent answered it as it
-answers any other: no such tool, arguments that are no object, or a tool of its own.
+Calls stand in the order of their results, so a longer history only appends. Equal calls of one
+message count once. A call that did not run is a step if the agent answered it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """How an answer of the model and a turn came out, and to which turn a sub-agent belongs.
 
-What an answer is worth stands here once, for all checks: which stop reasons end it early, what a
-status says of a second try, what it asks its caller to wait. The agent's word on a turn is the
-status of its final message; `truthfulness` compares the two.
-
-A sub-agent is a session of its own, and names its parent in its first call. What it does belongs to
-the turn in which it was made; so does what its own children do. A session that names no parent, or
-one that has not called before, is a root.
+A sub-agent is a session that names its parent in its first call. Its work belongs to the turn in
+which that call was made. A session without a known parent is a root.
 """
 
 from __future__ import annotations

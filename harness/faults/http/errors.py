@@ -1,10 +1,8 @@
 """Errors of the provider: keys and money, overload, trouble of its own.
 
-`status` says any of them. The SDK retries nearly all errors of a provider in trouble. What steers
-its retries are headers, and they may say anything. A retry of the SDK names itself in
-`x-stainless-retry-count`, which the history keeps, so the layers of nested retries can be told
-apart and counted. Statuses, types and codes are those of the official SDK's error classes; the
-texts are ours where no public report quotes one.
+The SDK marks its retries with `x-stainless-retry-count`, so the history tells retry layers apart.
+Statuses, types and codes are those of the official SDK's error classes. Texts quote public reports
+where one exists.
 """
 
 from __future__ import annotations

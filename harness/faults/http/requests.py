@@ -1,8 +1,7 @@
-"""Errors about the request itself: what the same request, sent again, meets again.
+"""Errors about the request itself: the same request meets them again.
 
-The words for a broken rule are the wire's own, whichever rule is forced. The faults of a narrower
-model or a stricter check strike only on requests that hold what is no longer taken, as the provider
-would; on all others they are the identity.
+The provider words a broken rule. Faults of a narrower model or a stricter check strike only
+requests that break the rule; elsewhere they are the identity.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """A 200 that is no ordinary answer: an error in disguise, nothing, half of something, or new words.
 
-What cannot be read as an answer leaves the script's turn unplayed. Unknown words are part of an
-answer that is whole, for providers add them without asking. Single fields of a whole answer are
-bent in the bytes, for a reply has no such fields: the provider adds them. In a stream they stand
-in the event that opens it and in those that count.
+An unreadable answer leaves the script's turn unplayed. Single fields of a whole answer are changed
+in the bytes, because the provider adds them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Calls whose arguments are missing, of the wrong type, more than the tool takes, or cut off.
+"""Calls whose arguments are missing, of the wrong type, too many, or cut off.
 
-On a stream, and wherever arguments are text, the client gets a cut text as far as it came. Where
-a plain answer holds them as an object, the client gets what the SDK makes of such a text, which
-drops a text or key that is not whole and keeps a number that may go on. So only the stop reason
-tells a cut call from a whole one.
+A stream, or arguments as text, deliver the cut text. A plain answer delivers what the SDK parses
+from it: without incomplete texts and keys. Then only the stop reason shows the cut.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Calls that go on and on: the same, the same few, ever new ones.
 
-Armed `often: forever` they never come to an answer; where tools are offered no longer, the script
-speaks again. `changing_result` bends a tool's answer, for what tells polling, which is right,
-from a loop is the result.
+Armed `often: forever` they end only where no tools are offered: there the script speaks again.
+`changing_result` changes a tool's answer, because the result tells polling from a loop.
 """
 
 from __future__ import annotations

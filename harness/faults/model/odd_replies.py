@@ -1,8 +1,6 @@
-"""Replies that say nothing, stop for an odd reason, or hold text that is hard to store and send.
+"""Replies that are empty, stop for an odd reason, or hold text that is hard to store and send.
 
-A reply says nothing with no blocks, with blank text or with thoughts alone. A stop reason is odd
-where it does not fit what the reply holds. Text is odd where it imitates, gives away, or is no
-clean Unicode.
+Empty means no blocks, blank text, or thoughts alone.
 """
 
 from __future__ import annotations

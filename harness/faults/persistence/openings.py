@@ -1,8 +1,7 @@
-"""What an opened store holds: a damaged file, rows in disorder, a history that no model takes.
+"""What an opened store holds: a damaged file, rows in disorder, an invalid history.
 
-These faults strike when the store is opened, which it is once, and once more after each restart.
-A stored history that no model would take is what agents that were wrong have left behind: its
-rows are laid behind what is stored. A correct agent goes on with what can be told and says so.
+They strike at each opening: at the start and after each restart. Invalid rows follow the stored
+ones, as faulty agents leave them.
 """
 
 from __future__ import annotations

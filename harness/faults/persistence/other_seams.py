@@ -1,7 +1,6 @@
 """Faults on other seams, at the moments between storing and the rest.
 
-A kill strikes between what a tool does, or a delivery, and the row that tells of it. The model's
-text holds what a careless reader of lines takes for several lines.
+A kill strikes between an effect and its row. The model's text holds odd line separators.
 """
 
 from __future__ import annotations

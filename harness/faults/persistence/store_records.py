@@ -1,7 +1,6 @@
 """The records of a store, as faults read and make them: lines of JSON, each a fact.
 
-`{"fact": "row", "session": …, "message": …}` is a stored message, `{"fact": "delivered", …}` notes
-that a reply has left; a message alone is a row of the first version.
+`"fact": "row"` is a stored message, `"delivered"` a sent reply; a bare message is a version 1 row.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Writes and reads that fail, wait, lie, or are the last thing that the process does.
+"""Writes and reads that fail, wait, lie, or end the process.
 
-The errors are the store library's own: an OSError with its errno for a file of lines, what SQLite
-makes of the same failure for a database. Nobody notices that a store promises too much before the
-process or the machine ends; arm a kill with `fsync_ignored` and `commit_forgotten`.
+Errors are the store library's own: OSError with errno for files, SQLite's for databases. Arm a kill
+with `fsync_ignored` and `commit_forgotten`, whose loss shows only after a restart.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What gateways make of Chat Completions' chunks.
 
-The fragments of a tool call are told apart by `index` and named in the first one only; clones of
-the API number all calls 0, leave the id out, send it late or with each fragment.
+Clones of the API number all calls 0, leave the id out, send it late, or repeat it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Events that a client does not know, that cannot count so, or that say next to nothing.
+"""Events that are unknown, count wrongly, or say next to nothing.
 
-An event of a newer provider is to be left out by an older client. Counts of tokens cannot be
-right, or stand where a client does not look for them. Of a flood of events every one resets a
-read time-out, so only a watchdog that counts what was said sees such a stall; and a client that
-keeps each of them has a leak.
+Each event of a flood resets a read time-out, so only a watchdog on content sees such a stall. A
+client that keeps every event leaks memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Events come twice, too early, or out of their order.
 
-What the SDK still reads as it was meant, or with a block too many, leaves whole. Where it raises,
-or loses text, the plan ends with a `Close`, for the turn was not heard.
+Where the SDK raises or loses text, the plan ends with a `Close`, because the turn did not arrive.
 """
 
 from __future__ import annotations

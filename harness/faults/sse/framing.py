@@ -1,9 +1,7 @@
 """The same events in other bytes, and a body of the other sort than was asked for.
 
-Lines end otherwise, spaces are missing, sends end inside a line or a character. Most of these
-faults are neutral: a client must read what it would have read without them. Names of events left
-out are not, for an SDK may drop what has no name; nor is a last event that nothing ends, nor a
-pair of surrogates cut in two, which JSON may escape one by one.
+Most of these faults are neutral. Missing event names, an unterminated last event and a split pair
+of surrogates are not: SDKs may drop or garble them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What ends or numbers a stream of the Responses API wrongly.
+"""Wrong ends and numbers in a stream of the Responses API.
 
-Each of its ends is another event, and the SDK's helper tells none of them apart: it says of all
-that no `response.completed` came.
+The SDK's helper reports every other end as a missing `response.completed`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Faults of a body on its way: cut, stalled, in the wrong length or in odd pieces.
 
-They strike on the model, whose answers are bytes before faults see them. Between two sends that
-are to be two segments stands a wait, if only of no time: doors join what has none.
+A wait, even of 0 ms, separates two segments, because transports join adjacent sends.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Connections from which no answer comes, and machines that answer in the provider's place.
+"""Connections without an answer, and machines that answer in the provider's place.
 
-In process a client meets its own library's error. A server that listens has accepted before it
-knows what to do, so over loopback a refusal and a name that is not found are a reset, and a
-connect or a send that hangs is silence until the client's read time-out: the nearest that there
-is, and a connection error or a time-out to every SDK. Proxies, gateways and captive portals say
-what no provider would say, so the provider's turn is not consumed.
+In process a client meets its own library's error. A listening server has already accepted, so
+refusal and unknown name become a reset, and hangs become silence. Proxies and captive portals
+answer for the provider, so its turn is not consumed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Faults of what HTTP puts around a body: status line, headers, chunks, encodings.
 
-What no HTTP library would send is written out here and sent as it stands, and then the connection
-ends. A client in this process is told what the parser of its HTTP library makes of the same bytes.
+Bytes are sent literally. In process the client gets its own HTTP parser's verdict on them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Pieces of a plan, for the faults that cut and frame it; nothing here is a fault.
 
-A fault that needs a frame of its own writes the answer in full: status line, headers, framing and
-body in sends without a head, which doors carry out byte by byte as they stand.
+A custom frame is sends without a head, which transports carry out byte by byte.
 """
 
 from __future__ import annotations

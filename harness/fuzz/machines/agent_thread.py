@@ -1,11 +1,9 @@
-"""An agent in a thread of its own, driven one step at a time, from its start to its end or death.
+"""An agent in a thread of its own, driven one step at a time, until its end or death.
 
-An agent pulls its messages, and a state machine pushes its steps, so the agent's thread is parked
-in its inbox. Exactly one of the two threads runs at any moment. The clock is virtual only while the
-agent runs. A step costs a few microseconds, where a new run of all steps so far costs a run.
+The agent pulls messages and the machine pushes steps, so the agent's thread waits in its inbox.
+Exactly one thread runs at a time. A step costs microseconds, where a replay costs a run.
 
-A death is an exception that no agent catches, raised where a kill would strike. It costs no
-process, and is as final: a dying agent cannot reach the world any more.
+A death is an exception that no agent catches, after which the agent cannot reach the world.
 """
 
 from __future__ import annotations

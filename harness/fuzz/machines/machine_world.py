@@ -1,8 +1,7 @@
 """The world of an agent that is driven step by step: inbox, model, tools, store, agent threads.
 
-It is the world of any run (transition, transport, store), with an inbox and a script that grow. A
-message comes with the model's turns about it. The next message drops the turns that are left. The
-model says "Done." when no turn is left.
+A message brings the model's turns about it, and drops unplayed ones of the message before. With no
+turn left, the model says "Done.".
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """Invariants of an agent with a session, checked after every step from the new events alone.
 
-Requests alternate and pair calls with results; each request begins as the last one did; every
-inbound message is stored once, in order, and answered once; no stored row changes or vanishes. The
-checks of the harness ask for more, and they read a whole history, so they run when an agent ends.
-These invariants cost as much as a step has brought.
+The harness's checks read a whole history, so they run only when an agent ends.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
     SessionTest = session_machine(my_agent).TestCase        # for pytest or unittest
 
-Each step is one thing that happens to an agent in the field, carried out on the agent itself
-(`agent_thread` says how). The `session_invariants` are checked after each step. The checks of the
-harness judge an agent that ends in order: they hold on every prefix, so judging late loses nothing.
+Invariants are checked after each step. The harness's checks hold on every prefix, so judging them
+at the agent's end loses nothing.
 """
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 
     StoreTest = store_machine(lambda folder: MyStore(folder / "session.db")).TestCase
 
-A store needs only `append(session, message)` and `rows(session)`, whose rows have a `message`. One
-with the other methods of `SessionStore` is held to them, too: it accepts a message once, a message
-without a reply is pending, a summary covers what is before it. After every step the store must say
-what a list in memory says, to its writer and to a second instance that opens it.
+A store needs `append(session, message)` and `rows(session)`; other `SessionStore` methods are
+tested if present. After each step the store, and a second instance, must match a list in memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Writes that a store refuses for a moment, as one does while another process holds its lock.
+"""Writes that a store refuses for a moment, as under another process's lock.
 
-A fault on the store sends each of its calls across the seam, reads too, which costs a machine half
-of its steps. Here only the refusals cross it. The history holds what a refused write was to store,
-so the checks know what may be lost.
+A store fault sends reads across the seam too, which halves a machine's steps. Here only refusals
+cross it. They record the refused row, so the checks know what may be lost.
 """
 
 from __future__ import annotations
