@@ -1,8 +1,7 @@
-"""The one place that time comes from: real time, virtual time, and what virtual time cannot see.
+"""The only source of time: real time, virtual time, and what virtual time cannot see.
 
-`virtual_clock` is the clock as a value. `time_patch` puts it under synchronous code, `event_loop`
-(with `worker_threads`) under asyncio and anyio, `trio_clock` under trio. `meter` measures the real
-waits that none of them sees.
+`virtual_clock` is the clock as a value. `time_patch` serves synchronous code, `event_loop` asyncio
+and anyio, `trio_clock` trio. `meter` measures the real waits that none of them sees.
 """
 
 from harness.clock.event_loop import VirtualEventLoop as VirtualEventLoop

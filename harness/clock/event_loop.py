@@ -1,15 +1,10 @@
-"""asyncio, and anyio on it, in virtual time.
+"""asyncio, and anyio on it, in virtual time, through asyncio's policy and without patches.
 
-When nothing is ready to run, an event loop asks the system to wait for the next timer. There time
-passes: the clock jumps to the timer. It stands still while something real is under way (a job in a
-thread, a socket, a child process), which a clock that ran on would time out at once.
+When nothing is ready, the clock jumps to the next timer. It stands still during real work (a
+thread's job, a socket, a child process), which would otherwise time out at once.
 
-An idle connection looks like a slow one. So real work is waited for until nothing has come, and
-nothing was computed, for `PATIENCE_S`. That is longer than the real wait which makes a run unknown,
-so a time-out that fires because of it is never taken for a fact.
-
-The loops of `asyncio.run`, `asyncio.Runner` and `anyio.run` come from asyncio's policy, a public
-place to say what a new loop is; nothing is patched.
+Idle connections look like slow ones, so real work gets `PATIENCE_S` without news or computing. That
+exceeds the real wait that makes a run unknown: a time-out it causes never counts as fact.
 """
 
 from __future__ import annotations
@@ -171,7 +166,6 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
             self._only_threads = False
 
     def _select(self, timeout: float | None) -> _Events:
-        """What the machine has for us at once; when nothing is ready, let time pass."""
         if events := self._virtual_selector.wait(0):
             return events
         try:
@@ -185,7 +179,6 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return []
 
     def _pass_time(self) -> _Events:
-        """Wait for what is really under way, else jump to what comes first."""
         if self._under_way() and (events := self._wait_really(PATIENCE_S)):
             return events
         timer_us, sleeper_us = self._next_timer_us(), self._workers.next_us()
@@ -208,10 +201,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         )
 
     def _computes(self, thread: threading.Thread) -> bool:
-        """Whether `thread` is one of anyio's workers for this loop, and neither idle nor asleep.
-
-        anyio hands its workers their jobs past `run_in_executor`, hence the look at the threads.
-        """
+        """anyio hands jobs to its workers past `run_in_executor`, hence the look at the threads."""
         idle = getattr(thread, "idle_workers", None)
         if idle is None or getattr(thread, "loop", None) is not self:
             return False
@@ -225,7 +215,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return round((timers[0].when() - UPTIME_S) * MICROSECONDS)
 
     def _wait_really(self, patience_s: float | None) -> _Events:
-        """What the machine has for us; empty after `patience_s` without news and computing."""
+        """Ready events; empty after `patience_s` without news and computing."""
         with RealWaitMeter() as meter:
             while patience_s is None or meter.waited_s < patience_s:
                 left_s = None if patience_s is None else patience_s - meter.waited_s

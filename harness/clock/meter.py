@@ -1,10 +1,8 @@
 """How long a run really waited where virtual time could not see it.
 
-Three shares of the wall clock are no waits: the processor's, the harness's own, and the time in
-which other programs had the processor. The rest is a real wait: a `queue.get(timeout)`, a socket, a
-kept `sleep`. Virtual time says nothing about such a run, and so it is unknown, never passed. A wait
-for the disk looks the same, so the time in which programs of this machine stood still for their
-disks is not held against a run.
+Processor time, the harness's own time and time when other programs had the processor are no waits.
+A real wait (`queue.get(timeout)`, a socket) makes a run unknown. Time when programs of this machine
+stalled on a disk is subtracted, because a disk wait looks the same.
 """
 
 from __future__ import annotations
@@ -74,10 +72,7 @@ class RealWaitMeter:
 
 
 def _ready_s() -> float:
-    """Seconds in which this thread was ready and did not run; 0 where the system does not say.
-
-    Linux tells it in nanoseconds, as the second of the three numbers of `schedstat`.
-    """
+    """Seconds ready but not running (second number of `schedstat`, in ns); 0 where unknown."""
     try:
         return int(_read("/proc/thread-self/schedstat").split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
@@ -85,11 +80,7 @@ def _ready_s() -> float:
 
 
 def _stalled_s() -> float:
-    """Seconds in which some program of this machine stood still for a disk; 0 where the system does
-    not say.
-
-    Linux tells it as pressure, in microseconds since it was started.
-    """
+    """Seconds the machine stalled on a disk (Linux pressure, µs since boot); 0 if unknown."""
     try:
         return int(_read("/proc/pressure/io").split(b"total=")[1].split()[0]) / 1e6
     except (OSError, IndexError, ValueError):
@@ -97,7 +88,7 @@ def _stalled_s() -> float:
 
 
 def _read(path: str) -> bytes:
-    """The beginning of a file that the kernel makes; the quick way, for each call does this."""
+    """Unbuffered read of a kernel file, because each call of the run does this."""
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 200)

@@ -1,11 +1,9 @@
 """trio in virtual time, by trio's public clock interface.
 
-trio asks its clock how long it may wait only when no task is ready. That is where time jumps to the
-next deadline, as in `harness.clock.event_loop`: not while a worker thread or a socket is under way,
-unless nothing has come of it for `PATIENCE_S` of real waiting.
-
-A clock must not raise, for trio would take that for a defect of its own. So a limit that is met
-there cancels the program, and is raised when the program has come to its end.
+trio asks its clock only when no task is ready; there time jumps to the next deadline. It stands
+still while a thread or socket works, up to `PATIENCE_S` of real waiting without news. trio takes an
+exception from a clock for its own defect. So a limit cancels the program, and is raised after it
+ends.
 """
 
 from __future__ import annotations
@@ -111,7 +109,6 @@ def virtual_trio_clock(
 
 
 def _under_way() -> bool:
-    """Whether a worker thread or a socket is at work, so that the clock has to stand still."""
     trio = _trio()
     files = trio.lowlevel.current_statistics().io_statistics
     waiting: int = getattr(files, "tasks_waiting_read", 0)

@@ -1,20 +1,10 @@
 """Virtual time: a clock as a value, and the one patch that shows it to synchronous code.
 
-Time is a count of microseconds: durations add up without rounding noise, so a program leaves the
-same list of waits. Only waits move the monotonic reading, which dates the events of a history; a
-`jump` (NTP, a laptop's lid) moves the wall clock. The monotonic reading starts at a day, for
-programs take 0 for "never".
+Time counts whole microseconds, so waits add up without rounding. Only waits move the monotonic
+reading, which starts at a day, as programs take 0 for "never"; a `jump` (NTP) moves the wall clock.
 
-`time.perf_counter` and `time.process_time` stay real: no wait goes by them. The replacements ask at
-each call whether a run is on, so code that kept one past the run is back in real time. The patch
-does not reach code that kept the real function *before* the run, waits inside C
-(`lock.acquire(timeout)`, `select`, sqlite's busy time-out), or `datetime.now()`: `RealWaitMeter`
-measures real waits.
-
-The standard library's own waits stay real. `threading`, `queue` and their like took
-`time.monotonic` when they were imported; `_STAY_REAL` are those that look it up at each call. They
-would wait for a clock that stands still because they wait (`as_completed(timeout)`, an asyncio loop
-of their own), or spin (`subprocess`).
+The patch misses functions kept *before* the run, waits inside C, and `datetime.now()`;
+`RealWaitMeter` measures real waits. `_STAY_REAL` modules would hang or spin on a stopped clock.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Threads that work beside a virtual event loop: which of them compute, and which of them sleep.
+"""Threads beside a virtual event loop: which of them compute, and which of them sleep.
 
-While a tool computes in a thread (`asyncio.to_thread`, `anyio.to_thread`), the loop's clock must
-stand still, or every time-out around it fires at once. While it sleeps, the clock must go on, to
-the end of the shortest sleep at most: so a time-out that ends before it cuts it off.
-
-Sleepers wake one at a time, by the end of their sleep and then by the order in which their jobs
-were started, so that the order of the threads is the program's and not the machine's.
+While a job computes, the clock stands still, or every time-out around it fires at once. While it
+sleeps, the clock runs to the end of the shortest sleep at most. Sleepers wake by the end of their
+sleep, then by job order, so the machine does not decide.
 """
 
 from __future__ import annotations
@@ -110,7 +107,6 @@ class WorkerThreads:
         return True
 
     def _order(self, thread: int) -> int:
-        """Jobs by their numbers; other threads after them, in the order of their start."""
         for job in list(self._jobs.values()):
             if job.thread == thread:
                 return job.number
@@ -144,7 +140,6 @@ def _computes(job: Job, jobs: list[Job], asleep: set[int]) -> bool:
 
 
 def _queued(job: Job, jobs: list[Job]) -> bool:
-    """Whether `job` has to wait for a thread because all those of its executor are taken."""
     threads: int | None = getattr(job.executor, "_max_workers", None)
     taken = [j for j in jobs if j.executor is job.executor and j.thread is not None]
     return threads is not None and len(taken) >= threads

@@ -1,5 +1,5 @@
 """The pure core: values, the history, the scenario, and the transition between them.
 
-This room reads no clock, file, socket or random source; all that it needs is handed in. So a run
-can be replayed, shrunk and judged again from its history.
+This room does no IO and reads no clock or random source; callers pass all inputs. So a run can be
+replayed, shrunk and judged again from its history.
 """

@@ -1,9 +1,7 @@
-"""Engines: where work is done that many processes, or many machines, can do.
+"""Engines: how tasks run in this process, in many processes, or on many machines.
 
-An engine does the tasks that a source hands it, and gives the results in the order of the tasks. A
-task whose worker was lost is done again by another one. So the results do not depend on which
-worker did what, on how many there are, or on which one died. Workers load the plug-ins that this
-process has loaded. Runs, recordings and the batches of a campaign are all done by the same engines.
+Results come in task order, and a lost worker's task is done again. So results do not depend on the
+workers. Runs, recordings and campaign batches use the same engines.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Worker processes on this machine, spawned once, each with the modules that it has imported.
+"""Worker processes on this machine, spawned once, each with its imported modules.
 
-A worker is leased one task at a time over a pipe of its own, so the task of a dead worker is known:
-it goes to the next free one. Ctrl-C is held back while a worker starts and delivered afterwards;
-this process then ends the workers in order. When this process is killed, the pipes end, and the
-workers with them.
+Each worker leases one task at a time over its own pipe, so a dead worker's task is known and goes
+to the next. Ctrl-C is held back while a worker starts. When this process is killed, the pipes end,
+and so do the workers.
 """
 
 from __future__ import annotations
@@ -46,15 +45,11 @@ class Local:
 
 
 class _Lease:
-    """A task with its place in the order, and how many workers it has cost."""
-
     def __init__(self, place: int, task: Any) -> None:
         self.place, self.task, self.cost = place, task, 0
 
 
 class _Worker:
-    """A process, our end of its pipe, and what it works on."""
-
     def __init__(self, context: Any, work: Callable[[Any], Any], plugins: Sequence[str]) -> None:
         self.pipe, theirs = context.Pipe()
         self.lease: _Lease | None = None
@@ -69,8 +64,6 @@ class _Worker:
 
 
 class _Pool:
-    """The workers; a dead one is replaced."""
-
     def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
         self._context, self._work = multiprocessing.get_context("spawn"), work
         self._plugins = loaded_modules()
@@ -79,11 +72,10 @@ class _Pool:
 
     @property
     def has_room(self) -> bool:
-        """Whether somebody is free, or may still be started."""
         return len(self._workers) < self._most or any(w.lease is None for w in self._workers)
 
     def hand(self, lease: _Lease) -> None:
-        """Lease a task to a worker. One that is dead by now is noticed when it is waited for."""
+        """A worker that is dead by now is noticed in `finished`."""
         worker = next((w for w in self._workers if w.lease is None), None)
         if worker is None:
             worker = _Worker(self._context, self._work, self._plugins)
@@ -93,8 +85,7 @@ class _Pool:
             worker.pipe.send(lease.task)
 
     def finished(self) -> Iterator[tuple[_Lease, Any]]:
-        """Wait until workers have finished: each lease with (result, error), or with None for a
-        worker that died."""
+        """Each finished lease with (result, error), or with None for a dead worker."""
         busy: dict[Any, _Worker] = {w.pipe: w for w in self._workers if w.lease is not None}
         for pipe in connection.wait(list(busy)):
             worker = busy[pipe]
@@ -109,7 +100,6 @@ class _Pool:
             yield lease, said
 
     def stop(self) -> None:
-        """End all workers: those that work are interrupted, and killed when they do not end."""
         for worker in self._workers:
             worker.pipe.close()
             if worker.lease is not None:

@@ -1,10 +1,8 @@
-"""A Ray cluster that is there already: each of its nodes does what it is leased.
+"""An existing Ray cluster as an engine; needs the extra `ray`.
 
-Ray itself notices a lost worker or node and does its task again. A worker works in the folder in
-which this process does, so that a relative path names the same file here and there. What nodes
-need: loop-harness, what the target imports, and that folder, by a shared file system or the same
-machine image; or a `working_dir` in the cluster's runtime environment. The package is the extra
-`ray`.
+Ray itself repeats the task of a lost worker or node. Workers use this process's folder, so relative
+paths agree. Nodes need loop-harness, the target's imports, and that folder (shared or in the image)
+or a `working_dir` in the runtime environment.
 """
 
 from __future__ import annotations
@@ -94,7 +92,6 @@ class Ray:
             raise (error.cause or error) from None
 
     def _stop(self, references: list[Any]) -> None:
-        """Interrupt what is under way, and wait until it has ended in its orderly way."""
         for reference in references:
             self._ray.cancel(reference)
         if references:
@@ -104,7 +101,6 @@ class Ray:
 def _in_folder(
     folder: str, plugins: Sequence[str], work: Callable[[Any], ResultT], task: Any
 ) -> ResultT:
-    """Do a task in a folder; on a node without it, in the cluster's `working_dir`."""
     try:
         os.chdir(folder)
     except OSError as error:

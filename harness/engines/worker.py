@@ -1,9 +1,8 @@
 """The life of a worker process: task after task over its pipe, until the pipe ends.
 
-It is interrupted once: by Ctrl-C, which a terminal sends to all its processes, by SIGTERM from its
-parent, or by the death of its parent, which ends a pipe. Then it ends its task in an orderly way,
-with the program under test, and says nothing; it ignores a second signal, which would break that
-off. The programs that it starts have the usual signal handlers.
+Ctrl-C, SIGTERM from its parent or its parent's death interrupts it once. It then ends its task and
+the program under test in order, sends no result, and ignores a second signal. Programs that it
+starts have the usual signal handlers.
 """
 
 from __future__ import annotations
@@ -28,13 +27,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
 
 
 class _Interrupt:
-    """A handler of signals that raises KeyboardInterrupt once."""
-
     def __init__(self) -> None:
         self.has_come = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Interrupt what is done."""
         if not self.has_come:
             self.has_come = True
             raise KeyboardInterrupt
@@ -52,8 +48,7 @@ def serve(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str] =
 
 
 def _answer(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str]) -> NoReturn:
-    """Task after task. What the first one has left, all modules among it, stays to the end, so the
-    garbage collector need not look there again."""
+    """What the first task leaves, such as modules, stays; the garbage collector skips it."""
     pipe.send_bytes(_done(work, plugins, pipe.recv()))
     gc.collect()
     gc.freeze()
@@ -62,7 +57,7 @@ def _answer(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str]
 
 
 def _listen(interrupt: _Interrupt) -> None:
-    """Let signals in; Ctrl-C stays ignored where it was, as in a shell's background job."""
+    """Ctrl-C stays ignored where it was, as in a shell's background job."""
     for number in _SIGNALS:
         if number != signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
@@ -85,7 +80,6 @@ def _done(work: Callable[[Any], Any], plugins: Sequence[str], task: Any) -> byte
 
 
 def _failed(error: Exception) -> bytes:
-    """An error with its traceback as a note; as a HarnessError when it cannot be sent."""
     error.add_note(f"in a worker:\n{traceback.format_exc()}")
     try:
         said = pickle.dumps((None, error))

@@ -1,8 +1,4 @@
-"""Targets: what is under test, found by its specification.
-
-`spec` reads a name of the command line. `python_target` calls a Python agent, `process_target`
-starts and ends a program, `http_target` gives a server its run.
-"""
+"""Targets: what is under test, found by its specification."""
 
 from harness.targets.spec import End as End
 from harness.targets.spec import TargetSpec as TargetSpec

@@ -1,11 +1,8 @@
 """A Python target: the agent's function, called in this process until its end or a limit.
 
-In simulate its waits pass at once and are recorded. What the virtual clock cannot see is measured,
-and a socket that it opens itself is refused and reported.
-
-A target that computes or waits without end is stopped at `limits.real_s`. In the main thread a
-timer signal does it, which also ends a blocking system call. Elsewhere the exception is put into
-the thread, which ends a loop but not a blocking call.
+In simulate, waits pass at once and are recorded, and a socket of its own is refused and reported. A
+target without end stops at `limits.real_s`. In the main thread a timer signal also ends a blocking
+system call; elsewhere an exception put into the thread ends only a loop.
 """
 
 from __future__ import annotations
@@ -95,7 +92,6 @@ def _call_live(agent: Callable[..., Any], brief: Any) -> None:
 
 
 def _backend(brief: Any, result: Any) -> str:
-    """The event loop that an asynchronous agent wants; InputError for one that there is not."""
     backend = str(brief.options.get("backend", "asyncio"))
     if backend not in BACKENDS:
         if inspect.iscoroutine(result):
@@ -110,7 +106,7 @@ async def _awaited(result: Awaitable[Any]) -> Any:
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """The global generator, from which the SDKs draw their jitter, starts from the run's seed."""
+    """SDKs draw their jitter from the global generator."""
     former = random.getstate()
     random.seed(seed)
     try:
@@ -147,7 +143,7 @@ def _left(error: SystemExit) -> End:
 
 
 def _told(error: BaseException) -> str:
-    """An exception as one line, with the function in which it was raised; no path, no line."""
+    """An exception as one line with its function, but no path and no line number."""
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         return _told(error.exceptions[0])
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,8 +1,7 @@
 """SPEC: the name of a target on the command line.
 
-`reference`, `pkg.mod:callable` (the current directory first on the path), `process:COMMAND`, or
-`http://HOST:PORT/run`; options follow as in `reference?stream=false`. A name is an import path:
-there is nothing to register.
+`reference`, `pkg.mod:callable`, `process:COMMAND` or `http://HOST:PORT/run`; options follow as in
+`reference?stream=false`. Names are import paths, with the current directory first.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
 
 
 def _inside_quotes(text: str) -> bool:
-    """Whether a command is cut in the middle of a quoted word: its `?` is no option's then."""
+    """Whether a cut falls inside a quoted word, where `?` starts no option."""
     try:
         shlex.split(text if text.startswith("process:") else "")
     except ValueError:
@@ -131,7 +130,7 @@ def _import(path: str, text: str) -> Callable[..., Any]:
 
 
 def _module(name: str, place: str) -> ModuleType:
-    """Import a module, the current directory first, which then stays: agents import late."""
+    """The current directory stays on the path, because agents import late."""
     here = os.getcwd()
     added = sys.path[:1] not in ([""], [here])
     if added:

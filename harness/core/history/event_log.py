@@ -1,9 +1,7 @@
-"""Where a history keeps its events, and how an event is a line of a file.
+"""In-memory storage of a history's events, and the JSON line of an event.
 
-A history needs little of its log: append, read an event by its place, walk on or back, and know
-which values stand already. Here it is lists and dicts; the runner has a log that keeps the older
-part of a long run on disk. JSON cannot say half of a surrogate pair, which agents do store and
-send: a line has its escape instead, so that any program can read the file.
+The runner has another log that keeps the older part of a long run on disk. JSON cannot hold a lone
+surrogate, which agents do send: its line has the escape, so any program can read the file.
 """
 
 from __future__ import annotations
@@ -115,7 +113,6 @@ def decode_line(line: bytes, number: int) -> AnyEvent:
 
 
 def _decode(line: bytes) -> AnyEvent:
-    """The event of a line, of an older version too."""
     try:
         event = _decoder.decode(line)
         if not (isinstance(event, Started) and event.v == OLDEST_VERSION):

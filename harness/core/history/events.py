@@ -1,7 +1,6 @@
-"""Events: what stands in a history, one struct a kind.
+"""The event structs of a history, one per kind.
 
-The constructors are called by `History` alone; everybody else reads. The first line of a file has
-the schema's version `v`.
+Only `History` calls the constructors. The first line of a file has the schema version `v`.
 """
 
 from __future__ import annotations

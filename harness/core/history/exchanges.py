@@ -1,12 +1,11 @@
-"""Calls with their answers: exchanges with the model, executions of tools, sendings to the user.
+"""Pairs calls with their answers: model exchanges, tool executions, sendings to the user.
 
-Each request is the last one and a little more. So a list of messages is a `Node` in a tree, its
-path from the root: equal lists are one node, and a run costs what its requests add.
+Each request extends the last one. Message lists are paths in a tree of `Node`s, so a run costs only
+what its requests add.
 
-`CallPairing` says which run and which result belong to which call of the model. Some providers give
-several calls one id, which an agent must then rename. So a run goes to the first call of its id
-that has not run, of the same input if there is one. A result with an unknown id goes to the call
-at that place in the answer before it.
+Some providers repeat a call id, and the agent must rename it. A tool run goes to the first call of
+its id that has not run, preferably of the same input. A result with an unknown id goes to the call
+at that place in the previous answer.
 """
 
 from __future__ import annotations
@@ -262,7 +261,7 @@ class Sending(Crossing, eq=False):
 
 
 def _came(answered: Answered) -> Json:
-    """What the caller got: not what the tool did to the input behind its back."""
+    """What the caller received, without the tool's hidden change of its input."""
     value = answered.value
     if isinstance(value, dict) and value.get("how") == "input_changed":
         value = {name: part for name, part in value.items() if name != "how"}
@@ -330,7 +329,6 @@ class CallPairing:
                     ask.sent_ms = exchange.called.at_ms
 
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
-        """The calls of the last answer under the new ids that a message gives them."""
         asks, uses = self._last.get(session, []), message.tool_uses
         if [ask.use.name for ask in asks] != [use.name for use in uses]:
             return {}

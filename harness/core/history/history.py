@@ -1,9 +1,8 @@
-"""The history: the ordered events of one run, and the only state there is.
+"""The history: the ordered events of one run, and its only state.
 
-Script, fault and check are functions of it. It is JSON Lines on disk; a value (a message, a system
-text, a tool list) is written once, before the first event that names its digest. Events are made
-here and nowhere else, and only the transition, the runner and the readers of recordings call these
-constructors.
+Scripts, faults and checks are functions of it. On disk it is JSON Lines; a value is written once,
+before the first event that names its digest. Only the transition, the runner and the readers of
+recordings append events.
 """
 
 from __future__ import annotations

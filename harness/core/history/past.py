@@ -1,7 +1,6 @@
-"""What has happened so far, as running counters.
+"""Running counters of the past, updated as events are appended.
 
-A script or a fault asks about the past on every call; to fold the history anew each time would make
-a long run quadratic. So the history keeps these counters as events are appended.
+Scripts and faults ask on every call; folding the history each time would be quadratic.
 """
 
 from __future__ import annotations
@@ -139,7 +138,6 @@ class Past:
             self._unconfirmed = ""
 
     def _see_delivered(self, inbound: Json) -> None:
-        """An inbound message opens its session's next turn; a cancel takes the open one back."""
         self.delivered[inbound["id"]] += 1
         self.inbounds.pop(inbound["id"], None)
         self.inbounds[inbound["id"]] = inbound

@@ -1,8 +1,7 @@
-"""Runs: stretches of a transcript in which the same thing happens again and again.
+"""Repetition in a transcript, defined once for the checks and for counts over recordings.
 
-The definitions stand here once, for the counts over recordings and for the checks: a run is
-maximal, two calls are identical when name and canonical JSON arguments are, two results when their
-texts are, and the sequence is flat, whatever messages the calls came in.
+A run is maximal. Calls are identical by name and canonical JSON arguments, results by text. The
+sequence ignores message boundaries.
 """
 
 from __future__ import annotations
@@ -107,7 +106,6 @@ def cycles(
 
 
 def _shorter(keys: Sequence[Hashable], period: int) -> bool:
-    """Whether a proper divisor of the period is a period too."""
     return any(
         period % shorter == 0 and keys[shorter:] == keys[:-shorter] for shorter in range(1, period)
     )

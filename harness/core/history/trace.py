@@ -1,8 +1,6 @@
-"""The trace: what a history tells of one run, as the invariants speak of it.
+"""The trace: the turns, compactions and calls of one run, in the terms of the checks.
 
-Turns and compactions, made of exchanges, executions and sendings: the nouns of the checks, each
-with the events that it was read from. Nothing here judges. `tracing` reads a trace in one pass over
-the events; message lists share their structure (`message_tree`).
+Each item has the events that it was read from. Nothing here judges.
 """
 
 from __future__ import annotations

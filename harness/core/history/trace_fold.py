@@ -1,10 +1,9 @@
-"""The fold that reads a trace from the events of a history, in one pass.
+"""Reads a trace from the events of a history in one pass.
 
-Only this file knows how events belong together. A call and its answer share a key; `CallPairing`
-tells which tool runs for which call of the model; a turn is named by session and number, and is
-settled by the next look into the inbox; a compaction is a `compact` call, or a notice, with the
-main request that follows. `StoreDamage` tells what is stored from what a fault did to the files
-while they were closed: rows that are gone, moved or doubled in the next look are the disk's doing.
+A call and its answer share a key. Session and number name a turn; the next look into the inbox
+settles it. A compaction is a `compact` call, or a notice, with the main request that follows.
+`StoreDamage` separates stored data from a fault's damage to closed files: rows gone, moved or
+doubled in the next look.
 """
 
 from __future__ import annotations
@@ -53,8 +52,6 @@ def trace(history: EventLog) -> Trace:
 
 
 class _Reader:
-    """One pass: the trace so far, and what is still open."""
-
     def __init__(self, history: EventLog) -> None:
         self.trace = Trace(messages=history.messages, events=history.events)
         self._root = root()
@@ -68,7 +65,6 @@ class _Reader:
         self._damages = StoreDamage(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
-        """Take in the next event."""
         match event:
             case Called():
                 self._called(event)
@@ -169,7 +165,7 @@ class _Reader:
             running.notice = sending
 
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
-        """The turn that a sending belongs to: after a restart, the one whose message it answers."""
+        """After a restart, a sending belongs to the turn whose message it answers."""
         turn = self._turn(called)
         delivered = self._deliveries.get(request.in_reply_to, ())
         if not delivered or len(self.trace.starts) < 2 or delivered[0].session != turn.session:
@@ -193,7 +189,7 @@ class _Reader:
             self._deliver(answered)
 
     def _wrote(self, call: Called, request: StoreRequest, answered: Answered) -> None:
-        """A write that was refused, until the same one succeeds."""
+        """Keep a refused write until the same one succeeds."""
         unstored = self._turn(call).unstored
         if answered.outcome == "ok":
             unstored.pop(request, None)
@@ -223,7 +219,6 @@ class _Reader:
         self._delivered = turn
 
     def _turn(self, event: Called | Answered) -> Turn:
-        """The turn of an event, opened by the first that names it."""
         name = (event.session, event.turn)
         if name not in self.trace.turns:
             self.trace.turns[name] = Turn(*name, opened_n=event.n)
@@ -241,7 +236,6 @@ class _Reader:
 
 
 def _schemas(value: Json) -> dict[str, dict[str, Json]]:
-    """The input schemas by name, when the value is a tool list."""
     tools = value if isinstance(value, (list, tuple)) else ()
     return {
         tool["name"]: tool.get("input_schema") or {}

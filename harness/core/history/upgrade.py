@@ -1,7 +1,6 @@
-"""Reads lines of version 1 of a history file as events of today's version.
+"""Upgrades lines of version 1 of a history file to today's version.
 
-Version 1 told the steps of a plan in words (`"wait 90000 ms"`). Here is the only place that reads
-those words. Later versions add optional fields and need no upgrade.
+Version 1 wrote plan steps as words (`"wait 90000 ms"`). Later versions only add optional fields.
 """
 
 from __future__ import annotations

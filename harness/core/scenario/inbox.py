@@ -1,7 +1,6 @@
 """Which inbound message is due: a function of the scenario, the past and the time.
 
-Messages come in the order of the file. One that waits for a time or a call that has not come yet
-does not hold up the ones behind it.
+Messages come in file order. One that waits for a time or a call does not block later ones.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ def entries(items: Sequence[InboxItem]) -> tuple[Entry, ...]:
 
 
 def _id(item: InboxItem, number: int, step: int, named: set[str]) -> str:
-    """The item's id, or one of its own that the file gives to no other."""
     while not item.id and f"m{number}" in named:
         number += step
     return item.id or f"m{number}"

@@ -1,7 +1,7 @@
-"""A scenario as data: inbox, script, faults, checks, limits and what a correct agent does.
+"""The structs of a scenario, which are the schema of its file format.
 
-These structs are the schema of the file format: msgspec decodes into them strictly, and the printed
-JSON Schema comes from them. The room `files` turns YAML into plain values, with lines for errors.
+msgspec decodes into them strictly and prints the JSON Schema from them. The room `files` turns YAML
+into plain values, with line numbers for errors.
 """
 
 from __future__ import annotations
@@ -136,7 +136,6 @@ class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def _no_arguments() -> dict[str, Json]:
-    """The schema of a tool that takes nothing."""
     return {"type": "object", "properties": {}}
 
 

@@ -1,8 +1,7 @@
 """The script: what the fake model, the tools and the user say, as a function of the past.
 
-A turn is played when its answer left the door whole; refused, cut or replaced by an error it comes
-again on the next call. The script itself keeps nothing: which turn is due follows from the counters
-of the past.
+A turn is consumed when its answer leaves whole. A refused, cut or replaced answer comes again on
+the next call.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ class TurnScript:
 
 
 def _due(lane: _Lane, call: Call, past: Past) -> _Entry | None:
-    """The turn that is due: a conditional one that holds ends the running one before it.
-
-    The search begins at the turn that was consumed last.
-    """
+    """The turn that is due; a conditional turn that holds ends the running one before it."""
     last = past.last_played.get(f"model:{call.purpose}", 0)
     for place in range(bisect_left(lane, last, key=_INDEX) if last else 0, len(lane)):
         index, turn, times = lane[place]
@@ -83,7 +79,6 @@ def _due(lane: _Lane, call: Call, past: Past) -> _Entry | None:
 
 
 def _ending(lane: _Lane, place: int, call: Call, past: Past) -> _Entry | None:
-    """The conditional turn right behind a running one that holds by now, if any."""
     for later in range(place + 1, len(lane)):
         turn = lane[later][1]
         if turn.when is None:
@@ -108,7 +103,6 @@ def model_reply(turn: Turn, draws: Draws, key: str) -> Reply:
 
 
 def _unnamed(turn: Turn) -> Reply:
-    """The reply of a turn, the same at every play: tool calls may have no id yet."""
     blocks = (*_short_form(turn), *(block_from(dict(b)) for b in turn.blocks))
     calls_tools = any(isinstance(b, ToolUse) for b in blocks)
     stop = turn.stop or ("tool_use" if calls_tools else "end_turn")
@@ -116,7 +110,6 @@ def _unnamed(turn: Turn) -> Reply:
 
 
 def _named(reply: Reply, draws: Draws, key: str) -> Reply:
-    """The reply with an id for each tool call that has none."""
     nameless = [n for n, b in enumerate(reply.blocks) if isinstance(b, ToolUse) and not b.id]
     if not nameless:
         return reply

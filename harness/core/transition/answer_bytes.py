@@ -1,10 +1,8 @@
-"""What the bytes of a plan say to a client: its status, the parsed answer, its silences.
+"""What a client reads from a plan's bytes: the status, the parsed answer, the silences.
 
-A plan sends its head beside the first bytes. Some bytes hold a head of their own, which only an
-HTTP parser reads in full; here only its status is read. A busy provider sends pings, a gateway
-comments, a proxy blank lines: each resets a client's read time-out and says nothing, so silence is
-counted between what is said. White space within what is said belongs to it, for an answer may come
-byte by byte.
+Some bytes contain a head of their own; only its status is read here. Pings, comments and blank
+lines reset a client's read time-out but say nothing, so silence is counted between content. White
+space inside content belongs to it, because an answer may come byte by byte.
 """
 
 from __future__ import annotations
@@ -37,8 +35,7 @@ def silent_ms(plan: Plan) -> int:
 
 
 def _leaves_open(is_open: bool, end: bytes, data: bytes) -> bool:
-    """Whether something said goes on after `data`: no blank line has ended it yet. `is_open`: it
-    did before; `end` are the bytes before."""
+    """Whether content continues after `data`, with no blank line to end it yet."""
     *former, rest = _BLANK_LINE.split(end + data) if is_open else _BLANK_LINE.split(data)
     return (is_open and not former) or not _KEEP_ALIVE.fullmatch(rest)
 

@@ -1,8 +1,7 @@
-"""The record of an answer: what the history says of a plan, before a step of it is carried out.
+"""Records the answer of a plan before any step of it is carried out.
 
-Nearly every model call is answered by a reply that no fault has bent. It leaves whole, in the sends
-that the wire wrote, so what is to be said of it is known (`record_reply`). Of any other plan it is
-worked out from the steps (`record_answer`); for such a reply both say the same.
+Most model replies are unfaulted: `record_reply` records them from known facts. `record_answer`
+works out any other plan from its steps. Both agree on an unfaulted reply.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool) -> Rare:
 
 
 def _retry_after(headers: Mapping[str, str]) -> str:
-    """How long the answer asks to wait, in its own words; SDKs prefer the milliseconds."""
+    """SDKs prefer the milliseconds."""
     wait_ms = headers.get("retry-after-ms")
     return headers.get("retry-after", "") if wait_ms is None else f"{wait_ms} ms"
 
@@ -131,7 +130,6 @@ def _record_value(
     history: History, call: Call, plan: Plan, whole: bool, script_turn: int | None, error: str,
     faults: tuple[str, ...],
 ) -> Plan:  # fmt: skip
-    """What follows from the value that a tool, the inbox or the outbox answers."""
     value = next((s.value for s in plan if isinstance(s, Answer)), None)
     session, turn, told = call.session, call.turn, None
     failed = getattr(value, "is_error", False) or any(map(_is_error, plan))
@@ -150,7 +148,6 @@ def _record_value(
 
 
 def _written(value: ToolAnswer) -> ToolAnswer:
-    """The answer with bytes as text; what is no UTF-8 becomes halves of characters."""
     if not isinstance(value.content, bytes):
         return value
     return msgspec.structs.replace(value, content=value.content.decode("utf-8", "surrogateescape"))
@@ -170,7 +167,6 @@ def _is_error(step: Step) -> bool:
 
 
 def _broken(plan: Plan) -> Outcome:
-    """How a plan ends that does not leave whole."""
     raised = next((step.error for step in plan if isinstance(step, Raise)), "")
     return "timeout" if raised.endswith("timeout") else "error"
 
@@ -194,7 +190,6 @@ def record_sends(sends: Sequence[Send]) -> Sent:
 
 
 def _sums(plan: Plan) -> Iterator[StepRecord]:
-    """All waits as one, all sends as one, and the other steps in their order."""
     if wait_ms := sum(step.ms for step in plan if isinstance(step, Wait)):
         yield Wait(wait_ms)
     if sends := [step for step in plan if isinstance(step, Send)]:

@@ -1,10 +1,8 @@
-"""Armed faults: when a fault fires, how often, and what comes after.
+"""Armed faults: when a fault fires, how often, and what follows.
 
-The knobs are the same for all faults. `when` is a call number, a list of them, `{after: N}` (a
-number, or a call's key), or a probability `{p: X}`; `often` is `once`, a number or `forever`;
-`then` says what happens to later calls: `ok` leaves them alone, `same` and `escalate` go on
-(escalate: harder each time, by the `firing` number that the fault is given). Draws go by the
-call's key.
+`when` is a call number, a list of them, `{after: N}` (a number or a call's key) or `{p: X}`.
+`often` is `once`, a number or `forever`. `then` rules later calls: `ok` leaves them alone, `same`
+repeats, `escalate` is harder each `firing`. Random draws are keyed by the call.
 """
 
 from __future__ import annotations
@@ -96,7 +94,6 @@ class ArmedFault:
         return bent
 
     def _hits(self, call: Call, past: Past, draws: Draws) -> bool:
-        """Whether the call is one that `on` and `when` name; repeats follow the first one."""
         ordinal = self._ordinal(call, past)
         if not ordinal:
             return False
@@ -115,7 +112,7 @@ class ArmedFault:
         return False
 
     def _ordinal(self, call: Call, past: Past) -> int:
-        """The number of the call among those that `on` names; 0 when it is none of them."""
+        """The call's number among those that `on` names; 0 for any other call."""
         is_poll = isinstance(call.request, InboxRequest) and call.request.poll
         if is_poll or self.spec.on == POLL:
             return _calls_so_far(past) if is_poll and self.spec.on == POLL else 0
@@ -127,7 +124,6 @@ class ArmedFault:
         return past.calls[call.seam] if call.seam == self._seam else 0
 
     def _ordinal_of_part(self, call: Call, past: Past) -> int:
-        """The number of the call among those of one tool, or of one kind on the store."""
         request = call.request
         if self._seam == "tool" and isinstance(request, ToolRequest):
             return past.tool_calls[self._part] if request.name == self._part else 0
@@ -138,12 +134,11 @@ class ArmedFault:
 
 
 def _calls_so_far(past: Past) -> int:
-    """What a look for a cancel counts by, for looks that find nothing are on no record."""
+    """Polls count by other calls, because polls that find nothing are not recorded."""
     return sum(past.calls[seam] for seam in ("model", "tool", "inbox", "outbox"))
 
 
 def _limit(spec: FaultSpec) -> int:
-    """How many times the fault may fire."""
     if spec.then in ("same", "escalate") or spec.often == "forever":
         return FOREVER
     if spec.often == "once":

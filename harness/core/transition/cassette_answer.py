@@ -1,9 +1,7 @@
-"""A recorded answer as it came: event by event, after its waits, and cut where it was cut.
+"""A recorded answer, replayed event by event, with its waits and its cut.
 
-A wire writes the bytes of a recording as one send, which is all that a plain replay needs. Faults
-count the events of a stream, so they are shown them one by one; and where the recording says when
-its pieces came, and is played so, a wait stands before each. An answer that broke off breaks off
-again, whether or not its times are played: a body that was not whole never becomes one.
+Faults count stream events, so each event is a send of its own. Waits are played where the recording
+has times and the replay wants them. A broken answer breaks off again in either case.
 """
 
 from __future__ import annotations
@@ -50,7 +48,6 @@ def as_it_came(value: Reply | ApiError | Recorded, written: Plan) -> Plan:
 
 
 def _steps(value: Recorded) -> list[Step]:
-    """The body in sends, one for each event of a stream, and the waits between."""
     body, waits = value.body, _waits(value)
     ends = {len(body), *waits}
     if "event-stream" in value.headers.get("content-type", ""):
@@ -66,7 +63,7 @@ def _steps(value: Recorded) -> list[Step]:
 
 
 def _waits(value: Recorded) -> Counter[int]:
-    """The milliseconds of silence by the place in the body before which they came."""
+    """Milliseconds of silence, by the byte offset that they precede."""
     sizes = [size_bytes for size_bytes, _ in value.pieces]
     waits: Counter[int] = Counter()
     for place, (_, wait_ms) in zip(accumulate(sizes, initial=0), value.pieces, strict=False):
@@ -75,7 +72,7 @@ def _waits(value: Recorded) -> Counter[int]:
 
 
 def _head(value: Recorded, head: Head) -> Head:
-    """The head; one of an answer that breaks off promises more than comes."""
+    """The head of an answer that breaks off promises more than comes."""
     if value.cut != "broken":
         return head
     return msgspec.structs.replace(head, headers={**head.headers, "transfer-encoding": "chunked"})

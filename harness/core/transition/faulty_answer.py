@@ -1,8 +1,7 @@
-"""The answer of the model as faults bend it: first what it says, then its bytes.
+"""Applies faults to the model's answer: first to its value, then to its bytes.
 
-What only this file knows: what is left of a reply once its bytes are bent. A fault may double
-blocks, lose the end of a stream, or send all of it in a frame that only an HTTP parser reads; so
-the bytes are read after each fault that touched them, and what was lost stays lost.
+A byte fault may double blocks, lose the end of a stream, or use a frame that only an HTTP parser
+reads. So the bytes are read after each such fault, and what was lost stays lost.
 """
 
 from __future__ import annotations
@@ -74,8 +73,7 @@ def bend(
 def _shown(
     wire: Provider, faults: Sequence[ArmedFault], value: Reply | ApiError | Recorded
 ) -> Plan:
-    """What value faults are shown: a recorded answer that is whole as what it says. As long as
-    none of them changes that, the recorded bytes are what is sent."""
+    """Value faults see the reply of a whole recording; if none changes it, its bytes go out."""
     if isinstance(value, Recorded) and not value.cut and any(f.stage == "value" for f in faults):
         said, _ = parsed(wire, value, (Send(value.body),))
         return (Answer(said or value),)
@@ -85,7 +83,6 @@ def _shown(
 def _written(
     wire: Provider, draws: Draws, plan: Plan, reading: Reading, key: str
 ) -> tuple[Said, Plan]:
-    """What the plan says first, and the plan with each value written by the wire."""
     said: Said = None
     steps: list[Step] = []
     for step in plan:
@@ -100,7 +97,7 @@ def _written(
 
 
 def _heard(wire: Provider, said: Said, plan: Plan) -> tuple[Said, bool]:
-    """What a reply says in bent bytes, and whether the connection ends before its last event."""
+    """The reply in the changed bytes, and whether the connection ends before its last event."""
     answer = answer_bytes.read(wire, plan) if isinstance(said, Reply) else None
     if answer is None or not isinstance(said, Reply):
         return said, False

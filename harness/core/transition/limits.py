@@ -1,7 +1,7 @@
 """How the world answers past a limit of a run.
 
-A limit is answered in the seam's own type, so that an agent meets it as its provider or tool would
-say it. An agent that goes on calling all the same is stopped.
+The answer has the seam's own type, as the provider or tool would give it. An agent that still goes
+on is stopped.
 """
 
 from __future__ import annotations

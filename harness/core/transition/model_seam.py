@@ -1,11 +1,11 @@
 """The model seam of the transition: from a request's bytes to the bytes of its answer.
 
-Only this file knows which request a request continues, what it is for, and in which order limits,
-the dialect, the script, the faults and the provider have their say.
+It decides which request a request continues, its purpose, and the order of limits, dialect, script,
+faults and provider.
 
-`TooLarge` tells whether an answer refuses a request for its size: by a status, by the words of the
-provider's rules of size, also in an error event behind a 200, or by an assistant message that a
-wrapper wrote itself, for which no token was counted. A stop reason that says it needs no words.
+`TooLarge` recognises a refusal for size by a status or by the provider's words, also in an error
+event behind a 200. A wrapper's own assistant message, for which no token was counted, is also read.
+A stop reason for size needs no words.
 """
 
 from __future__ import annotations
@@ -95,13 +95,12 @@ class ModelSeam:
         )  # fmt: skip
 
     def _kept(self, headers: dict[str, str]) -> dict[str, str]:
-        """The headers that go on record: one dict for all calls in a row that bring the same."""
+        """The recorded headers; successive calls with equal headers share one dict."""
         if headers != self._headers[0]:
             self._headers = headers, {k: headers[k] for k in self._kept_names if k in headers}
         return self._headers[1]
 
     def _digest(self, slot: str, value: object, at_ms: int) -> str:
-        """The digest of a system text or tool list, worked out once while it stays the same."""
         seen = self._named.get(slot)
         if seen is None or (seen[0] is not value and seen[0] != value):
             name = self.history.value(msgspec.to_builtins(value), at_ms)
@@ -109,7 +108,6 @@ class ModelSeam:
         return seen[1]
 
     def _purpose(self, stated: str, messages: Sequence[Message]) -> Purpose:
-        """What the request is for: by its header, else by the last user text, else main."""
         if stated in ("main", "compact", "aux"):
             return cast(Purpose, stated)
         if not self._purposes:
@@ -152,7 +150,6 @@ class ModelSeam:
         error: str,
         due: list[ArmedFault],
     ) -> Plan:
-        """The plan of an answer that faults bend, or that is an error or a recorded one."""
         said: Reply | ApiError | Recorded | None = value
         by: tuple[str, ...] = ()
         plan: Plan
@@ -171,7 +168,6 @@ class ModelSeam:
         )  # fmt: skip
 
     def _due(self, call: Call, error: str) -> list[ArmedFault]:
-        """The faults that have a say in the call; a limit's answer is not bent."""
         if error.startswith("limit."):
             return []
         past, draws = self.history.past, self.draws
@@ -180,7 +176,7 @@ class ModelSeam:
     def _value(
         self, call: Call, reading: Reading, limit: str
     ) -> tuple[Reply | ApiError | Recorded | None, int | None, str]:
-        """What is answered, the script's turn, and the code of a refusal; None stops the run."""
+        """The answer, the script's turn, and a refusal's code; without an answer the run stops."""
         if limit:
             error = over_limit(limit, self.scenario.limits, self.history)
             return error, None, f"limit.{limit}"
@@ -203,7 +199,6 @@ class ModelSeam:
 
 
 def _no_answer(text: str) -> ApiError:
-    """What the provider would say if it knew that the script has no answer."""
     return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})
 
 
@@ -250,7 +245,6 @@ class TooLarge:
         return head.status == HTTP_TOO_LARGE or is_about_size
 
     def _rules_words(self) -> frozenset[str]:
-        """What the wire's rules of size say before their figures, each in its first sentence."""
         if self._words is None:
             said = [e.message for rule, e in self._wire.refusals().items() if rule in SIZE_RULES]
             self._words = frozenset(map(_words_of, said))
@@ -258,7 +252,7 @@ class TooLarge:
 
 
 def _words_of(template: str) -> str:
-    """The first words of a template that are long enough, without the path of a field."""
+    """The first literal text that is long enough, without the path of a field."""
     parts = (part.partition(". ")[0].strip(" :") for part, *_ in Formatter().parse(template))
     said = next(part for part in parts if len(part) >= _WORDS_LEAST)
     return said.partition(": ")[2] if said.startswith(".") else said

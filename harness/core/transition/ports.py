@@ -1,7 +1,7 @@
-"""The ports: the few shapes by which parts meet, and by which users extend us.
+"""The ports: the interfaces between parts, which extensions implement.
 
-Each is a function or has one to three methods. An extension is named by its import path; nothing
-registers itself.
+Each is a function or has one to three methods. An import path names an extension; there is no
+registry.
 """
 
 from __future__ import annotations

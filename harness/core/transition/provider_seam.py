@@ -1,8 +1,7 @@
-"""The provider seam of the transition: questions for facts, beside the replies of the model.
+"""The provider seam of the transition: token counts and model facts, apart from replies.
 
-An agent counts tokens before it sends, and asks what a model can take. Neither is a turn of the
-script nor a model call of its loop: such a call has a seam of its own, so that it moves no number
-that a script, a limit or another fault goes by. Faults meet it with `on: provider`.
+These calls are no turns of the script. Their own seam keeps the call numbers of scripts, limits and
+other faults unchanged. Faults reach it with `on: provider`.
 """
 
 from __future__ import annotations

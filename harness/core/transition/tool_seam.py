@@ -1,8 +1,7 @@
 """The tool seam of the transition: a scripted tool's plan, and the call that a run belongs to.
 
-Protocols such as MCP carry a tool's name and arguments, not the model's id. The call that is meant
-is the first one of the session's last answer with that name and these arguments whose id has not
-crossed the tool seam yet; failing that, the first with that name.
+Protocols such as MCP carry a tool's name and arguments, but no model call id. The run belongs to
+the first unused call of the session's last answer with both; failing that, with the name.
 """
 
 from __future__ import annotations

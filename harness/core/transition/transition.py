@@ -1,9 +1,8 @@
-"""The transition: one call in, one plan out, and the events that tell of it.
+"""The transition: one call in, one plan out, and the events that record it.
 
-Both doors and both worlds call this and nothing else, so a scenario means the same everywhere. The
-order is fixed: read the request, record what changed on disk and the call; over a limit or refused
-by the dialect is answered in the wire's own words; else the script speaks, value faults bend, the
-wire writes, byte faults bend; the answer is recorded before a step of it is carried out.
+Every transport and both worlds call only this, so a scenario means the same everywhere. The order
+is fixed: read the request; record disk changes and the call; check limits and dialect; script;
+value faults; provider bytes; byte faults. The answer is recorded before any step runs.
 """
 
 from __future__ import annotations
@@ -167,7 +166,6 @@ class Transition:
         return any(seam_of(fault.spec.on) == "store" for fault in self.faults)
 
     def _limit(self, call: Call) -> str:
-        """The name of the limit that the call is over, "" when it is within all."""
         limits = self.scenario.limits
         if call.at_ms > limits.virtual_s * 1000:
             return "virtual_s"
@@ -177,7 +175,7 @@ class Transition:
         return name if most is not None and calls > most else ""
 
     def _taken(self, call: Call, plan: Plan) -> Plan:
-        """The inbox or outbox answers, or, at a limit for which it has no words, stops the run."""
+        """The inbox and the outbox have no words for a limit, so there it stops the run."""
         if limit := self._limit(call):
             return self._answer(call, (STOP,), error=f"limit.{limit}")
         return self._answer(call, plan)
@@ -185,7 +183,6 @@ class Transition:
     def _answer(
         self, call: Call, scripted: Plan, *, turn: int | None = None, error: str = ""
     ) -> Plan:
-        """The plan as faults bend it, recorded; a limit's answer is not bent."""
         faults = () if error.startswith("limit.") else self.faults
         bend = partial(bend_all, faults, call=call, history=self.history, draws=self.draws)
         bent, by_value = bend(stage="value", plan=scripted)
@@ -201,7 +198,6 @@ class Transition:
         return Call(key, seam, n, session, past.turn(session), at_ms, request)
 
     def _record(self, call: Call) -> None:
-        """Record what changed on disk, then the call."""
         self.look(call.at_ms)
         self.history.called(
             key=call.key, seam=call.seam, request=call.request,

@@ -1,7 +1,7 @@
-"""The brief: what an agent under test is given.
+"""The brief: what an agent under test receives.
 
-A target is a function of its brief. Everything it does that the harness can see goes through one
-of these members, each of them a seam; the doors implement them, in process or over loopback.
+Each member is a seam through which the harness sees the target. The transports implement them, in
+process or over loopback.
 """
 
 from __future__ import annotations

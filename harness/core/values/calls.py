@@ -1,9 +1,8 @@
-"""Calls: what crosses a seam from the agent towards the world.
+"""Calls: what crosses a seam from the agent to the world.
 
-A request stands in the history in a form that does not grow with the run: a model request names
-the call that it continues (`after`), how many of that call's messages it keeps, and the digests
-of the rest. `Call` is the same request as a script or a fault sees it, with values in place of
-digests.
+A recorded model request names the call that it continues (`after`), how many messages it keeps, and
+the digests of the rest. So its size stays constant as the run grows. A `Call` has values in place
+of digests, for scripts and faults.
 """
 
 from __future__ import annotations

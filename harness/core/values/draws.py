@@ -1,8 +1,7 @@
 """Randomness, drawn by name.
 
-Every draw has its own generator, keyed by the run's seed, the name of what draws (a fault, an id)
-and the key of the call. So adding a fault never moves the draws of another one, and a seed means
-the same on every machine and under every `PYTHONHASHSEED`.
+Each draw has a generator keyed by the seed, the drawing part and the call. So a new fault moves no
+other draw, and a seed means the same on every machine and `PYTHONHASHSEED`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Errors, split by whose fault they are.
 
-`InputError` is the user's: a bad file, flag or name; it says what, where and what to do, and
-becomes exit status 2. `HarnessError` is ours. What an agent under test does wrong is never an
-exception here: it is data in the history.
+`InputError` is the user's: it says what, where and what to do, and gives exit status 2.
+`HarnessError` is ours. An agent's errors are data in the history, never exceptions here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The plug-ins of this process: modules of the user's own that bring parts.
+"""The plug-ins of this process: user modules that bring parts.
 
-This is the one state that the whole process shares about them. The loader (`harness.plugins`) sets
-it once, at the start of a face or of a worker. Each room reads it and recognises its own parts in
-the modules. Nothing here imports a module.
+This is the only process-wide plug-in state. `harness.plugins` sets it once, when a face or a worker
+starts; each room finds its own parts in the modules.
 """
 
 from __future__ import annotations

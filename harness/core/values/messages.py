@@ -1,11 +1,8 @@
-"""Messages without a wire: a role and blocks.
+"""Messages in a provider-neutral form: a role and blocks.
 
-This is the one vocabulary of the script, the history, the checks and the readers; only `providers/`
-knows how a provider spells it. A block that we do not know is kept as `Opaque` with all its fields,
-so that a message read and written again says the same. `cache_control` is a transport hint: the
-providers leave it out, so that a message keeps its digest when the cache mark moves on.
-
-The values hold no cycles: `gc=False` spares the garbage collector the walk over the many of a run.
+`Opaque` keeps every field of an unknown block, so a message survives a round trip. Providers leave
+out `cache_control`, so a digest stays the same when the cache mark moves. The values hold no
+cycles: `gc=False` saves the garbage collector the walk.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The size of a picture in pixels, read from the first bytes of its file.
 
-This is the one parser of picture sizes. It knows the four formats that providers take: PNG, JPEG,
-GIF and WebP (extended, lossy and lossless). A test's picture is often a few made-up bytes: a head
-that does not say its size has none.
+Providers take four formats: PNG, JPEG, GIF and WebP (extended, lossy and lossless). Tests often use
+made-up bytes; a head without a size has none.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def pixels(head: bytes) -> tuple[int, int] | None:
 
 
 def _pixels(head: bytes) -> tuple[int, int] | None:
-    """As `pixels`; raises struct.error or IndexError where the head ends too early."""
+    """Raises struct.error or IndexError where the head ends too early."""
     if head.startswith(b"\x89PNG"):
         width, height = struct.unpack_from(">II", head, 16)
         return width, height
@@ -52,7 +51,6 @@ def _pixels(head: bytes) -> tuple[int, int] | None:
 
 
 def _webp(head: bytes) -> tuple[int, int] | None:
-    """The size of a WebP: each kind of first chunk has it at another place, in other bits."""
     match head[12:16]:
         case b"VP8X":  # 24 bits each, less one
             low, high, low_height, high_height = struct.unpack_from("<HBHB", head, 24)
@@ -67,7 +65,6 @@ def _webp(head: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg(head: bytes) -> tuple[int, int] | None:
-    """The size in the first frame of a JPEG; the segments before it are passed over."""
     at = 2
     while head[at] == 0xFF:
         if head[at + 1] in _START_OF_FRAME:

@@ -1,8 +1,8 @@
 """Plans: how an answer is carried out, step by step.
 
-A script gives a value, a fault bends the plan, a wire turns the value into bytes, a door carries
-the steps out. The eight steps are all that a door must be able to do; whatever happens to an
-agent is one of them, so it can be recorded, drawn, shrunk and played again.
+A script gives a value, a fault changes the plan, a provider writes bytes, a transport runs the
+steps. A transport needs only these eight steps, so all that happens to an agent can be recorded and
+replayed.
 """
 
 from __future__ import annotations

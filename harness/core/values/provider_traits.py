@@ -1,7 +1,7 @@
-"""What a fault asks about the provider of a call; the providers' own packages give the values.
+"""What a fault asks about a call's provider; the providers' packages give the values.
 
-The core names no provider. A fault that must write a provider's bytes, or that depends on how its
-SDK reads them, takes both from here.
+The core names no provider. Faults that write a provider's bytes, or depend on how its SDK reads
+them, look here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The verdict: fail > unknown > pass, the worst wins.
 
-A finding is one broken rule with the events that prove it. A check whose seam the target or the
-recording has not got is not applicable: listed, not counted. A run in which no check applied, or
-in which a check crashed, is unknown: a broken harness is never green, and never the agent's fault.
+A finding is one broken rule with its events. A check is not applicable when its seam is missing; it
+is listed, not counted. A run is unknown when no check applied or a check crashed, because a broken
+harness is never green.
 """
 
 from __future__ import annotations
