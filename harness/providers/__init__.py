@@ -1,9 +1,8 @@
-"""The providers: one folder for each API that a model is reached by, and the registry of them.
+"""The providers: one folder for each model API, and their registry.
 
-A provider turns a request's bytes into a `Reading` and a value into the bytes of an answer, parses
-recorded answers, and knows what its dialects refuse (`harness.core.transition.ports.Provider`).
-What else the harness must know of it is its record: `record(name)`. A provider does no IO:
-transports carry the bytes.
+Transports do all IO. A stream is one send per event, so that a fault can hit exactly one; the head
+goes with the first. Errors inside streams are a fault's work: a provider's error is a status and an
+envelope. Recordings may be cut or bent, so parsers never raise; `complete` tells what is missing.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Content blocks: the API's JSON objects and the core's values, both ways.
 
-A block that the core has no name for, or that lacks a field, is kept whole as `Opaque`, so that it
-is written again as it came. `cache_control` is left out everywhere. Unknown fields of text and
-tool_use go to `extra`; those of a tool_result are dropped, because the core has no place for them.
-
-Cache marks and fields that the API does not permit are read off the JSON as well (`notes`). The
-usual message has none, and costs one comparison of names for each block.
+An unknown or incomplete block stays whole as `Opaque`, so that it is written back unchanged.
+`cache_control` is dropped everywhere. Unknown fields of text and tool_use go to `extra`; the core
+has no place for those of a tool_result. `notes` reads cache marks and forbidden fields; a usual
+message costs one comparison of names per block.
 """
 
 from __future__ import annotations

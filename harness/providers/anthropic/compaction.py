@@ -1,10 +1,8 @@
-"""Signed summaries: the block that stands first in a conversation in place of what it sums up.
+"""Signed summaries: the first block of a conversation, in place of what it sums up.
 
-A request with the field `compaction` is answered by such a block alone. A script need not know
-that: what it says in plain text becomes the block's content. A block that is sent back must be the
-first of the conversation, the only one with content, and just as it was; one whose content is null
-is a summary that failed, and says nothing. Blocks without a signature come from the older context
-edit, which puts them wherever it struck, so their place is not judged.
+A request with the field `compaction` gets one such block; a script's plain text is its content. A
+returned block must be first, unchanged and the only one with content; null content is a failed
+summary. Unsigned blocks come from the older context edit, at any place, and are not judged.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The errors of the API as data: status, type and code, the SDK's class for it, and if it retries.
+"""The errors that an agent loop meets: status, type, code, SDK class and SDK retries.
 
-An agent loop meets these; the other hundred codes belong to endpoints that it does not use. Class
-and retries are what the official Python SDK 2.11 does, measured, and its retries go by the status
-alone. So it retries the 429 of a spend limit too, which cannot succeed before the month ends.
+Class and retries are measured on the official Python SDK 2.11, which retries by status alone. It
+even retries the 429 of a spend limit, which fails until the month ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The fields of a request beside its messages: what they mean, what they must be, what they break.
+"""The fields of a request beside its messages: meaning, types and rules.
 
-Names of tools, thinking and its budget, and the cap of a reply are judged here; which of these
-rules count is up to the dialect.
+The dialect decides which of these rules are on.
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ BUDGET_MIN = 1024
 
 
 def _tool_names(tools: Json) -> Iterator[Violation]:
-    """Names of tools that are malformed, too long (V21) or double (V22).
-
-    The provider's own tools have fixed names, or none; they count only against doubles.
-    """
+    """The provider's own tools have fixed names or none; they count only as doubles (V22)."""
     names: list[str] = []
     for n, tool in enumerate(tools):
         name = tool.get("name")
@@ -51,7 +47,6 @@ def _tool_names(tools: Json) -> Iterator[Violation]:
 
 
 def _together(fields: Fields) -> Iterator[Violation]:
-    """What does not go together: the model, thinking, forced tools, the cap of the reply."""
     thinking, tool_choice = value_of(fields, "thinking"), value_of(fields, "tool_choice")
     max_tokens = value_of(fields, "max_tokens")
     if thinking is None and tool_choice is None and max_tokens is None:

@@ -1,9 +1,8 @@
-"""What is known of the provider's models by their names, as far as the rules need it.
+"""What the rules need to know of the provider's models, by line and version in the name.
 
-A name says a line and a version. What a version can do follows the provider's documentation: manual
-thinking until 4.6, adaptive thinking since 4.6, thinking that is bound to its conversation since
-5.1, no forced tools and no thinking switched off in the newest fable and mythos. A name that we do
-not know says nothing, and no rule that needs a model bites.
+The source is the provider's documentation. Manual thinking ends with 4.6, adaptive thinking starts
+with 4.6, bound thinking with 5.1. The newest fable and mythos refuse forced tools and switched-off
+thinking. An unknown name triggers no rule that needs a model.
 """
 
 from __future__ import annotations

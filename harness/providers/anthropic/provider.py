@@ -1,9 +1,7 @@
-"""The Anthropic Messages API as a provider: messages, and questions for facts.
+"""The Anthropic Messages API as a provider: messages, token counts and model facts.
 
-A fact is how many tokens a request has, or what a model is. A count is the one that refusals and
-usage go by; its refusals are those of the same request sent for a reply, but for the window (that
-is what an agent counts for) and `max_tokens` (which is not asked here). Any model is known, and its
-window is the scenario's.
+Refusals and usage go by the same count. A count refuses what a message does, except for the window
+(agents count for it) and `max_tokens` (absent). Any model is known, with the scenario's window.
 """
 
 from __future__ import annotations

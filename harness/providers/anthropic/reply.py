@@ -1,11 +1,7 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
-A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is a status and an envelope even where a stream was asked for: an
-error inside a stream is a fault's work. The ids of a request and of its message share one draw.
-
-Every answer has the header `request-id`, which the official SDK reads. The limits are the same in
-each answer, so that a run stays the same to the byte: only a 429 says that they are used up.
+The official SDK reads the header `request-id`, which shares one draw with the message's id. Limits
+are constant, so that a run repeats to the byte; only a 429 shows them used up.
 """
 
 from __future__ import annotations

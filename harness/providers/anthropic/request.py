@@ -1,9 +1,7 @@
 """Requests of this API, and what their answers need to know of them.
 
-An answer is made from a script's value, which knows neither signatures nor threads. What the
-provider adds of its own follows from the request: thinking and summaries are signed, a request for
-a summary is answered by one, and an answer on a thread is kept for the next turn. A reading is
-answered before its reader reads the next request.
+A script's value has no signatures and no threads, so the reading adds them to the answer. A reading
+is answered before its reader reads the next request.
 """
 
 from __future__ import annotations
@@ -80,7 +78,6 @@ class AnthropicReading(Reading, frozen=True, gc=False):
 
 
 def _is_whole(block: Block) -> bool:
-    """Whether the provider has nothing to add to a block."""
     if isinstance(block, Thinking):
         return bool(block.signature or block.redacted)
     return compaction.signed(block) is block
@@ -107,7 +104,6 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         return reading if reading.settings.get("thread") is None else self._threaded(reading)
 
     def _threaded(self, reading: AnthropicReading) -> AnthropicReading:
-        """The reading of a request with the field `thread` that continues none of ours."""
         fields = self._fields.raws()
         thread = reading.settings["thread"]
         barred = [name for name in UNSUPPORTED if fields.get(name, b"null") != b"null"]
@@ -125,7 +121,6 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         return msgspec.structs.replace(reading, violations=(found,))
 
     def _continued(self, body: bytes, whole: Continued | Violation | None) -> AnthropicReading:
-        """The reading of a request that continues a thread, as the whole conversation."""
         if whole is None:
             return super().read(body)
         if isinstance(whole, Violation):

@@ -1,11 +1,7 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut or bent, so nothing here raises. What cannot be read, or has the wrong type,
-is missing, and `complete` says so. A tool input that was cut stays the text that came.
-
-The rules for streams are those of the official SDK, odd ones too: blocks are appended as they
-start, and deltas go to the block at their index. A second message_start says nothing, and usage is
-replaced, never added.
+A cut tool input stays text. Stream rules are those of the official SDK: blocks are appended at
+their start, deltas go by index. A second message_start is ignored; usage is replaced, never added.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Signatures that can be checked from a request alone.
 
-The provider signs thinking and summaries, and refuses what was changed since. So does this package:
-a signature is base64 of a mark, the digest of each part that it vouches for, and a keyed digest of
-those. Whose signature it is, whether it is whole, and which part has changed can then be told with
-no memory of the answer. A signature without our mark is somebody else's and says nothing.
+A signature is base64 of a mark, a digest of each part and a keyed digest of those. It shows its
+origin, its integrity and the changed part without memory of the answer. Foreign ones are not
+judged.
 """
 
 from __future__ import annotations

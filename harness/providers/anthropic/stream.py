@@ -1,9 +1,7 @@
 """A message as the events of a stream.
 
-Grammar: message_start, then for each block content_block_start, content_block_delta...,
-content_block_stop, then message_delta with the stop reason and the cumulative usage, then
-message_stop. A tool call starts with the input `{}`; its pieces, joined, are the real input, and a
-call without arguments sends one empty piece. Pieces are cut between characters, never inside one.
+A tool call starts with the input `{}`; its joined pieces are the real input, one empty piece if it
+has none. message_delta has the cumulative usage. Cuts fall between characters.
 """
 
 from __future__ import annotations
@@ -42,7 +40,6 @@ def events(message: dict[str, Json]) -> list[bytes]:
 
 
 def _begun(message: dict[str, Json]) -> dict[str, Json]:
-    """The message as it starts: without content, stop reason and most of its usage."""
     usage = {**message["usage"], "output_tokens": 1}
     begun = {**message, "content": [], "stop_reason": None, "usage": usage}
     begun.pop("stop_details", None)
@@ -60,7 +57,6 @@ _Delta = tuple[bytes, Json]
 
 
 def _parts(block: dict[str, Json]) -> tuple[dict[str, Json], list[_Delta]]:
-    """A block as it starts, and its deltas; a block without deltas is sent whole."""
     kind, text = block.get("type"), block.get("text")
     if kind == "text" and isinstance(text, str):
         return _text(block, text)

@@ -1,12 +1,9 @@
 """Thinking blocks, what they are bound to, and their rules V15 to V18.
 
-A block that this provider has answered is signed over its text, its place in the turn, and its
-prefix: system, tools, and all blocks up to that turn. The prefix is a chain of digests, made only
-as far as a block asks for it. Neighbouring messages of one role are one turn.
-
-The API compares with what it answered; here the signature tells, and foreign ones are not judged. A
+A signature covers a block's text, its place in the turn, and its prefix: system, tools and earlier
+blocks. The prefix is a lazy chain of digests. Neighbouring messages of one role are one turn. A
 changed block is V15 in the latest assistant turn and V16 before it. A changed conversation is V17
-for models that bind thinking, unless the request asks to have the block dropped.
+for models that bind thinking, unless the request asks to drop the block.
 """
 
 from __future__ import annotations
@@ -72,13 +69,11 @@ class Bindings:
         self.flaws = [flaw for flaw in self.flaws if flaw.n < keep]
 
     def _is_moved(self, said: AnthropicFields) -> bool:
-        """Whether system or tools are others than in the last request."""
         before, self._said = self._head, said
         self._head = b""
         return bool(self._signed) and self._fields() != before
 
     def _fields(self) -> Part:
-        """The digest of system and tools, worked out when it is asked for."""
         if not self._head and self._said is not None:
             tools = [[t.name, t.description, t.input_schema] for t in self._said.tools]
             self._head = part([self._said.system, tools])
@@ -114,7 +109,6 @@ class Bindings:
             yield from (block for block in message.blocks if isinstance(block, Thinking))
 
     def _prefix(self, n: int) -> Part:
-        """The digest of all that comes before the message `n`."""
         while len(self._chain) <= n:
             digest = self._chain[-1]
             message = self.messages[len(self._chain) - 1]
@@ -126,7 +120,6 @@ class Bindings:
 
 
 def _turn(messages: Sequence[Message], n: int) -> int:
-    """Where the turn of the assistant message `n`, or one that would come there, begins."""
     while n and messages[n - 1].role == "assistant":
         n -= 1
     return n
@@ -140,7 +133,6 @@ def _latest_turn(messages: Sequence[Message]) -> int:
 
 
 def _ours(message: Message) -> list[int]:
-    """Where the thinking stands that this package has signed."""
     thoughts = ((m, b) for m, b in enumerate(message.blocks) if isinstance(b, Thinking))
     return [m for m, block in thoughts if is_ours(block.signature)]
 

@@ -1,10 +1,7 @@
 """Threads: conversations that the provider keeps, so that a turn sends only what is new.
 
-A turn that continues a thread is the whole conversation with the stored part left out. So it is
-read as just that: the stored messages are put back into the request's bytes, and pairing, size,
-signatures and history see the conversation as it is. What is stored under an answer's id is what
-was sent and what was answered; system and tools are those of the thread. Each answer can be
-continued once. A run's threads live as long as its reader.
+The stored messages go back into the request's bytes, so that all rules see the whole conversation.
+Each answer can be continued once. Threads live as long as their run's reader.
 """
 
 from __future__ import annotations
@@ -93,7 +90,6 @@ def _same(one: bytes, other: bytes | None) -> bool:
 
 
 def _body(messages: tuple[bytes, ...], fields: dict[str, bytes]) -> bytes:
-    """The bytes of a whole request; the messages come first, so that one turn begins as the last
-    one did."""
+    """The messages come first, so that one turn begins as the last one did."""
     named = b"".join(b",%b:%b" % (encode(name), raw) for name, raw in fields.items())
     return b'{"messages":[%b]%b}' % (b",".join(messages), named)

@@ -1,9 +1,7 @@
-"""What is counted over a whole request: cache marks, pictures, signed summaries, messages.
+"""Counts over a whole request: cache marks, pictures, signed summaries, messages.
 
-Such a rule looks at no message alone, so the sums go along with the validator's state. Most
-messages add nothing, and then the sums are the very same value as before. Pictures count that stand
-in a message as base64; one that does not say its size breaks no limit, for a test's picture is
-often a few made-up bytes.
+A message that adds nothing keeps the same value. Only base64 pictures directly in a message count;
+one of unknown size breaks no limit, because test pictures are often made-up bytes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What a list of messages breaks, as a fold: one small step for each message.
+"""What a list of messages breaks, as a fold with one small step for each message.
 
-Neighbours of one role count as one turn, as in the API. A turn's calls stay open until the user
-turn after it has ended, hence V4 comes when the next assistant message arrives, or at the end of
-the list. At that end `AnthropicFold.finish` looks at the last message, at the fields beside the
-list, and at what was counted; that costs the same for any length.
+Neighbours of one role count as one turn, as in the API. Calls stay open until the next user turn
+ends, so V4 comes at the next assistant message or at the end. `AnthropicFold.finish` checks the end
+at a constant cost.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def step(
 
 
 def _is_ordinary(state: TurnState, message: Message) -> bool:
-    """Whether the message is plain text in its turn, as most are: it can break no rule."""
+    """Plain text in its turn, the usual message, breaks no rule."""
     if message.role == "user":
         in_turn = state.role != "user"
     else:
@@ -168,7 +167,6 @@ def _calls(index: int, message: Message, seen: Collection[str]) -> Iterator[Viol
 
 
 def _enter(state: TurnState, role: str) -> TurnState:
-    """The state as a message of `role` finds it: in the same turn, or at the start of one."""
     if role == state.role or role not in ("user", "assistant"):
         return state
     return TurnState(role=role, calls=state.calls if role == "user" else ())
@@ -177,7 +175,6 @@ def _enter(state: TurnState, role: str) -> TurnState:
 def _answers(
     state: TurnState, index: int, message: Message
 ) -> tuple[frozenset[str], bool, list[Violation]]:
-    """Results against the calls of the turn before (V5, V7), and before all else (V8)."""
     if ToolResult not in map(type, message.blocks):
         return state.answered, state.late or bool(message.blocks), []
     calls, answered, late = dict(state.calls), set(state.answered), state.late
@@ -224,7 +221,7 @@ def _ending(state: TurnState, last: Message | None, *, compacts: bool) -> list[V
 
 
 def _prefill(last: Message) -> Iterator[Violation]:
-    """A list that ends with the assistant; open calls are V4, a pause of the server is none."""
+    """Open calls are V4 instead; a pause of the server is no prefill."""
     end = last.blocks[-1] if last.blocks else None
     if last.role != "assistant" or last.tool_uses or isinstance(end, Opaque):
         return

@@ -1,13 +1,10 @@
-"""Messages and calls: the rows of the API and the core's values, both ways.
+"""Messages and calls: the API's rows and the core's values, both ways.
 
-A row of role `tool`, or of the legacy role `function`, is a message with one result.
-`reasoning_content`, a field of many gateways, is `Thinking`. Other parts and fields (`name`,
-`audio`) are `Opaque`; a field's value holds only itself, which tells it from a part. Nulls and
-`cache_control` are left out. A result's `is_error` and a thought's signature have no place here.
-
-A call's `extra` keeps its other fields, those of its `function`, and a `type` that is not
-`function`. A custom call's input is free text. The name of a legacy `function_call` stands for its
-id. A call that cannot be read so is kept whole, as `Opaque` of kind `tool_call`.
+A row of role `tool`, or legacy `function`, is a message with one result. `reasoning_content`, a
+gateway field, is `Thinking`; other parts and fields are `Opaque`. Nulls, `cache_control`, a
+result's `is_error` and a thought's signature are dropped. A call's `extra` keeps its other fields
+and an unusual `type`. A custom call's input is free text; a legacy `function_call` has its name as
+id. An unreadable call is `Opaque` of kind `tool_call`.
 """
 
 from __future__ import annotations

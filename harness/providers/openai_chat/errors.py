@@ -1,8 +1,7 @@
-"""Errors in the API's envelope, and in the words that it has for them.
+"""Errors in the API's envelope and words.
 
-An error has four fields: `message`, a `type` that is coarse, a `code` that programs look at, and
-the `param` that it is about. What the scenario calls by a neutral type (`overloaded_error`) is said
-here as this provider says it.
+`type` is coarse; programs look at `code`. `param` names the field at fault. A scenario's neutral
+type (`overloaded_error`) becomes this provider's word.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The fields of a request beside its messages: what they mean, what they must be, what they break.
+"""The fields of a request beside its messages: meaning, types and rules.
 
-A field that is null counts as not given. The tools are specifications of functions, or custom ones
-whose input is free text.
+A null field counts as absent. Tools are functions, or custom ones with free text as input.
 """
 
 from __future__ import annotations

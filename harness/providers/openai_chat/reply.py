@@ -1,11 +1,7 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
-A stream is one send for each chunk, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is a status and an envelope even where a stream was asked for: an
-error inside a stream is a fault's work. The ids of a request and of its completion share one draw.
-
-Every answer has the header `x-request-id`, which the official SDK reads. The rate limits are those
-of an account that has used nothing but this request. A reset is a duration in words, `6ms`.
+The official SDK reads the header `x-request-id`, which shares one draw with the completion's id.
+Rate limits are those of an account with this one request. A reset is a duration in words, `6ms`.
 """
 
 from __future__ import annotations
@@ -91,7 +87,6 @@ def sayable(blocks: tuple[Block, ...]) -> Message:
 
 
 def _usage(prompt: int, completion: int, said: dict[str, Json]) -> dict[str, Json]:
-    """The usage of an answer; what a script said of it wins over what was counted."""
     usage: dict[str, Json] = {"prompt_tokens": prompt, "completion_tokens": completion}
     usage |= {RECORD.usage_names.get(name, name): count for name, count in said.items()}
     counts = (usage["prompt_tokens"], usage["completion_tokens"])

@@ -1,11 +1,8 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut or bent, so nothing here raises; what cannot be read is missing, and
-`complete` says so. A stream is complete once it said why the model stopped, or that it is done:
-many servers say only one of the two. Only the first choice is read.
-
-The fragments of a call carry its index, and the first of them its id. Some gateways send every call
-at index 0, so another id begins another call. A field that is no text is taken as it came last.
+A stop reason or `[DONE]` completes a stream, because many servers send only one. Only the first
+choice is read. Some gateways send each call at index 0, so another id starts another call. The last
+value of a field that is no text wins.
 """
 
 from __future__ import annotations
@@ -84,7 +81,6 @@ class CompletionAssembly:
 
 
 def _extended(said: dict[str, Json], piece: dict[str, Json], grows: str) -> dict[str, Json]:
-    """What a function is called with so far: its name comes whole, the arguments in pieces."""
     merged = {**said, **{k: v for k, v in piece.items() if k != grows and not said.get(k)}}
     given, before = piece.get(grows), said.get(grows)
     if isinstance(given, str) and isinstance(before, (str, type(None))):
@@ -140,7 +136,6 @@ def _parse_stream(text: str) -> Parsed:
 
 
 def _message(value: dict[str, Json]) -> Message:
-    """The message of an answer; a content that is empty says nothing."""
     calls = value.get("tool_calls")
     if isinstance(calls, list):
         whole = [_whole(call) if isinstance(call, dict) else call for call in calls]
@@ -149,7 +144,7 @@ def _message(value: dict[str, Json]) -> Message:
 
 
 def _whole(call: dict[str, Json]) -> dict[str, Json]:
-    """A call with what gateways leave out of it; some send the arguments as the object itself."""
+    """Some gateways omit fields of a call, or send its arguments as an object."""
     if not isinstance(call.get("function"), dict):
         return call
     usual = {"name": "", "arguments": ""}
@@ -201,7 +196,6 @@ def _recorded_stream(body: bytes) -> Parsed:
 
 
 def _usual(choice: dict[str, Json]) -> dict[str, Json]:
-    """A gateway's choice as the API itself would send it: parts joined, nothing of a wrong type."""
     delta = f.mapping(choice.get("delta"))
     texts = {name: delta.get(name) for name in TEXTS}
     texts["reasoning_content"] = f.text(delta.get("reasoning_content")) or delta.get("reasoning")

@@ -1,10 +1,8 @@
 """A completion as the chunks of a stream.
 
-No chunk has an event name. The first delta has the role; then come the pieces of the text, then the
-calls: each begins with its index, id and name, and goes on with pieces of its arguments that have
-the index alone. A chunk with an empty delta says why the model stopped; one without choices counts
-the tokens, if the request asked for it; `[DONE]` is the end. Pieces are cut between characters,
-never inside one.
+Chunks have no event name. The role comes first, then text, then calls; later pieces of a call have
+its index alone. An empty delta has the stop reason. A chunk without choices has the usage, if
+requested; `[DONE]` is last. Cuts fall between characters.
 """
 
 from __future__ import annotations
@@ -54,13 +52,11 @@ def _deltas(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
 
 
 def _begun(message: dict[str, Json]) -> dict[str, Json]:
-    """The first delta: the role, an empty text if there will be one, and what has no pieces."""
     begun = {k: v for k, v in message.items() if k not in _LATER and v != []}
     return begun | {name: "" for name in TEXTS if isinstance(message.get(name), str)}
 
 
 def _fragments(call: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    """A call as it begins, and the pieces of its arguments."""
     kind = "custom" if call.get("type") == "custom" else "function"
     said, name = call.get(kind), ARGUMENTS[kind]
     text = said.get(name) if isinstance(said, dict) else None

@@ -1,9 +1,7 @@
-"""What a list of rows breaks: each row by itself, and the list as a fold, one small step for each.
+"""What a list of rows breaks: each row alone, and the list as a fold.
 
-Calls stay open as long as rows of results follow their message; the first other row, or the end of
-the list, closes them, and those without a result are C1. A message of the reader is one row. One of
-a recording may hold several results at once, as other providers have it; it counts as the rows that
-this API would make of it.
+Calls stay open while rows of results follow; the next other row, or the end, makes open calls C1. A
+recorded message may hold several results, as in other providers; it counts as several rows.
 """
 
 from __future__ import annotations
@@ -119,7 +117,6 @@ def _call(n: int, m: int, path: str, call: ToolUse) -> Iterator[Violation]:
 
 
 def _unreadable(path: str, call: dict[str, Json]) -> Iterator[Violation]:
-    """Why a call could not be read: the first thing that is missing or of the wrong type."""
     kind = call.get("type", "function")
     kind = kind if kind in ("function", "custom") else "function"
     for name, wanted in (("id", "a string"), ("type", "a string"), (kind, "an object")):
@@ -206,7 +203,6 @@ def _role(state: RowState, row: Message) -> Iterator[Violation]:
 
 
 def _answers(state: RowState, row: Message) -> tuple[tuple[tuple[str, int], ...], list[Violation]]:
-    """A row of a result against the calls that are open: C2 to C5."""
     n, known = state.count, dict(state.answered)
     if not row.tool_results:
         return state.answered, [violation("C3", n=n)]

@@ -1,12 +1,10 @@
 """Items, their parts, and the core's blocks, both ways.
 
-An item that the core has no name for, or that lacks a field, is kept whole as `Opaque`. A part that
-is text is `Text`, a refusal too; its kind stands in `extra` where it is not the usual one of its
-side. Reasoning is `Thinking`: its encrypted content is the signature or, without a summary, the
-redacted data. Reasoning that the server stores has its id as signature: nothing else binds it.
-
-The status `incomplete` is the only way to say that a tool failed. Other fields of a result have no
-place in the core. Written ids are the prefix of the kind, the response's name and the place.
+An unknown or incomplete item stays whole as `Opaque`. Text and refusals are `Text`; `extra` names
+an unusual kind. Reasoning is `Thinking`: its encrypted content is the signature or, without a
+summary, the redacted data. Stored reasoning has its id as signature, because nothing else binds it.
+Only the status `incomplete` tells that a tool failed; the core has no place for a result's other
+fields. A written id is the kind's prefix, the response's name and the place.
 """
 
 from __future__ import annotations
@@ -63,7 +61,6 @@ def part_from(value: Json, role: str) -> Part | None:
 
 
 def _says(name: str, value: Json) -> bool:
-    """Whether a field says anything: nulls and empty lists of annotations are not said."""
     return value is not None and not (name in ("annotations", "logprobs") and value == [])
 
 
@@ -149,14 +146,12 @@ def _message_from(item: dict[str, Json], after_message: bool) -> ItemSaid:
 
 
 def _marked(parts: list[Part], fields: dict[str, Json]) -> list[Part] | None:
-    """The parts with the item's fields at the first one; None when it can hold none."""
     if not parts or not isinstance(first := parts[0], Text):
         return None
     return [Text(first.text, {**first.extra, ITEM: fields}), *parts[1:]]
 
 
 def _rest(item: dict[str, Json], known: tuple[str, ...]) -> dict[str, Json]:
-    """The fields that say more: not the id, no usual status, no nulls."""
     skip = ("type", "id", *known)
     rest = {name: part for name, part in item.items() if name not in skip and part is not None}
     if rest.get("status") == "completed":
@@ -229,7 +224,6 @@ def items_of(messages: Iterable[Message]) -> list[Item]:
 
 
 def _items(blocks: Iterable[Block], role: str) -> Iterator[tuple[Item, bool]]:
-    """The items of blocks, each with whether we made it, or it was kept whole."""
     parts: list[Part] = []
     for block in blocks:
         is_part = isinstance(block, Text) or (isinstance(block, Opaque) and block.kind in PARTS)
@@ -286,7 +280,6 @@ _PREFIXES = {"message": "msg_", "function_call": "fc_", "reasoning": "rs_", RESU
 
 
 def _named(item: Item, name: str) -> Item:
-    """An item that we made, as the server gives it out: with its id and status."""
     kind = item["type"]
     done = {} if kind == "reasoning" else {"status": "completed"}
     return {"id": f"{_PREFIXES[kind]}{name}", **done, **item}

@@ -1,12 +1,8 @@
 """Conversations as paths of items, and what the server stores of them.
 
-A request may go on from any stored response, so conversations are paths in one tree. A node is an
-item with all that comes before it, and with what the validator found up to it. The reader stands at
-the end of one path; going to another one costs what the two do not share.
-
-Only writing knows what was answered. So a reading knows its place in the conversation, and the
-writer of its answer stores the answer there. Ids follow from the key of the call. Storage is
-bounded by a count, as the provider's is by time.
+A request may continue any stored response, so conversations are paths in one tree. A node has an
+item, its predecessors and the validator's state. A move between paths costs only what they do not
+share. Ids follow from the call's key. A count bounds storage; the provider bounds it by time.
 """
 
 from __future__ import annotations
@@ -108,7 +104,6 @@ class ItemPath:
             self._remake(held)
 
     def _remake(self, start: int) -> None:
-        """The last message once more, from the items that are left of it."""
         said = [node.said for node in self.nodes[start:]]
         message = Message(said[0].role, tuple(block for s in said for block in s.blocks))
         if message != self.messages[-1]:
@@ -177,7 +172,6 @@ class Conversations:
                 self._reasoning.pop(name, None)
 
     def _note(self, output: Sequence[Json]) -> list[str]:
-        """Note the items of an answer, and the reasoning that each of them follows."""
         names, reasoning = [], ""
         for item in output:
             id_ = item.get("id") if isinstance(item, dict) else None

@@ -1,9 +1,7 @@
 """Errors: the envelope of this API, written and read without trust.
 
-`{"error": {"message", "type", "param", "code"}}`. The core's error has no param; that of our
-own refusals is in `ParameterError`. An error that a script or a fault asks for takes the code that
-goes with its type. In a stream there are two shapes: flat, with the fields in the event
-itself, and nested, with the envelope in it.
+The core's error has no param; `ParameterError` has that of our own refusals. A stream has two error
+shapes: flat in the event itself, and nested with the envelope in it.
 """
 
 from __future__ import annotations

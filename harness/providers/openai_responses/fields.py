@@ -79,7 +79,6 @@ def _said(fields: Fields) -> ResponsesFields:
 
 
 def _sent(fields: Fields, name: str) -> Json:
-    """The value of a field, of the right type or not."""
     field = fields.get(name)
     if field is None:
         return None

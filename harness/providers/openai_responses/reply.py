@@ -1,13 +1,7 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
-A stream is one send for each event, so that a fault can cut, delay or bend exactly one; the head
-goes with the first. An error is a status and an envelope even where a stream was asked for: an
-error inside a stream is a fault's work.
-
-A finished response is `completed`; its output says whether the stop is `tool_use`, `refusal` or
-`end_turn`. A stop that does not follow from the output is the reason of an `incomplete` response,
-word for word, because a client must live through unknown reasons. `failed`, or `failed:CODE`, is a
-response that failed. No stop at all is no status at all.
+A stop that does not follow from the output is the reason of an `incomplete` response, verbatim:
+clients must survive unknown reasons. `failed` and `failed:CODE` fail. No stop means no status.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Requests of this API as readings, at the cost of what is new in them.
 
-A reader serves one session. It remembers the last request, the path of items that it stands for,
-and what the server stores. What it answers depends on what is stored, never on the last request,
-except for `keep`.
+One session has one reader. Except for `keep`, answers follow from the store, not the last request.
 """
 
 from __future__ import annotations
@@ -59,14 +57,13 @@ class ResponsesReader:
         return msgspec.structs.replace(self._reading(), violations=(broken,))
 
     def _forget(self) -> None:
-        """The next request is read as the first one; what the server keeps is kept."""
+        """What the server stores stays."""
         self._last.forget()
         self._base = None
         self._fields.take({})
         self._path.go(None)
 
     def _missing(self, found: NewMessages) -> list[Violation]:
-        """What is wrong with the input as a whole, if there is none."""
         said = self._fields.said
         if found.bad not in (b"", b"null"):
             wanted = "one of a string or an array of objects"
@@ -75,7 +72,7 @@ class ResponsesReader:
         return [] if elsewhere or found.raws is not None else [violation("R22")]
 
     def _take(self, found: NewMessages) -> None:
-        """Go to where the new items begin, and take them in; raises ValueError for bad JSON."""
+        """Raises ValueError for bad JSON."""
         base, keep, items = self._said_before(), found.keep, list(found.values)
         if found.raws is None:
             self._last.forget()
@@ -153,7 +150,6 @@ def _is_stateful(value: dict[str, Json], items: list[dict[str, Json]]) -> bool:
 
 
 def _recorded_tools(declared: Iterable[Json]) -> Iterator[ToolSpec]:
-    """The functions that are declared, those inside a namespace too."""
     for tool in declared:
         tool = f.mapping(tool)
         if tool.get("type") == "namespace":

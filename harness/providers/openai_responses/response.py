@@ -1,11 +1,7 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
-A recording may be cut or bent, so nothing here raises; what cannot be read is missing, and
-`complete` says so. A failed response is complete, for it ends with its own event. An error event
-ends no response, and its stream is not complete.
-
-In a stream, deltas go to the item at their index. A finished item stands for all that was said of
-it, and the terminal event's output for all items. A call that was cut keeps its text as it came.
+A failed response is complete, by its own last event; an error event completes nothing. A finished
+item replaces its deltas, the terminal event's output all items. A cut call keeps its text.
 """
 
 from __future__ import annotations
@@ -108,7 +104,6 @@ class ResponseAssembly:
             _append(part, "refusal" if "refusal" in kind else "text", delta)
 
     def _item(self, event: _Event) -> _Event | None:
-        """A copy of our own of the item that an event is about."""
         index = event.get("output_index")
         if not isinstance(index, int) or index not in self._items:
             return None
@@ -117,7 +112,6 @@ class ResponseAssembly:
 
 
 def _place(event: _Event) -> tuple[str, Json]:
-    """The list that the part of an event stands in, and its index there."""
     name = "summary" if "summary_index" in event else "content"
     return name, event.get(f"{name}_index")
 
@@ -219,7 +213,6 @@ def _parsed(response: dict[str, Json]) -> Parsed:
 
 
 def _ended(parsed: Parsed, ended: bool, error: ApiError | None) -> Parsed:
-    """A streamed response, by whether its terminal event or an error came."""
     return Parsed(
         parsed.message,
         parsed.stop if ended else None,
@@ -243,7 +236,6 @@ def recorded_answer(body: bytes, content_type: str) -> Parsed:
 def _recorded_response(
     value: dict[str, Json], items: list[dict[str, Json]] | None = None
 ) -> Parsed:
-    """A response object; `items` stand in for an output that it leaves out."""
     if (error := f.error_in(value)) is not None:
         return Parsed(None, error=error)
     output = f.objects(value.get("output")) or items or []

@@ -1,7 +1,4 @@
-"""The rules of the API (`rules.tsv`), bound to the names that the detecting code uses.
-
-V23, a prompt over the window, is named alike by every provider.
-"""
+"""The rules of the API (`rules.tsv`), bound to the names that the detecting code uses."""
 
 from __future__ import annotations
 

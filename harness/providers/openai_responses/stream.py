@@ -1,9 +1,7 @@
 """A response as the events of a stream.
 
-Grammar: response.created and response.in_progress, then for each item output_item.added, its parts
-and deltas, output_item.done, then exactly one of response.completed, .incomplete and .failed. Every
-event names its type twice and has a number that grows from 0. Pieces are cut between characters,
-never inside one.
+Each event names its type twice and has a number that grows from 0. The last is exactly one of
+response.completed, .incomplete and .failed. Cuts fall between characters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """What a conversation breaks: each item by its form, and all of them as a fold.
 
-An item must have its fields, of the right types, and in them words that the API knows. Calls stay
-open until their output comes, wherever it stands; reasoning waits for the item that it led to. What
-this server itself answered is taken as it is.
+Calls wait for their output at any place, reasoning for its item. Our own answers are not judged.
 """
 
 from __future__ import annotations
@@ -226,7 +224,6 @@ def _text(item: Json, name: str) -> str:
 def _reasoned(
     state: ItemState, item: Json, ids: Mapping[str, int], known: KnownItems
 ) -> Iterator[Violation]:
-    """Reasoning without what followed it, and what followed without its reasoning."""
     if state.reasoning and read(item).role != "assistant":
         yield violation("R3", id=state.reasoning)
     id_ = _text(item, "id")
@@ -236,7 +233,6 @@ def _reasoned(
 
 
 def _paired(state: ItemState, item: dict[str, Json], ids: Mapping[str, int]) -> Iterator[Violation]:
-    """A call whose id was used; an output without its call, late, or the second one."""
     kind, call = kind_of(item), _text(item, "call_id")
     if kind == "message":
         yield from (violation("R20", id=id_) for id_ in state.calls)

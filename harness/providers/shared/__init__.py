@@ -1,4 +1,1 @@
-"""What providers have in common: JSON, streams, growing requests, rules, the provider record.
-
-Nothing here imports a provider, and no provider imports another one.
-"""
+"""What providers have in common; no provider imports another, and nothing here imports one."""

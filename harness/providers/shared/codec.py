@@ -1,11 +1,9 @@
 """JSON in and out for every provider, including what strict JSON cannot say, and its size.
 
-Models emit half an emoji (a lone surrogate), and strict encoders refuse it. A reply must carry it,
-as an escape, so both ways fall back to the standard library. Requests never use the fallback: there
-the refusal is the provider's own answer (`reason`).
-
-A token is four bytes of compact JSON, because the real tokenizers are not public. The count comes
-from the values, so white space, escapes and cache marks do not change it.
+Models emit lone surrogates, which strict encoders refuse. Replies must carry them as escapes, so
+both ways fall back to the standard library. Requests never do: there the refusal is the provider's
+answer (`reason`). A token is four bytes of compact JSON, because the real tokenizers are not
+public. White space, escapes and cache marks do not change the count.
 """
 
 from __future__ import annotations
@@ -109,7 +107,6 @@ def _place(before: str) -> str:
 
 
 def _lone_surrogate(text: str) -> int | None:
-    """Where the first escaped half of a character stands that has no other half."""
     high = None
     for match in _ESCAPE.finditer(text):
         code = int(match[1], 16) if match[1] else 0

@@ -1,7 +1,6 @@
-"""Recorded JSON, read without trust: the right type or a default, and a request's values of it.
+"""Recorded JSON, read without trust: the right type or a default.
 
-Recorders, gateways and clones write what they like where an API has a field. A recording may be
-invalid, and saying so is what it is read for; so nothing here raises, and nothing is repaired.
+A recording may be invalid and must show it, so nothing here raises or repairs.
 """
 
 from __future__ import annotations

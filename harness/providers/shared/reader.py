@@ -1,11 +1,8 @@
 """The reader of requests: bytes to a `Reading`, at the cost of what is new in them.
 
-A reader serves one session and remembers its last request. Its answers never depend on that memory,
-except for `keep`. `FieldMemory` reads a field again only where its bytes have changed.
-
-The validator is a fold with one immutable state for each entry of the list (`Fold`). A request that
-extends the last one costs only its new entries; another one goes back to the last shared state.
-Call and item ids stand in one map for the whole list, so the work follows what changed.
+A reader serves one session. Its answers never depend on the last request, except for `keep`. The
+validator is a fold with one immutable state per entry (`Fold`). An extended request costs its new
+entries; another one goes back to the last shared state. One map has all call and item ids.
 """
 
 from __future__ import annotations
@@ -206,7 +203,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         return self._reading(keep, added)
 
     def _each(self, found: NewMessages, read: Callable[[Json], Entry]) -> list[Entry]:
-        """The new messages, read; raises Malformed with the whole path of what is none."""
+        """Raises Malformed with the whole path of the bad entry."""
         if found.raws is None:
             value = decode(found.bad) if found.bad else None
             raise Malformed("messages", value, self.listed, missing=not found.bad)
@@ -244,7 +241,6 @@ class MessageReader(Generic[Said, State, AnyReading]):
         )
 
     def _refused(self, *found: Violation) -> AnyReading:
-        """The reading of what cannot be read as messages; the next one starts afresh."""
         self._last.forget()
         self._messages = ()
         self._fold.rewind(0)

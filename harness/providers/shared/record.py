@@ -1,8 +1,7 @@
-"""The provider record: one value that says what the rest of the harness must know of a provider.
+"""The provider record: what the rest of the harness must know of a provider.
 
-A host, a header name or a path of a provider stands in its record and nowhere else. Other rooms
-ask for it (`harness.providers.record`), so that a new provider is a new folder and no search
-through the package. A record is data: it imports no SDK and no codec.
+Hosts, header names and paths stand only here, so that a new provider is one new folder. A record is
+data: it imports no SDK and no codec.
 """
 
 from __future__ import annotations

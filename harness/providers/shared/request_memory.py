@@ -1,12 +1,9 @@
 """The last request of a session: which messages of the next one are new.
 
-An agent loop sends its whole history with every call, in one list (`messages` or `input`). A body
-that begins with the bytes of the last one is read behind them; one that also ends so, between them.
-The result never depends on that memory, except for `keep`.
-
-That needs the offset at which each message ends, and the decoder does not tell offsets. A body
-without white space, escaped names or repeated names has one layout, so offsets are sums of lengths.
-Any deviation makes the body longer than the sum; such a body is read whole.
+An agent loop sends its whole history in one list, so only bytes that differ from the last body are
+read. The result never depends on that memory, except for `keep`. The decoder gives no offsets. A
+body without white space, escaped or repeated names has one layout, so offsets are sums of lengths.
+Any other body is longer than the sum and is read whole.
 """
 
 from __future__ import annotations
@@ -215,7 +212,6 @@ class LastRequest:
         return found
 
     def _between(self, body: bytes, keep: int) -> NewMessages | None:
-        """The new messages of a body that begins and ends as the last one."""
         if keep < 0:
             return None
         start = self._marks[keep]
@@ -227,7 +223,6 @@ class LastRequest:
         return NewMessages(keep, raws, values, None)
 
     def _resumed(self, body: bytes, keep: int) -> NewMessages | None:
-        """The new messages, and the fields after them, of a body that begins as the last one."""
         rest = resume(body, self._marks[keep], self._listed) if keep > 0 else None
         if rest is None or rest.messages is None:
             return None

@@ -1,8 +1,7 @@
-"""What an API refuses, as a table of data: when a rule is on, what it answers, how that is known.
+"""What an API refuses, as data: when a rule is on, its answer and its source.
 
-Each provider has a file `rules.tsv`, one rule a line, and the code that detects a broken rule names
-it by its id. The texts are what clients match on, so they stand in that file and nowhere else, with
-the thread that they were seen in. Texts drift by date; the `type` does not.
+`rules.tsv` has one rule a line. Clients match on the texts, so they stand only there, with their
+source thread. Texts drift by date; the `type` does not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Server-sent events: text to events by the rules of the format, and parts of writing them.
 
-Lines end with LF, CRLF or CR and nothing else (a JSON string may hold U+2028); several data lines
-are joined; comments are skipped. An event that the text ends in the middle of is given out too, as
-the official SDK does: whether its data is whole shows when it is read.
+Only LF, CRLF and CR end lines, because a JSON string may hold U+2028. A final cut event is given
+out too, as in the official SDK; reading its data shows the cut.
 """
 
 from __future__ import annotations
