@@ -1,11 +1,8 @@
 """A cassette file as the exchanges that can be played.
 
-The content tells the format, in UTF-8 or UTF-16: the compact form, or a dialect of another writer
-(vcrpy, go-vcr, Ruby's VCR, cassetter, JSON files). What is played must be what was recorded, so a
-part that is missing is an error. A file without the key that its writer puts last is torn.
-
-An answer is played decoded, so its lengths and encodings are dropped with most headers. A body in
-br or zstd, which the standard library does not know, is played as it is, under its name.
+A missing part is an error, because playback must equal the recording. A file without the key that
+its writer puts last is torn. Answers are decoded, so lengths, encodings and most headers are
+dropped. The standard library lacks br and zstd: such bodies stay encoded.
 """
 
 from __future__ import annotations
@@ -158,7 +155,7 @@ def _answer(item: Interaction) -> Recorded:
 
 
 def _in_time(answer: Recorded, timing: Timing | None, timed: bool) -> Recorded:
-    """The answer cut as it was, and in its pieces if it is `timed`."""
+    """The answer with its recorded ending, and with its timed pieces if `timed`."""
     if timing is None or not timing.fits(answer.body) or not (timed or timing.cut):
         return answer
     pieces = tuple((p.size_bytes, p.wait_ms) for p in timing.pieces) if timed else ()
@@ -185,7 +182,7 @@ def read_foreign(data: bytes) -> Cassette:
 
 
 def _check_whole(held: dict[str, Json], listed: list[dict[str, Json]], is_json: bool) -> None:
-    """Raise InputError for a version that we do not know, and a file that has lost its end."""
+    """Raise InputError for an unknown version, or a file that has lost its end."""
     version = held.get("version", 1)
     if version not in _VERSIONS:
         raise InputError(f"`version` is {version!r}: known are 1 and 2")
@@ -257,7 +254,6 @@ def _headers(part: dict[str, Json]) -> dict[str, list[str]]:
 
 
 def _reason(response: dict[str, Json], status: int) -> str:
-    """The words after the status code; the standard ones by default."""
     said = response.get("status")
     if isinstance(said, dict):
         return f.text(said.get("message", phrase(status)))

@@ -1,11 +1,8 @@
 """A cassette played strictly, as the Script of a run.
 
-A request is answered with what was recorded for an equal one, and identical requests with their
-answers in recorded order. Every recorded call is owed. The player remembers where in the tree each
-request ended, which only saves work.
-
-A miss names the two nearest exchanges that are still to be played, those with the longest beginning
-in common, and for each the first difference: its path and both values.
+Identical requests get their answers in recorded order. Every recorded call is owed. The player
+caches where in the tree each request ended, only for speed. A miss names the two unplayed exchanges
+with the longest common prefix, and the first difference of each.
 """
 
 from __future__ import annotations
@@ -98,7 +95,7 @@ class CassettePlayer:
                 yield f"exchange #{entry.number} of the cassette ({size} messages)"
 
     def _place(self, call: Call) -> Node:
-        """Where in the tree the request ends: from where the request before it ended, if known."""
+        """The request's end in the tree; the search starts at the previous request's end."""
         request = call.request
         assert isinstance(request, ModelRequest), request
         before = self._places.get(request.after)
@@ -108,7 +105,7 @@ class CassettePlayer:
         return self._index.walk(before.first(request.keep), added)
 
     def _head(self, call: Call) -> tuple[RequestHead, str]:
-        """The request's head and its digest, worked out once for all requests that share it."""
+        """The head and its digest, computed once for all requests that share it."""
         r = call.request
         assert isinstance(r, ModelRequest), r
         same = canonical(
@@ -144,7 +141,7 @@ def explain_miss(
 def _nearest(
     entries: Sequence[IndexedCall], turns: Sequence[int], head: RequestHead, node: Node
 ) -> list[IndexedCall]:
-    """The two that share most with a request: messages from the first on, settings, length."""
+    """Ranked by common leading messages, then settings, then length."""
     shared = {at: at.depth for at in node.tail()}
     name = name_head(head)
 
@@ -164,7 +161,7 @@ def _so_far(entries: Sequence[IndexedCall], past: Past) -> str:
 
 
 def _runs(entries: Sequence[IndexedCall], turns: Sequence[int]) -> str:
-    """Turns by the numbers of their exchanges, those in a row as one: `#1-#3, #5`."""
+    """Turns by exchange number, with ranges: `#1-#3, #5`."""
     rows = [list(row) for _, row in groupby(enumerate(turns), key=lambda pair: pair[1] - pair[0])]
     ends = [(entries[row[0][1]].number, entries[row[-1][1]].number) for row in rows]
     shown = [f"#{first}" if first == last else f"#{first}-#{last}" for first, last in ends]
@@ -172,10 +169,7 @@ def _runs(entries: Sequence[IndexedCall], turns: Sequence[int]) -> str:
 
 
 def _shared(node: Node | None, shared: dict[Node, int]) -> int:
-    """How many messages a recorded request shares with the beginning of a live one.
-
-    `shared` knows it of the nodes that were passed before, so each is passed once.
-    """
+    """The length of the common prefix; `shared` caches it by node, so each node is passed once."""
     passed: list[Node] = []
     while node is not None and node not in shared:
         passed.append(node)
@@ -205,7 +199,6 @@ def _messages(node: Node) -> list[Json]:
 
 
 def _fields(head: RequestHead) -> dict[str, Json]:
-    """The fields of a request's body, but for its messages."""
     fields = msgspec.to_builtins(lasting_head(head))
     return {**fields.pop("settings"), **fields}
 

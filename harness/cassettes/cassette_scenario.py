@@ -1,10 +1,9 @@
-"""A cassette as a scenario of its own: the recording says what the user said and the tools gave.
+"""A cassette as a scenario of its own: the recording supplies the user's texts and tool results.
 
-What is new in each request is the story: a text of the user is a message of the inbox, and a tool's
-result is an answer of the tool. What stands before the first question was there to begin with. A
-question asked anew with more behind it brought only that. Where requests go on from each other, one
-that begins anew is the agent's own (a compaction, a title). So is a text that repeats what was said
-before it, or what the model answered. The model is the cassette, and every check is asked.
+New text of the user becomes an inbox message; a new tool result becomes an answer of the tool.
+Messages before the first question are the initial session. Where requests continue each other, one
+that starts afresh is the agent's own (a compaction, a title). A text that repeats earlier text, or
+the model's answer, is the agent's too. The model is the cassette, and all checks apply.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def kebab(text: str) -> str:
 
 
 def _nodes(entries: Sequence[IndexedCall]) -> tuple[list[Node], list[Node]]:
-    """What stood before the first question, and from it on each message once, as they came."""
+    """Messages before the first question, then each later message once, in order."""
     path = entries[0].node.tail()
     asked = max((n for n, node in enumerate(path) if _is_question(node.message)), default=0)
     added, seen = list(path[asked:]), set(path)
@@ -93,7 +92,7 @@ def _nodes(entries: Sequence[IndexedCall]) -> tuple[list[Node], list[Node]]:
 
 
 def _begins_anew(entries: Sequence[IndexedCall]) -> bool:
-    """Whether no request goes on from another, so that each is a question of its own."""
+    """Whether no request continues another, so that each is a question of its own."""
     places = {entry.node for entry in entries}
     return not any(places & set(entry.node.tail()[:-1]) for entry in entries)
 
@@ -105,7 +104,7 @@ def _is_question(message: Message) -> bool:
 def _inbox(
     before: Sequence[Node], nodes: Sequence[Node], entries: Sequence[IndexedCall], wire: str
 ) -> Iterator[InboxItem]:
-    """The texts of the user, in the first one's conversation where requests go on from others."""
+    """The user's texts, of the first conversation only where requests continue others."""
     first, roots = nodes[0].tail()[0], _begins_anew(entries)
     asked = [n for n in nodes if _is_question(n.message) and (roots or n.tail()[0] is first)]
     said = [node.message.text for node in before] + _answers(entries, wire)
@@ -127,7 +126,7 @@ def _answers(entries: Sequence[IndexedCall], wire: str) -> list[str]:
 
 
 def _new_text(node: Node, asked: Sequence[Node]) -> str:
-    """What a question says that was not asked before in its place."""
+    """Only the new end of a question that repeats an earlier one in its place."""
     text = node.message.text
     earlier = takewhile(lambda other: other is not node, asked)
     places = (other.message.text for other in earlier if other.parent is node.parent)
@@ -136,7 +135,6 @@ def _new_text(node: Node, asked: Sequence[Node]) -> str:
 
 
 def _tools(entries: Sequence[IndexedCall], messages: Sequence[Message]) -> dict[str, ToolScript]:
-    """The tools that were offered or called, with what each gave, in the order of the calls."""
     results = {b.id: b for m in messages for b in m.blocks if isinstance(b, ToolResult)}
     turns: dict[str, list[ToolTurn]] = {}
     for use in (use for message in messages for use in message.tool_uses):

@@ -1,8 +1,7 @@
 """Recording the clients of this process: vcrpy patches them and hands over their exchanges.
 
-Only calls to a model are kept; other traffic of the agent passes through unrecorded. vcrpy hands
-over whole answers, so there is no timing here: the recording proxy has it. The file appears whole
-or not at all, and not at all when the agent fails.
+Only calls to a model are kept. vcrpy hands over whole answers, so only the recording proxy has
+timing. The file appears whole or not at all, and not at all when the agent fails.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def _asked(request: Any) -> SentRequest:
 
 
 def _bytes(body: Any) -> bytes:
-    """A request's body; a client that is given a value to send as JSON tells vcrpy the value."""
+    """A request's body; vcrpy gives the value itself when a client sends a value as JSON."""
     if body is None or isinstance(body, (bytes, bytearray)):
         return bytes(body or b"")
     return body.encode() if isinstance(body, str) else encode(body)
@@ -85,7 +84,7 @@ def _heard(response: dict[str, Any]) -> ReceivedAnswer:
 
 
 def _headers(held: Mapping[str, Any]) -> dict[str, str]:
-    """Headers in small letters; the values of one that came several times are joined."""
+    """Names in lower case; repeated headers are joined."""
     return {
         _text(name).lower(): ", ".join(map(_text, v)) if isinstance(v, list) else _text(v)
         for name, v in held.items()
@@ -97,11 +96,10 @@ def _text(value: Any) -> str:
 
 
 class _NoFile:
-    """vcrpy's persister: reads nothing and writes nothing, for the recorder writes."""
+    """vcrpy's persister, without files: the recorder writes."""
 
     @staticmethod
     def load_cassette(path: str, serializer: Any) -> Any:
-        """Recording starts afresh."""
         from vcr.persisters.filesystem import (  # type: ignore[import-untyped]
             CassetteNotFoundError,
         )

@@ -1,11 +1,9 @@
 """A cassette from one format into another, without loss.
 
-What is written is read back before it reaches the disk. Where bytes of a body, headers, status or
-the writer's notes differ, that is an error and no file. Key order and layout may differ.
-
-vcrpy and cassetter keep bodies as text where they are text. cassetter keeps JSON as YAML too; here
-only JSON that comes back byte for byte is kept so. It has no words for a status, so `reason` is
-written only where it is not the standard one.
+The output is read back before it reaches the disk. A difference in bodies, headers, status or notes
+is an error; key order and layout may differ. cassetter keeps JSON as YAML: here only JSON that is
+restored byte for byte. It omits the reason phrase, so `reason` is written only where it is not the
+standard one.
 """
 
 from __future__ import annotations
@@ -92,7 +90,7 @@ def _typed(body: bytes) -> dict[str, Json]:
 
 
 def _json(text: str) -> Json:
-    """The object or list that a text is, if it is written anew as it stands."""
+    """The object or list in a text, if encoding it again gives the same text."""
     if text[:1] not in "{[":
         return None
     try:

@@ -1,8 +1,8 @@
-"""A recording in the making: exchanges as they end, in the order in which they were asked.
+"""A recording in the making: exchanges as they end, in the order of their requests.
 
-Two sources hand exchanges over: vcrpy for a client in this process, the recording proxy for a
-program of any language. When vcrpy writes the file, secrets are masked, a loopback address becomes
-the provider's, and the result is scanned once more. An excerpt passes through the same masks.
+vcrpy hands over exchanges of this process; the recording proxy those of programs in any language.
+The file is masked, a loopback address becomes the provider's, and the result is scanned. An excerpt
+passes through the same masks.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _vcr_request(asked: SentRequest) -> Any:
 
 
 def _at_home(url: str, host: str) -> str:
-    """A loopback address as the provider's own; what stands before the endpoint goes too."""
+    """A loopback address as the provider's own, without the path before the endpoint."""
     parts = urlsplit(url)
     if parts.hostname not in _LOOPBACK:
         return url

@@ -1,10 +1,8 @@
 """What a recording may hold: an allowlist of headers, and texts and bodies without keys.
 
-Headers are kept by name, for an unknown header may be a secret. Everything else is masked by what a
-secret looks like (`secret_patterns`). A body without keys keeps its bytes.
-
-JSON is masked value by value, and so is JSON in a JSON text: escapes may hide a key there. A model
-streams a key in pieces, so the deltas of one block are masked as the one text that they make.
+Headers need an allowlist, because an unknown header may be a secret. A body without keys keeps its
+bytes. JSON is masked value by value, and within strings too, because escapes may hide a key. A
+model streams a key in pieces, so the deltas of one block are masked as one text.
 """
 
 from __future__ import annotations
@@ -106,7 +104,7 @@ def _pair(pair: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A part of a URL, masked as what it says when its escapes are read."""
+    """A part of a URL, masked after its escapes are decoded."""
     said = unquote(text)
     masked = mask(said, _URL_MASK)
     return text if masked == said else quote(masked, safe="/:@,;")
@@ -183,7 +181,7 @@ def _deltas(value: Json, path: tuple[object, ...]) -> Iterator[tuple[object, _Pl
 
 
 def _mask_pieces(places: list[_Place]) -> None:
-    """Mask the text that some pieces make together; the first piece of a key gets the mask."""
+    """Mask the joined pieces; the first piece of a key gets the mask."""
     while found := spans("".join(holder[name] for holder, name in places)):
         start = 0
         for holder, name in places:

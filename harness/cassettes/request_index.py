@@ -1,12 +1,9 @@
 """The exchanges of a cassette by key: which ones answer a request, in recorded order.
 
-The key of a request is what determines its answer: the digests of its messages, and one digest of
-every other setting of the body. Host, query and headers are no part of it, for they change nothing
-that a model says. Two tables say what is left out of the body.
-
-The recorded requests are paths in one tree of messages. A live request is looked up by walking on
-from where the last one ended, so a call costs only what is new in it. A recording holds no keys, so
-a live message that is missing may be there masked.
+The key is the digests of the messages and one digest of the other settings. Host, query and headers
+do not affect the answer. Recorded requests are paths in one tree of messages. Lookup continues
+where the last request ended, so a call costs only its new messages. Recordings hold no keys, so a
+missing live message is looked up masked.
 """
 
 from __future__ import annotations
@@ -191,7 +188,7 @@ class CassetteIndex:
 
 
 class _RequestReader:
-    """Reads the recorded requests of one wire; most are the last one and a little more."""
+    """Reads recorded requests of one provider; most extend the previous one."""
 
     def __init__(self, wire: Provider, start: Node) -> None:
         self._wire, self._reader, self._node = wire, wire.reader("", None), start
@@ -200,8 +197,8 @@ class _RequestReader:
     def read(self, exchange: CassetteExchange) -> IndexedCall:
         """The entry of a call; equal heads in a row are one object.
 
-        The answer is written once, as it will be when it is played: where the server keeps the
-        history, what is read next depends on it.
+        The answer is written in its played form: where the server keeps the history, later reads
+        need it.
         """
         reading = self._reader.read(exchange.body)
         self._wire.write(exchange.answer, reading, "", _NO_DRAWS)

@@ -1,9 +1,8 @@
 """What a secret looks like in a text: known shapes of keys, values that a name gives away, base64.
 
-Issuers give their keys a prefix so that leaks can be found; those prefixes are the table here. A
-key without one (AWS's secret half, a password) is known by the name before it. Either may be
-wrapped in base64, as in a `Basic` header or a Kubernetes secret; such a run is a secret as a whole.
-What is binary in base64, such as an image, is no text, so it costs its decoding and no more.
+Issuers prefix keys so that leaks can be found. The name before a key without a prefix reveals it
+(AWS's secret half, a password). A run of base64 that contains a secret is a secret as a whole (a
+`Basic` header, a Kubernetes secret). Binary data, such as an image, costs only its decoding.
 """
 
 from __future__ import annotations
@@ -127,7 +126,7 @@ def base64_texts(text: str) -> Iterator[str]:
 
 
 def _readings(run: str) -> Iterator[str]:
-    """The texts that a run of base64 says: where it begins within the run is unknown."""
+    """The texts in a run of base64, whose start within the run is unknown."""
     standard = run.rstrip("=").translate(_TO_STANDARD)
     for start in range(4):
         whole = standard[start : len(standard) - ((len(standard) - start) % 4 == 1)]

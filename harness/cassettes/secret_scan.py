@@ -1,9 +1,8 @@
-"""The last look at a recording before it is written: whatever still looks like a secret stops it.
+"""The last scan of a recording before it is written: a likely secret stops the write.
 
-Masking replaces the known shapes at the known places. The scan looks again with escapes undone,
-percent signs decoded, and the pieces of a stream joined. It also looks for likely secrets of no
-known shape, and for the values of the keys that this process was started with. A finding is named
-by its place and a digest, never shown; the digest allows a false alarm.
+The scan undoes escapes, decodes percent signs and joins the pieces of a stream. It also finds
+likely secrets of unknown shape, and the values of keys in this process's environment. A finding
+shows its place and a digest; the digest allows a false alarm.
 """
 
 from __future__ import annotations
@@ -105,7 +104,6 @@ def _found(text: str, keys: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_random(value: str) -> bool:
-    """Whether a word is rather drawn than written."""
     digits = sum(c.isdigit() for c in value)
     is_uniform = value.islower() or value.isupper() or digits == len(value)
     if is_uniform or len(value) < _CHARS_MIN or digits < _DIGITS_MIN:
@@ -115,7 +113,7 @@ def _is_random(value: str) -> bool:
 
 
 def _views(text: str) -> Iterator[str]:
-    """The text in all the ways in which it may be read, each once."""
+    """Each decoded form of the text, once."""
     yield text
     yield from _unescaped(text)
     if "%" in text:
@@ -125,7 +123,7 @@ def _views(text: str) -> Iterator[str]:
 
 
 def _streamed(text: str) -> Iterator[str]:
-    """The texts that the events of a stream make together: what stands at one place in each."""
+    """The texts that a stream's events form together, one for each place in them."""
     pieces: dict[tuple[object, ...], list[str]] = {}
     for line in text.splitlines():
         if line.startswith("data:"):

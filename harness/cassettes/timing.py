@@ -1,10 +1,9 @@
-"""When the pieces of a recorded answer came: kept beside the exchanges, in the file's `metadata`.
+"""The arrival times of the pieces of a recorded answer, in the file's `metadata`.
 
-vcrpy keeps that key over load and save; a key within an interaction it drops. An entry gives the
-pieces as `BYTES@MS`: bytes of the stored body, and the time since the piece before. Pieces that do
-not add up to the body belong to another recording of it, and say nothing.
-
-Masking changes lengths but keeps lines, so a boundary in a stream of events stays in its line.
+vcrpy preserves that key but drops one within an interaction. `BYTES@MS` is bytes of the stored
+body, and milliseconds since the piece before. Pieces whose sum is not the body's length belong to
+another recording and are ignored. Masking changes lengths but keeps lines, so a boundary in an
+event stream stays in its line.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def refitted(pieces: Sequence[Piece], body: bytes, masked: bytes) -> tuple[Piece
 
 
 def _moved(place: int, body: bytes, masked: bytes) -> int | None:
-    """A place of the body in the masked one: in the same line, before its end."""
+    """A position in the masked body: in the same line, before its end."""
     before, after = _line_starts(body), _line_starts(masked)
     if len(before) != len(after):
         return None

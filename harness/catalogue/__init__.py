@@ -1,9 +1,4 @@
-"""The catalogue: what is known of agents that went wrong, as tables that anybody can edit.
-
-`incidents.tsv` holds the public incidents, `fault_table.tsv` the faults that a loop may meet, and
-`presets.tsv` the faults that are others with fixed settings. `table_file` says how a table is
-written; a wrong line is an error with its file and line.
-"""
+"""The catalogue: known failures of agents, as tables that need no code to edit."""
 
 from __future__ import annotations
 

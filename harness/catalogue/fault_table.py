@@ -1,7 +1,6 @@
 """The fault table: every fault that a loop may meet, whether a function makes it or not.
 
-A code is a letter for the layer and a number; a fault says in its `CODES` which rows it makes. The
-faults are held against the table: a row without a fault says why (`not_made`).
+A code is a letter for the layer and a number. A row without a fault says why (`not_made`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Public incidents of agent loops, numbered, by kind: what scenarios and checks are made after.
+"""Public incidents of agent loops, by kind: the origin of scenarios and checks.
 
-Numbers are those of the list from which the checks were derived; a scenario names them as
-`incidents:67` in its `source`. A row is what the threads say; their numbers were not verified.
+Numbers are those of the source list; a scenario's `source` names them as `incidents:67`. Rows
+repeat what the threads say; their figures were not verified.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Presets: faults that are a template with fixed constants, one row each.
 
-A template is a function of `harness/faults`, by its place there: `templates.error`, or a private
-function of a layer (`tools._answers`). `constants` fixes some of its settings, `settings` gives the
-default of those that a scenario may change; both are JSON. The other columns say of the fault what
-a module of `harness/faults` says of its functions.
+A template is a function of `harness/faults` by its place there: `templates.error`, or a private one
+(`tools._answers`). `constants` fixes settings and `settings` gives defaults of the others, both in
+JSON.
 """
 
 from __future__ import annotations

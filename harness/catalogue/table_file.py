@@ -1,8 +1,7 @@
-"""Tables of the catalogue: a file of tab-separated text, read and checked once.
+"""Tables of the catalogue: tab-separated text, read and checked once.
 
-The first line names the columns; they are the fields of a struct. Each other line is a row. A cell
-of a list holds words with blanks between them, a cell of an object holds JSON, an empty cell stands
-for the field's default. Blank lines and lines that begin with `#` are comments.
+A cell of a list holds words separated by blanks, a cell of an object holds JSON; an empty cell is
+the default. Blank lines and lines that begin with `#` are comments.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Mistakes of a scenario file, in words for its writer.
 
-The strict decoder knows the path of a mistake, and the schema the nearest right name. A wrong name
-of a fault, a tool or a block fits the schema. It is looked up when the file is read, so that the
-error has a line.
+A wrong name of a fault, a tool or a block fits the schema. Names are checked at reading, so that
+the error has a line.
 """
 
 from __future__ import annotations
@@ -147,7 +146,6 @@ def _faults(scenario: Scenario) -> Iterator[Mistake]:
 
 
 def _without_tools(on: str, scenario: Scenario) -> Iterator[str]:
-    """What is wrong with a fault on a tool that the scenario has not got."""
     tool = on.removeprefix("tool:")
     if on.startswith("tool:") and tool not in scenario.tools:
         yield f"no tool {tool!r}; {nearest(tool, scenario.tools)}"

@@ -1,8 +1,7 @@
 """A recording on disk, read with bounded memory.
 
-JSON Lines are handed to their reader a line at a time, however long the file is; too long a line
-comes in pieces. Any other format is read whole, up to a bound. A database is opened by its name:
-the last of what was written may stand in a log beside it.
+Too long a line of JSON Lines comes in pieces. Other formats are read whole, up to a bound. A
+database is opened by name, because its latest writes may be in a log beside it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files of the user: read with bounded memory, written whole or not at all.
 
-Only regular files are read: a pipe or a device may never end, and opening one may block.
+Only regular files are read: opening a pipe or device may block, and reading may never end.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Scenario files and overlays: YAML files as scenarios and faults, with the line of every mistake.
 
-A scenario file gives one scenario for each variant and wire, streamed or not. Each variant is
-merged into the baseline (deep; a list replaces a list). Short forms (`inbox: hello`, `stream:
-both`, a list of checks) are made long, and the result is decoded strictly.
-
-An overlay has the one key `faults`, as in a scenario. Its faults come after the scenario's own.
+A file gives one scenario for each variant and wire, streamed or not. Variants merge into the
+baseline deeply; a list replaces a list. Faults of an overlay follow the scenario's own.
 """
 
 from __future__ import annotations
@@ -198,7 +195,7 @@ class SourceFile:
         return checks
 
     def _fault(self, fault: Any, values: dict[str, Any], index: int) -> Any:
-        """The knobs apart from the fault's own settings."""
+        """The fault's common keys, without its own settings."""
         if not isinstance(fault, dict):
             raise self.fail("a fault is a mapping with `kind`", values, "faults", index)
         settings = {k: v for k, v in fault.items() if k not in _KNOBS}

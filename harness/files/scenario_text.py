@@ -1,9 +1,7 @@
-"""The other way round: the keys of a scenario file as YAML that a person likes to read.
+"""The keys of a scenario file as YAML for readers: block text, and anchors for equal turns.
 
-Text of several lines stands as lines; equal turns are written once and named after that. What the
-reader of scenario files takes for a number or a truth value although it is a text is quoted, for
-its rules (YAML 1.2) and those of the writer (1.1) differ. What was written and is read again says
-the same: nothing of a recording is lost on the way.
+Strings that YAML 1.2 reads as numbers or truth values are quoted, because PyYAML's writer follows
+1.1. Reading the output gives the same values.
 """
 
 from __future__ import annotations
@@ -74,7 +72,6 @@ def scenario_yaml(scenario: Scenario, head: Sequence[str] = ()) -> str:
 
 
 def _fault(fault: dict[str, Json]) -> dict[str, Json]:
-    """A fault with its settings beside its knobs, as a file has it."""
     if isinstance(when := fault.get("when"), dict):
         fault = fault | {"when": {k: v for k, v in when.items() if v is not None}}
     settings: dict[str, Json] = fault.get("settings", {})
@@ -82,6 +79,6 @@ def _fault(fault: dict[str, Json]) -> dict[str, Json]:
 
 
 def _once(items: list[Json]) -> list[Json]:
-    """Equal items as one value; the writer gives it a name when it comes again."""
+    """Equal items as one object, so that the writer makes an alias."""
     seen: dict[str, Json] = {}
     return [seen.setdefault(canonical(item), item) for item in items]

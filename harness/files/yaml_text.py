@@ -1,9 +1,8 @@
 """YAML text as plain values, with the line of every key.
 
-PyYAML's C parser gives nodes; the core schema of YAML 1.2 is applied here, because the loaders of
-PyYAML follow 1.1, where `no` is false and `12:30` is a number. Numbers that JSON has not got
-(`.inf`, `.nan`) are strings. Explicit tags are refused, so that no file can name code; duplicate
-keys are errors, since one of the two is a mistake; aliases may not make a small file huge.
+PyYAML's loaders follow 1.1 (`no` is false, `12:30` a number), so the 1.2 core schema is applied
+here. Numbers that JSON lacks (`.inf`, `.nan`) are strings. Explicit tags are refused, so no file
+can name code. Duplicate keys are errors. Aliases are bounded by their expanded size.
 """
 
 from __future__ import annotations
@@ -41,10 +40,9 @@ def is_no_text(text: str) -> bool:
 
 
 class _Nodes(_Parser):  # type: ignore[misc]
-    """A parser whose nodes tell a tag that stands in the file from one that does not."""
+    """A parser whose nodes distinguish explicit tags from implicit ones."""
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
-        """The tag of a node without one."""
         return _IMPLICIT
 
 
@@ -88,7 +86,7 @@ def parse(text: str) -> tuple[Any, Lines]:
 
 
 class _Built(NamedTuple):
-    """A value, with its size and depth as if each alias were written out."""
+    """A value, with its size and depth as if each alias were expanded."""
 
     value: Any
     size: int
@@ -101,7 +99,7 @@ def _around(value: Any, children: Collection[_Built]) -> _Built:
 
 
 class _Builder:
-    """Builds values from nodes; an aliased node is built once."""
+    """An aliased node is built once."""
 
     def __init__(self, text: str, lines: Lines) -> None:
         self._text, self._lines = text, lines
@@ -110,7 +108,6 @@ class _Builder:
         self._open: set[int] = set()
 
     def root(self) -> Any:
-        """The value of the text, None when there is none."""
         try:
             self._check_depth()
             node = yaml.compose(self._text, Loader=_Nodes)
@@ -124,7 +121,7 @@ class _Builder:
         return None if node is None else self.build(node).value
 
     def _check_depth(self) -> None:
-        """Refuse what is too deep before nodes are made: the C parser would overflow its stack."""
+        """Refuse deep text before nodes are made: the C parser would overflow its stack."""
         depth = 0
         for event in yaml.parse(self._text, Loader=_Nodes):
             if isinstance(event, yaml.CollectionStartEvent):
@@ -139,14 +136,14 @@ class _Builder:
         return f"line {self._line(index)}"
 
     def _line(self, index: int) -> int:
-        """The line as editors count it: YAML itself ends lines at more characters than they do."""
+        """The line as editors count it: YAML ends lines at more characters."""
         return bisect_right(self._ends, index - 1) + 1
 
     def _place(self, node: yaml.Node) -> str:
         return self._at(node.start_mark.index)
 
     def build(self, node: yaml.Node) -> _Built:
-        """The value of a node, how many values it holds, and how deep it is."""
+        """The value of a node, its count of values, and its depth."""
         if id(node) in self._built:
             return self._built[id(node)]
         if id(node) in self._open:

@@ -1,7 +1,6 @@
 """Bodies of the compact form: JSON as JSON, streams as events, requests as frame and messages.
 
-A request's body is taken apart at the list of its messages. The parts are cut from the bytes, and a
-way of keeping a body is used only when it gives the same bytes back.
+The parts are cut from the bytes. An encoding is used only when it restores the same bytes.
 """
 
 from __future__ import annotations
@@ -146,7 +145,7 @@ class RequestFramer:
             new.append((name, value))
 
     def _walk(self, names: Sequence[str], number: int) -> tuple[int, int]:
-        """The request that shares the longest beginning, and how long that is."""
+        """The request with the longest common prefix, and the length of that prefix."""
         place = after = keep = 0
         for depth, name in enumerate(names, start=1):
             edge = self._edges.get((place, name))

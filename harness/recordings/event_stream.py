@@ -1,9 +1,8 @@
-"""The binary event stream of AWS: frames with a checksum, each holding one event of a model.
+"""The binary event stream of AWS: frames with checksums, each holding one event of a model.
 
-A frame is its length, the length of its headers, a CRC of these eight bytes, headers, payload,
-and a CRC of all before it. A model that is invoked sends its own events, as JSON with the event in
-base64. Converse names an event in the header `:event-type`, an error in `:exception-type`, and the
-payload is its JSON.
+Layout: frame length, header length, CRC of these eight bytes, headers, payload, CRC of all before.
+InvokeModel wraps the model's events as base64 in JSON. Converse names an event in `:event-type` and
+an error in `:exception-type`; the payload is its JSON.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def _parts(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
-    """The headers that are text, up to the first of another type: those that name an event."""
+    """Text headers up to the first of another type; they name the event."""
     at = 0
     while at < len(data):
         name, at = data[at + 1 : at + 1 + data[at]], at + 1 + data[at]

@@ -1,9 +1,8 @@
-"""A request and its answer over HTTP, and recorded bodies as the bytes that crossed the wire.
+"""A request and its answer over HTTP, with bodies as the bytes on the wire.
 
-Every format of a cassette is read into `Interaction` and written from it, so no format knows
-another one. Bodies are in the content encoding that the headers name. Cassette writers keep a body
-as text, bytes, a parsed value, `{string}`, `{base64_string}`, `{type, content}`, or base64 behind a
-prefix or bare. Any of these may hold gzip. What cannot be undone is refused with a reason.
+All cassette formats convert through `Interaction`. Bodies keep the content encoding of their
+headers. Writers store text, bytes, parsed values, `{string}`, `{base64_string}`, `{type, content}`,
+or base64 with or without a prefix. Any of these may hold gzip.
 """
 
 from __future__ import annotations
@@ -168,7 +167,7 @@ def _from_base64(data: bytes) -> bytes:
 
 
 def _guessed(data: bytes) -> bytes:
-    """What bare base64 says, when it says gzip or JSON; else the text itself."""
+    """Bare base64 is decoded only when it holds gzip or JSON."""
     try:
         said = base64.b64decode(data)
     except ValueError:

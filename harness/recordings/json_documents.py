@@ -1,8 +1,7 @@
 """JSON documents: one value a file, read whole and so bounded.
 
-A value of JSON takes about ten times its text in memory, and no part of it can be trusted before
-its end was seen; so a document has a bound, while logs of one value a line need none. A detector
-only peeks: it looks for the names that its format cannot do without before it parses anything.
+A parsed JSON value takes about ten times its text in memory. A detector searches the bytes for the
+names that its format requires before it parses.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """One recorded HTTP exchange with a model: a transcript, or the reason why there is none.
 
-Every recorder of HTTP keeps the same two halves, a request and a response, and spells them its own
-way. Here they come as VCR spells them: `method`, `uri` or `url`, `headers`, `body` (or
-`parsed_body`), and `status`. A POST to a known model path is a transcript: the request's messages
-and the answer's. Anything else is a refusal with its reason. Gateways put anything in front of a
-path, so only its end is compared.
+Exchanges use VCR's keys: `method`, `uri` or `url`, `headers`, `body` (or `parsed_body`), `status`.
+Only the end of a path is compared, because gateways add prefixes.
 """
 
 from __future__ import annotations
@@ -98,7 +95,7 @@ def _asked(request: dict[str, Json], api: RecordedApi) -> RecordedRequest:
 
 
 def _answered(response: dict[str, Json], api: RecordedApi) -> tuple[Parsed, str]:
-    """The answer, and why it could not be read."""
+    """The answer, or the reason why it cannot be read."""
     missing = Parsed(None, complete=False)
     kind = header(response, "content-type")
     try:

@@ -1,9 +1,8 @@
 """Pairing: which result of a transcript answers which call.
 
-Ids are what pairs, yet recordings reuse them: an id that is issued again opens a new call, and a
-result answers the oldest open call of its id. It is a duplicate when its id was answered before,
-be there a new call or not: a provider refuses both. A result without an id (Gemini, `function`
-messages) answers the oldest open call of all. One whose id no earlier call issued is an orphan.
+Recordings reuse ids: an id issued again opens a new call, and a result answers the oldest open one.
+A second result of an id is a duplicate even then, because a provider refuses both. A result without
+an id (Gemini, `function` messages) answers the oldest open call of all.
 """
 
 from __future__ import annotations
@@ -63,7 +62,6 @@ def pair(transcript: Transcript) -> Pairing:
 
 
 def _turns(said: Sequence[Message]) -> Iterator[tuple[int, int, Message]]:
-    """Each message with its index and the number of its turn."""
     turn, before = 0, None
     for index, message in enumerate(said):
         now = side(message) == "assistant"
@@ -73,8 +71,6 @@ def _turns(said: Sequence[Message]) -> Iterator[tuple[int, int, Message]]:
 
 
 class _Matching:
-    """Calls and results as they come, with the calls that are open."""
-
     def __init__(self) -> None:
         self.calls: list[CallFound] = []
         self.results: list[ResultFound] = []
@@ -91,7 +87,6 @@ class _Matching:
             self._last[use.id] = at
 
     def result(self, result: ToolResult, message: int, turn: int) -> None:
-        """Take in a result, which answers a call or is an orphan."""
         at, kind = self._match(result.id)
         found = ResultFound(result, message, kind, at)
         if at is not None:

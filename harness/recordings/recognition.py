@@ -1,8 +1,7 @@
 """Bytes of any known format in, a recording out.
 
-The format is recognised by the content, never by the name of a file. The formats of plug-ins are
-asked first, in the order in which the plug-ins were loaded. Logs of one value a line are told by
-their beginning, so that the whole of them need not be in memory.
+Content alone decides the format. Formats of plug-ins come first, in load order. The beginning of a
+line log is enough, so the whole need not be in memory.
 """
 
 from __future__ import annotations
@@ -73,7 +72,6 @@ def format_of(document: bytes) -> str:
 
 
 def _unrecognised(document: bytes) -> InputError:
-    """Why no format recognises a document: it is broken JSON, or of no known format."""
     if json_documents.is_json(document) and not json_documents.is_lines(document):
         try:
             json_documents.load(document)

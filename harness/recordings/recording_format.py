@@ -1,10 +1,7 @@
 """What a recording format is: a function, recognised by the name of its first parameter.
 
-`document` takes the bytes of a whole file. `lines` takes the lines of a file, each with its line
-feed, so the file may be larger than memory. The function returns None for what is not its format,
-raises InputError for what is its format and cannot be read, and returns the recording otherwise.
-The first line of its docstring is the title of the format. The formats of the harness and those of
-plug-ins have this one shape.
+`document` takes the bytes of a file; `lines` takes lines with their line feeds, of a file of any
+size. Formats of the harness and of plug-ins have this one shape.
 """
 
 from __future__ import annotations
@@ -129,7 +126,7 @@ def parts_of(plugin: Plugin) -> Mapping[str, Format]:
 
 
 def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Recording | None]:
-    """A guest's function, whose failures name its format: it is asked about files of all kinds."""
+    """A plug-in's function whose failures name its format: it gets files of all kinds."""
     called, test = _in_words(function, name), _test_of(function)
 
     @wraps(function)
@@ -159,7 +156,6 @@ def _in_words(function: Callable[..., _R], name: str) -> Callable[[Any], _R]:
 
 
 def _encodable(recording: Recording) -> Recording:
-    """The recording with messages that JSON can say, as our own formats give them."""
     transcripts = (
         msgspec.structs.replace(one, messages=encodable(tuple(one.messages)))
         for one in recording.transcripts

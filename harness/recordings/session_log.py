@@ -1,11 +1,8 @@
 """JSON Lines of other programs, read an entry at a time with bounded memory.
 
-Only a line feed ends a line, for U+2028 may stand inside a text. A last line without one may be
-torn. A line without an object is noted and passed over. Too long a line ends the reading, and so do
-more messages than a machine should hold.
-
-Entries may name the entry before them, and nobody has checked these links. A root names no entry,
-or one that is missing. Links that lead round in a circle end where they come back.
+Only a line feed ends a line, because U+2028 may stand inside a text. A last line without one may be
+torn. Too long a line, or too many messages, ends the reading. Parent links are untrusted: a missing
+parent makes a root, and a circle is cut where it closes.
 """
 
 from __future__ import annotations

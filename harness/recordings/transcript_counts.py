@@ -1,7 +1,6 @@
-"""Counts over a transcript: what two independent readers of one recording can compare.
+"""Counts over a transcript, for comparison between two independent readers of one recording.
 
-Calls and results are paired by id, in order; a result without an id answers the oldest open call.
-A turn is a maximal run of messages of one side, and results are on the user's side.
+A turn is a maximal run of messages of one side; results are on the user's side.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """A transcript as a history, so that the checks that judge live runs judge recordings too.
 
-Every message of the assistant was the answer to a model call. The request was all that stands
-before it, from the last new beginning of its context on. A tool call is answered where its result
-stands. A result without a call, or a second one, was seen and so is an answer too. Nobody recorded
-the user's inbox, so there is none: the world is `recording`.
+Each assistant message answers a model call; its request is all before it, from the last compaction
+on. A result without a call, or a second one, is an answer too. No inbox: the world is `recording`.
 """
 
 from __future__ import annotations
@@ -76,7 +74,6 @@ class _HistoryWriter:
         return ("model", "tool") if used else ("model",)
 
     def _take(self, index: int, message: Message) -> None:
-        """The message is part of every later request, up to a new beginning."""
         self._names.append(self.history.note(message))
         if index in self.transcript.restarts:
             self._begin_anew(index, self.transcript.restarts[index])
@@ -84,7 +81,7 @@ class _HistoryWriter:
             self._show(index)
 
     def _begin_anew(self, index: int, kept: int) -> None:
-        """The context is the message `index` from now on, and those from `kept` on before it."""
+        """The context is now message `index`, and those from `kept` on before it."""
         self._after, self._shown, self._new = "", 0, []
         self._fold = AnthropicFold(self._dialect) if self._dialect else None
         for shown in (index, *range(kept, index)):
@@ -146,7 +143,7 @@ class _HistoryWriter:
             self.history.called(session=SESSION, key=key, seam="tool", request=request)
 
     def _key(self, id_: str) -> str:
-        """A key that is unique, though ids may be missing or used twice."""
+        """A unique key, though ids may be missing or used twice."""
         name = f"{SESSION}/tool:{id_ or 'no-id'}"
         self._used[name] = self._used.get(name, 0) + 1
         return name if self._used[name] == 1 else f"{name}#{self._used[name]}"

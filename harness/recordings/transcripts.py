@@ -1,8 +1,7 @@
-"""Transcripts: what every format gives, whatever it read.
+"""Transcripts: the common result of every format.
 
-A transcript is one list of messages: a whole session of a log, or one recorded exchange (the
-request's messages and the answer's). Nothing is repaired on the way: a recording may be invalid,
-and it is read to say so.
+A transcript is a whole session of a log, or one recorded exchange. Readers repair nothing: a
+recording may be invalid, and the checks must see it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""YAML of strangers: every tag is ignored, nothing is built but plain values.
+"""YAML of other programs: tags build nothing, and all values are plain.
 
-Cassettes carry tags of their writers (`!!python/object/apply:...istr`, Ruby's `!binary`). What
-stands below a tag is read as the text, list or mapping that it is; binary means its bytes. The
-events of the parser in C are put together here without recursion: its own composer ends the process
-on deep nesting. Plain scalars are numbers only where all versions of YAML say so, and times stay
-text.
+Cassettes carry tags of their writers (`!!python/object/apply:...istr`, Ruby's `!binary`). Events of
+the C parser are composed here without recursion: its own composer ends the process on deep nesting.
+Plain scalars are numbers only where all versions of YAML agree; times stay text.
 """
 
 from __future__ import annotations
@@ -27,8 +25,6 @@ _WEIGHT = 5_000_000
 
 
 class _OpenCollection:
-    """A list or mapping whose end has not come."""
-
     __slots__ = ("anchor", "is_mapping", "items", "mark", "weight")
 
     def __init__(self, anchor: str | None, is_mapping: bool, mark: Any = None) -> None:
@@ -56,7 +52,7 @@ def _key(key: Json) -> str:
 
 
 class _Document:
-    """A document as its events come in; `stack[0]` holds the value of the whole."""
+    """A document under construction; `stack[0]` holds the value of the whole."""
 
     def __init__(self) -> None:
         self.stack = [_OpenCollection(None, is_mapping=False)]

@@ -1,7 +1,7 @@
-"""Bedrock Converse: the one API of Amazon's for all models; a block is named by its only key.
+"""Bedrock Converse, Amazon's one API for all models: the only key of a block names its type.
 
-In a stream, a block of text needs no start, and an input is streamed as the text of its JSON.
-Source: the API reference of Amazon Bedrock, ConverseStreamOutput.
+In a stream, a text block needs no start event; an input arrives as fragments of JSON text. Source:
+Amazon Bedrock API reference, ConverseStreamOutput.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from harness.recordings.event_stream import named_events
 
 
 def _request(value: dict[str, Json]) -> RecordedRequest | None:
-    """A request as messages; None when it has no list of them."""
     if not isinstance(value.get("messages"), list):
         return None
     config = f.mapping(value.get("inferenceConfig"))
@@ -95,7 +94,7 @@ _Parts = dict[str, list[str]]
 
 
 def _assembled(events: Iterable[tuple[str, Json]]) -> dict[str, Json]:
-    """The answer that the events spell, as it is without streaming; an exception is an error."""
+    """The answer as it would be without streaming; an exception event becomes an error."""
     starts: dict[int, dict[str, Json]] = {}
     parts: dict[int, _Parts] = {}
     stop: Json = None

@@ -23,7 +23,7 @@ from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
 
 
 def _get(value: dict[str, Json], name: str) -> Json:
-    """A field under its name or the one with underscores; both are accepted by the API."""
+    """The API accepts camel case and underscores."""
     other = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     return value[name] if name in value else value.get(other)
 
@@ -55,14 +55,13 @@ def _messages(contents: Iterable[dict[str, Json]]) -> Iterator[Message]:
 
 
 class _Ids:
-    """Ids for calls that have none: older models give none, and answer by name and order."""
+    """Ids for calls without one: older models answer by name and order."""
 
     def __init__(self, before: str) -> None:
         self._before, self._made = before, 0
         self._open: dict[str, deque[str]] = defaultdict(deque)
 
     def call(self, call: dict[str, Json]) -> str:
-        """The id of a call."""
         if id_ := f.text(call.get("id")):
             return id_
         self._made += 1
@@ -71,7 +70,6 @@ class _Ids:
         return self._open[name][-1]
 
     def response(self, response: dict[str, Json]) -> str:
-        """The id of the call that a response answers."""
         named = self._open[f.text(response.get("name"))]
         return f.text(response.get("id")) or (named.popleft() if named else "")
 
@@ -98,7 +96,7 @@ def _block(part: dict[str, Json], ids: _Ids) -> Block:
 
 
 def _answer(body: bytes, content_type: str) -> Parsed:
-    """An answer as a message: one object, a list of chunks, or a stream of them."""
+    """An answer is one object, a list of chunks, or a stream of them."""
     if sse.is_stream(body, content_type):
         chunks = list(sse.values(body))
     else:

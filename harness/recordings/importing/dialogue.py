@@ -1,8 +1,7 @@
 """A dialogue: what happened in a recording, in order, independent of its format.
 
-Three things happen. The user says something. The model says something, and each of its calls has a
-result, or none was recorded. The model fails. A transcript and a history of ours give the same
-dialogue. A request that the dialect refused is left out, since the fake model refuses it again.
+A transcript and a history of the harness give the same dialogue. A request that the dialect refused
+is left out, because the fake model refuses it again.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def dialogue_of_history(history: History) -> Dialogue:
 
 
 def _results(trace: Trace) -> dict[tuple[int, str], ToolResult]:
-    """What became of each call, by the exchange that asked for it and its id."""
+    """The outcome of each call, by its exchange and id."""
     found: dict[tuple[int, str], ToolResult] = {}
     for ask in trace.asks:
         if ask.execution is not None and ask.execution.answered is not None:
@@ -154,7 +153,6 @@ def _items(
 
 
 def _messages(step: DialogueStep) -> Iterator[Message]:
-    """The messages that a step leaves in a session."""
     if isinstance(step, UserTurn):
         yield user(step.text)
     elif isinstance(step, ModelTurn) and step.purpose == "main":

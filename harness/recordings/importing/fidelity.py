@@ -1,8 +1,6 @@
 """Fidelity: what a recording lacked when it became a scenario, and how that was filled.
 
-An imported scenario that hides its gaps is worse than none: whoever reads its verdict must know
-which results were recorded and which are placeholders. So each gap is noted where it is filled, as
-a count and a sentence, and the report stands at the head of the file.
+The report heads the file: readers of a verdict must tell recorded results from placeholders.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """The model's side of a dialogue: its replies as turns of the script, its failures as faults.
 
-Equal turns in a row are one, with `times`. A correct agent ends a loop before the recording does.
-So a last word follows each turn at which something has repeated three times, and from there on no
-turn is owed. Neither is one after as many calls as a bound allows, or after a failure of the model.
-
-A fault strikes at a call of the model, counted from the first one. An agent that stops a loop early
-never meets a later failure, so no fault must fire.
+A correct agent ends a loop before the recording does. So a last word follows each turn after three
+repetitions, and later turns are optional. Turns beyond a bound on calls, or after a failure of the
+model, are optional too. A fault may stay unused, because an agent that stops early never meets a
+later failure.
 """
 
 from __future__ import annotations
@@ -72,7 +70,7 @@ def script(steps: Sequence[DialogueStep], wire: str, account: GapLog) -> list[_T
 
 
 def _summaries(steps: Sequence[DialogueStep], account: GapLog) -> list[_Turn]:
-    """What an agent gets that makes the conversation shorter, because it was too long."""
+    """Summaries for an agent that compacts a conversation that is too long."""
     if not any(isinstance(step, FailedTurn) and is_too_long(step) for step in steps):
         return []
     account.note(fidelity.SUMMARY)
@@ -80,7 +78,7 @@ def _summaries(steps: Sequence[DialogueStep], account: GapLog) -> list[_Turn]:
 
 
 def _bounded(said: Sequence[ModelTurn]) -> int:
-    """How many of the first turns are owed: those until one of the user's turns is too long."""
+    """How many turns are owed: those before the first turn of the user that is too long."""
     model = tool = 0
     for place, one in enumerate(said):
         model, tool = model + 1, tool + len(one.results)
@@ -92,7 +90,7 @@ def _bounded(said: Sequence[ModelTurn]) -> int:
 
 
 def _answered(steps: Sequence[DialogueStep], account: GapLog) -> Iterator[ModelTurn]:
-    """What was said, and a sentence wherever a turn was left without its answer."""
+    """The user's texts, with a sentence where a turn has no answer."""
     asking = False
     for step in (*steps, None):
         if asking and (step is None or isinstance(step, UserTurn)):
@@ -104,7 +102,7 @@ def _answered(steps: Sequence[DialogueStep], account: GapLog) -> Iterator[ModelT
 
 
 def _before_failures(steps: Sequence[DialogueStep], all_of_them: int) -> int:
-    """How many replies came before the first failure: behind it agents go their own ways."""
+    """The number of replies before the first failure: agents diverge after it."""
     failed = next((n for n, step in enumerate(steps) if isinstance(step, FailedTurn)), None)
     if failed is None:
         return all_of_them
@@ -112,7 +110,7 @@ def _before_failures(steps: Sequence[DialogueStep], all_of_them: int) -> int:
 
 
 def _asks(step: DialogueStep, asking: bool) -> bool:
-    """Whether the agent will ask the model once more after this step."""
+    """Whether the agent calls the model again after this step."""
     if isinstance(step, (UserTurn, FailedTurn)):
         return True
     return asking if step.purpose != "main" else bool(step.message.tool_uses)
@@ -134,7 +132,6 @@ def _stuck(said: Sequence[ModelTurn]) -> set[int]:
 
 
 def _turn(said: ModelTurn, wire: str, account: GapLog) -> _Turn:
-    """One turn, in its short form where that says it all."""
     blocks = [b for b in (_kept(b, wire, account) for b in said.message.blocks) if b]
     turn = _short(blocks) or {"blocks": [_long(block) for block in blocks]}
     if said.purpose != "main":
@@ -158,7 +155,7 @@ _ORDER = (Thinking, Text, ToolUse)
 
 
 def _short(blocks: Sequence[Block]) -> _Turn | None:
-    """`think`, `say` and `use` with `input`; None when the blocks are others, or none."""
+    """`think`, `say` and `use` with `input`; None when these cannot express the blocks."""
     kinds = [_ORDER.index(type(block)) if type(block) in _ORDER else -1 for block in blocks]
     if not kinds or -1 in kinds or sorted(set(kinds)) != kinds:
         return None
@@ -232,6 +229,5 @@ def is_too_long(failed: FailedTurn) -> bool:
 
 
 def _words(error: ApiError) -> dict[str, Json]:
-    """The provider's type and words, so far as they were recorded."""
     said = {"type": error.type, "message": error.message[:_MESSAGE_MAX]}
     return {name: text for name, text in said.items() if text}

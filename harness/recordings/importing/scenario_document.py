@@ -1,11 +1,8 @@
 """A dialogue as the keys of a scenario file, in the order in which a reader wants them.
 
-The limits leave room for every recorded call. The checks that fired over the recording are asked
-for by name, so that a run in which they cannot be asked is no pass.
-
-A tool answers, call by call, what it answered in the recording. A call without a recorded result
-gets a placeholder, so that the calls after it keep their answers. A tool that the recording does
-not declare gets a schema from its calls.
+Checks that fired over the recording are named, so a run that cannot apply them does not pass. A
+call without a recorded result gets a placeholder, which keeps later answers aligned. A tool without
+a declaration gets a schema from its calls.
 """
 
 from __future__ import annotations
@@ -192,7 +189,6 @@ def _inbox(cut: DialogueCut) -> Json:
 
 
 def _limits(cut: DialogueCut) -> dict[str, Json]:
-    """Limits that leave room for what was recorded, where the usual ones do not."""
     model = sum(isinstance(step, (ModelTurn, FailedTurn)) for step in cut.steps) + _ROOM
     tool = sum(len(step.results) for step in cut.steps if isinstance(step, ModelTurn)) + _ROOM
     wanted = {"model_calls": model, "tool_calls": tool}

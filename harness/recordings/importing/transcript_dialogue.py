@@ -1,8 +1,7 @@
 """The dialogue of a transcript.
 
-Messages of the assistant are what the model said. Pairing finds the results of their calls,
-wherever they stand. Session logs write a provider's error down as if the model had said it.
-Recorded exchanges hold failures beside the messages, at the place where their request ends.
+Session logs write a provider's error as a message of the assistant. Recorded exchanges hold
+failures beside the messages, at the place where their request ends.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ class _DialogueBuilder:
         )
 
     def _asked(self) -> list[DialogueStep]:
-        """The steps; a trajectory that does not say what was asked gets a question."""
+        """The steps; a trajectory without a question gets one."""
         if not self._steps or any(isinstance(step, UserTurn) for step in self._steps):
             return self._steps
         self._account.note(fidelity.NO_QUESTION)
@@ -166,7 +165,7 @@ def _stops(transcript: Transcript) -> dict[int, str]:
 
 
 def _failures(links: Sequence[Transcript]) -> dict[int, list[FailedTurn]]:
-    """The failures of exchanges, by how many messages the request had."""
+    """Failures of exchanges, by the number of messages in the request."""
     found: dict[int, list[FailedTurn]] = {}
     for link in links:
         if link.exchange and (failed := _failure(link)) is not None:
@@ -194,10 +193,7 @@ def logged_error(message: Message) -> ApiError | None:
 
 
 def _with_objects(message: Message, account: GapLog) -> Message:
-    """The message with an object as the input of each call: no provider takes a command as it is.
-
-    Only for recordings of no provider's API, in which actions are a program's own words.
-    """
+    """Recordings of no provider's API hold commands as text; providers need an object."""
     bare = [use for use in message.tool_uses if not isinstance(use.input, dict)]
     account.note(fidelity.ACTIONS, len(bare))
     blocks = (
@@ -213,7 +209,6 @@ def _joined(first: ModelTurn, second: ModelTurn) -> ModelTurn:
 
 
 def _lines(message: Message, account: GapLog) -> Iterator[str]:
-    """What the user said; an attachment is named."""
     for block in message.blocks:
         if isinstance(block, Text):
             yield block.text

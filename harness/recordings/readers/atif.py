@@ -1,9 +1,8 @@
-"""The Agent Trajectory Interchange Format (ATIF): steps by source, with what they observed.
+"""The Agent Trajectory Interchange Format (ATIF): steps by source, with their observations.
 
-A step of the agent holds its message, its calls, and the observations that answer them. An
-observation that names no call, of an agent that writes its calls into its text, is what it was
-told next: a message of the user. Steps of the source `system` are the program's own notes.
-Source: the format's own specification, schema_version ATIF-v1.*.
+Agents that write calls as text have observations without a call: these are messages of the user.
+Steps of the source `system` are notes of the program. Source: the format's specification,
+schema_version ATIF-v1.*.
 """
 
 from __future__ import annotations

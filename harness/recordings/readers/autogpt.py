@@ -1,9 +1,8 @@
 """AutoGPT transcripts: its message history, and the state of an agent with its episodes.
 
-The classic AutoGPT asked for a JSON text in the answer, which names the next `command`, and told
-the result in a message of the system: "Command NAME returned: ...". Later versions keep episodes,
-an action and its result, in `state.json`. Source: Significant-Gravitas/AutoGPT, the classic
-agent's log cycle and action history.
+Classic AutoGPT answers in JSON that names a `command`; a system message gives the result: "Command
+NAME returned: ...". Later versions keep episodes (an action and its result) in `state.json`.
+Source: Significant-Gravitas/AutoGPT, the classic agent's log cycle and action history.
 """
 
 from __future__ import annotations
@@ -60,7 +59,6 @@ def _command(message: dict[str, Json]) -> dict[str, Json]:
 
 
 def _messages(history: list[dict[str, Json]]) -> Iterator[Message]:
-    """The messages of a history; a result answers the command before it."""
     pending = ""
     for number, message in enumerate(history, start=1):
         role, text = f.text(message.get("role")), f.as_text(message.get("content"))
@@ -111,6 +109,5 @@ def _thought(action: dict[str, Json]) -> str:
 
 
 def _outcome(result: dict[str, Json]) -> str:
-    """What a result says: outputs of a success, the reason of an error, the user's feedback."""
     found = (result[name] for name in ("outputs", "reason", "feedback", "error") if name in result)
     return next((f.as_text(value) for value in found if value is not None), "")

@@ -1,10 +1,8 @@
 """Chats as JSON: a list of messages, or objects that hold one, of any writer.
 
-Benchmarks keep one object for each run (tau-bench: `traj`). Agents and gateways keep one for each
-request, with the tools that were declared and, as `response`, the answer (OpenHands, litellm).
-Training sets and the logs of gateways keep an object on each line; there a torn line costs only
-itself. The shape of the messages is that of an API, told by their blocks: OpenAI's chat unless one
-is of a kind that only Anthropic, Gemini, Bedrock or OpenAI's Responses have.
+Benchmarks keep one object a run (tau-bench: `traj`). OpenHands and litellm keep one a request, with
+declared tools and the answer as `response`. Training sets and gateway logs keep one a line, and a
+torn line loses only itself. Block kinds tell the API; the default is OpenAI's chat.
 """
 
 from __future__ import annotations
@@ -44,7 +42,6 @@ def chat_json(document: bytes) -> Recording:
 
 
 def _begins_with_chat(data: bytes) -> bool:
-    """Whether there are several lines, and the first is an object that holds messages."""
     if not json_documents.is_lines(data):
         return False
     return any(_transcript("", value) for value in first_objects(data)[:1])
@@ -66,7 +63,6 @@ def chat_lines(lines: Iterable[bytes]) -> Recording:
 
 
 def _recording(found: dict[str, Transcript | None]) -> Recording:
-    """What was found under each name; raises InputError when nothing was."""
     transcripts = tuple(transcript for transcript in found.values() if transcript)
     if not transcripts:
         raise InputError(f"no list of messages, nor an object with {', '.join(LISTS)}", "line 1")
@@ -85,7 +81,7 @@ def _items(value: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _held(value: Json) -> list[dict[str, Json]] | None:
-    """The messages that a value is or holds; None for none. What is no object is left out."""
+    """The messages of a value, without items that are no objects; None when it has none."""
     if isinstance(value, dict):
         lists = (value[name] for name in LISTS if name in value)
         return next((held for item in lists if (held := _held_list(item)) is not None), None)
@@ -98,7 +94,6 @@ def _held_list(value: Json) -> list[dict[str, Json]] | None:
 
 
 def _transcript(name: str, value: Json) -> Transcript | None:
-    """The chat that a value is or holds, with the answer beside it; None for none."""
     held = _held(value)
     if held is None:
         return None
@@ -121,7 +116,6 @@ def _transcript(name: str, value: Json) -> Transcript | None:
 
 
 def _with_answer(transcript: Transcript, response: dict[str, Json]) -> Transcript:
-    """The transcript with the answer that stands beside its messages, if one does."""
     told = (a for a in APIS.values() if a.answered_by and a.answered_by in response)
     api = next(told, APIS[transcript.wire])
     parsed = api.answer(encode(response), "application/json")

@@ -1,12 +1,9 @@
 """Claude Code session logs: JSON Lines, several transcripts in one file.
 
-Lines that share (sessionId, isSidechain, agentId) are a transcript, in the order of the file. Links
-to parents may lead round in a circle: circles are noted, no link is followed. Lines of other types
-and `isMeta` lines are the program's own. An `isCompactSummary` line stands for all before it.
-
-The program logs a message of the assistant block by block, on lines that share `message.id`. A
-parallel batch reads call, result, call, result. The API saw one message with the calls and one with
-the results, so `LoggedMessage` collects those.
+Lines with equal (sessionId, isSidechain, agentId) are a transcript, in file order. Parent links may
+be circular, so they are noted and not followed. An `isCompactSummary` line replaces all before it.
+The program logs each block on its own line, with a shared `message.id`. `LoggedMessage` restores
+what the API saw: one message with the calls, one with the results.
 """
 
 from __future__ import annotations
@@ -36,15 +33,12 @@ _NOT_OURS = frozenset({"event", "payload", "parentId"})
 
 
 class _LoggedSession:
-    """A transcript as its lines come in."""
-
     def __init__(self, name: str) -> None:
         self.name = name
         self.drafts = LoggedMessages()
         self.summaries: list[int] = []
 
     def take(self, message: Message, entry: LogEntry) -> None:
-        """Take in the message of a line."""
         if entry.value.get("isCompactSummary") is True:
             self.summaries.append(len(self.drafts.found))
         self.drafts.take(message, entry.value["message"], str(entry.number))
@@ -94,14 +88,13 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
 
 
 class _Names:
-    """The names of the entries, and what is odd about them."""
+    """Entry names, and irregularities among them."""
 
     def __init__(self) -> None:
         self._lines: dict[str, int] = {}
         self._parents: dict[str, str] = {}
 
     def add(self, entry: LogEntry, notes: Notes) -> None:
-        """Take in an entry."""
         name, parent = entry.value.get("uuid"), entry.value.get("parentUuid")
         if not isinstance(name, str) or not name:
             return
@@ -112,7 +105,6 @@ class _Names:
             self._parents[name] = parent if isinstance(parent, str) else ""
 
     def note_circles(self, notes: Notes) -> None:
-        """Note where parents lead round in a circle."""
         for name in session_log.circular_entries(self._parents):
             notes.add(self._lines[name], "its parents lead back to it")
 
@@ -182,7 +174,7 @@ class LoggedMessages:
             self.model = model
 
     def _draft(self, message: Message, shared: Json, id_: str) -> LoggedMessage:
-        """The message that a line belongs to: that of its id, the results before it, a new one."""
+        """The message of a line: the one with its id, the results before it, or a new one."""
         known = self._by_id.get(shared) if isinstance(shared, str) and shared else None
         if message.role == "assistant" and known is not None:
             return known

@@ -1,10 +1,8 @@
 """Codex rollouts: JSON Lines, one session a file, items of the OpenAI Responses API.
 
-A line is `{"timestamp", "type", "payload"}`. `response_item` holds what went to the model or came
-from it; `session_meta` and `turn_context` say which session and model it is; `compacted` stands for
-all before it. `event_msg` tells the same again for the screen and is passed over, and so is every
-type that is not known. The oldest files hold the items bare, below a line with the session's id.
-Source: openai/codex, codex-rs/protocol (RolloutItem, ResponseItem), versions up to 0.128.
+`compacted` replaces all before it. `event_msg` repeats items for the screen and is ignored, as are
+unknown types. The oldest files hold bare items below a line with the session's id. Source:
+openai/codex, codex-rs/protocol (RolloutItem, ResponseItem), versions up to 0.128.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ _ITEMS = frozenset((
 
 
 class _Rollout:
-    """A session as its lines come in; `items` are those since the context began anew."""
+    """A session; `items` are those since the last compaction."""
 
     def __init__(self) -> None:
         self.name = self.model = self.system = ""
@@ -39,14 +37,13 @@ class _Rollout:
         self.items: list[dict[str, Any]] = []
 
     def describe(self, said: dict[str, Any]) -> None:
-        """Take in what is said about the session; the first that says something counts."""
+        """The first non-empty value of each fact counts."""
         told = f.text(f.mapping(said.get("base_instructions")).get("text"))
         self.name = self.name or f.text(said.get("id"))
         self.model = self.model or f.text(said.get("model"))
         self.system = self.system or told or f.text(said.get("instructions"))
 
     def compact(self, summary: str) -> None:
-        """Begin the context anew with a summary of all before it."""
         self._close()
         at = len(self._messages)
         self.restarts[at] = at
@@ -112,6 +109,5 @@ def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> 
 
 
 def _item(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The item on a line, bare or in its envelope; None for a line without one."""
     item = value.get("payload") if value.get("type") == "response_item" else value
     return item if isinstance(item, dict) and f.text(item.get("type")) in _ITEMS else None

@@ -1,8 +1,7 @@
-"""The compact form of a cassette: JSON Lines in which no message stands twice.
+"""The compact form of a cassette: JSON Lines with each message and frame once.
 
-Every request of a run repeats the history, so a file of whole requests grows with the square of
-the run. Here a message stands once, and so does the frame of a request: its body without messages.
-Both are the very bytes of the body. The last line counts the exchanges, so a torn file is seen.
+A file of whole requests grows with the square of the run. A frame is a request's body without its
+messages; both keep the bytes of the body. The count in the last line reveals a torn file.
 
 `{"kind":"cassette","version":1}` · `{"kind":"message","digest":…,"value":…}` ·
 `{"kind":"frame","digest":…,"value":{…,"messages":"$messages",…}}` ·
@@ -123,7 +122,7 @@ def decode_cassette(data: bytes) -> Cassette:
 
 
 class _Source:
-    """The interactions of a file; each pass over them decodes them again."""
+    """Each pass over the interactions decodes them again."""
 
     def __init__(self, data: bytes) -> None:
         self._lines = [line for line in enumerate(data.split(b"\n"), start=1) if line[1].strip()]

@@ -1,8 +1,7 @@
-"""HTTP Archives: what browsers, proxies and the recorders of test suites write.
+"""HTTP Archives, written by browsers, proxies and the recorders of test suites.
 
-Headers are lists of name and value, a request's body stands under `postData` and a response's
-under `content`, as text that is unpacked already or in base64. Polly.JS keeps the chunks of a
-packed body apart: the text is a JSON list, each item of it base64.
+Bodies are decompressed text or base64, under `postData` and `content`. Polly.JS stores a compressed
+body as a JSON list of base64 chunks.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ def _entries(value: Json) -> Json:
 
 
 def _exchange(entry: dict[str, Json]) -> dict[str, Json]:
-    """An entry as an exchange is spelt in a cassette."""
     request, response = f.mapping(entry.get("request")), f.mapping(entry.get("response"))
     return {
         "request": request and _part(request, f.mapping(request.get("postData"))),

@@ -1,10 +1,9 @@
 """Rows of a hermes `state.db` as messages: OpenAI Chat, a row a message, columns for its parts.
 
-Content that is no plain text is JSON behind a mark that no text has; calls are JSON in a column of
-their own. A compaction in place leaves the old rows with `active = 0`, and so does taking a turn
-back: the model sees the active ones alone, in the order of their ids, for the clock may run
-backwards. Older versions have no such column, and compact into a child session.
-Source: NousResearch/hermes-agent, hermes_state.py, versions 0.13 to 0.19.
+Structured content is JSON after a mark that no text contains. Compaction and undo set `active = 0`;
+the model sees active rows in the order of their ids, because the clock may run backwards. Older
+versions lack the column and compact into a child session. Source: NousResearch/hermes-agent,
+hermes_state.py, versions 0.13 to 0.19.
 """
 
 from __future__ import annotations

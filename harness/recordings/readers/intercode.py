@@ -1,7 +1,6 @@
 """InterCode results: a mapping of tasks, each with its turns as parallel lists.
 
-`turn_history` keeps `actions`, `observations` and `valid_action` side by side; an action that is
-not valid is one that the environment could not run. What was asked is the task's `query`.
+The environment could not run an action whose `valid_action` is false.
 """
 
 from __future__ import annotations

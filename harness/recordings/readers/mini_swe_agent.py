@@ -1,7 +1,7 @@
 """mini-swe-agent trajectories: the messages as they were sent, with a header about the run.
 
-The agent appends a message of its own role, `exit`, when it ends: nobody was sent that one. A bare
-list of messages, which the first versions wrote, is told as the chat that it is.
+The agent appends a message of its own role `exit`, which it never sends. The first versions write a
+bare list of messages, which is read as a chat.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Moatless trees: nodes of a search, each with an action and what was observed after it.
+"""Moatless trees: nodes of a search, each with an action and its observation.
 
-The nodes stand in a flat list and name their parents, or are nested as `children`. Every path from
-a root to a leaf is one transcript. Paths share the messages of the nodes that they have in common,
-yet a tree with many leaves has far more steps on its paths than nodes; so their sum is bounded. A
-node whose parent is missing begins a path; nodes whose parents lead round in a circle hang on none.
+Nodes are a flat list with parents, or nested as `children`; each path from root to leaf is a
+transcript. The sum of steps is bounded, because a tree has far more steps on its paths than nodes.
+A node with a missing parent is a root; nodes in a circle belong to no path.
 """
 
 from __future__ import annotations
@@ -46,8 +45,6 @@ def moatless(document: bytes) -> Recording:
 
 
 class _SearchTree:
-    """The nodes by their ids, with their children, and what was wrong with them."""
-
     def __init__(self, value: dict[str, Json]) -> None:
         self.nodes: dict[str, dict[str, Json]] = {}
         self.children: dict[str, list[str]] = {}
@@ -69,7 +66,6 @@ class _SearchTree:
         self.refusals.append(Refusal(f"node {id_}", reason))
 
     def transcripts(self, system: str) -> Iterator[Transcript]:
-        """Every path from a root to a leaf, as far as they are bounded."""
         left = MAX_MESSAGES
         for root in self.children.get("", ()):
             task = _asked(self.nodes[root])
@@ -85,7 +81,7 @@ class _SearchTree:
                 self._refuse(id_, "its parents form a loop")
 
     def _paths(self, root: str) -> Iterator[tuple[str, list[Message]]]:
-        """Each leaf with the messages on the way to it: one list, that changes with every step."""
+        """Each leaf with the messages on its path: one list, which each step changes."""
         path: list[Message] = []
         waiting = [(root, 0)]
         while waiting:

@@ -1,13 +1,10 @@
 """OpenTelemetry traces of agents: the tool spans of each trace, as calls with their results.
 
-A span says that a tool ran, with what input and what came of it. Other spans are not read: they
-tell the messages, each in its own way and mostly cut. Four conventions name the same things: OTel's
-own (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`) and the AI SDK (`ai.*`).
-
-OTLP nests spans in scopes in resources, in `camelCase` (protobuf: `snake_case`), with typed
-attributes and times as nanoseconds in text. The SDKs write plain objects, in one document or one
-on each line, with times as nanoseconds, as ISO 8601, or as a pair of seconds and nanoseconds.
-Source: OpenTelemetry and OpenInference semantic conventions; opentelemetry-proto (JSON encoding).
+Other spans are ignored: they hold messages in many shapes, mostly truncated. Four conventions name
+the same facts: OTel (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`), AI SDK (`ai.*`). SDKs
+write plain objects instead of OTLP; their times are nanoseconds, ISO 8601, or a pair of seconds and
+nanoseconds. Source: OpenTelemetry and OpenInference semantic conventions; opentelemetry-proto (JSON
+encoding).
 """
 
 from __future__ import annotations
@@ -82,7 +79,7 @@ def otel(document: bytes) -> Recording:
 
 
 def _documents(data: bytes, notes: Notes) -> Iterable[Json]:
-    """The JSON values: one on each line when the first line is one and others follow, or one."""
+    """One JSON value, or one a line when the first line is a value and others follow."""
     first, _, rest = data.strip().partition(b"\n")
     if rest and isinstance(f.parse(first), dict):
         return (entry.value for entry in entries(split(data), notes))
@@ -111,7 +108,7 @@ def _is_tool(span: TraceSpan) -> bool:
 
 
 def _messages(tools: list[TraceSpan]) -> Iterator[Message]:
-    """A call for each span, and its result if it has ended; without an id it has the span's."""
+    """A call for each span, and its result if it has ended; the span's id is the default."""
     for span in tools:
         id_, result = f.text(_first(span, _IDS)) or span.id, _first(span, _RESULTS)
         arguments = f.arguments(_first(span, _ARGUMENTS))
@@ -123,7 +120,6 @@ def _messages(tools: list[TraceSpan]) -> Iterator[Message]:
 
 
 def _first(span: TraceSpan, names: tuple[str, ...]) -> Any:
-    """The value of the first attribute of these names that is there."""
     return next((span.attributes[name] for name in names if name in span.attributes), None)
 
 
@@ -200,7 +196,6 @@ def _attributes(given: Json) -> dict[str, Json]:
 
 
 def _typed(value: Json, depth: int) -> Json:
-    """A value of OTLP without its type."""
     kind, held = next(iter(f.mapping(value).items()), ("", value))
     kind = kind.replace("_", "").lower()
     if depth > _DEPTH:

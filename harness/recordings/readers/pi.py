@@ -1,10 +1,9 @@
 """Sessions of the pi coding agent: JSON Lines, a tree of entries in one file.
 
-Each entry names the one before it (`parentId`). Every path from a root to a leaf is a transcript,
-the one that ends last first. A `compaction` stands for what is before it, up to `firstKeptEntryId`.
-What programs put in (`custom_message`, `bashExecution`, summaries of branches) is told to the model
-as the user's. The oldest files have no links: there the order of the lines is the path.
-Source: badlogic/pi-mono, packages/coding-agent/docs/session.md, versions 1 to 3 of the format.
+Each path from root to leaf is a transcript. A `compaction` replaces what precedes it, up to
+`firstKeptEntryId`. The model gets `custom_message`, `bashExecution` and branch summaries as user
+messages. The oldest files have no links, so line order is the path. Source: badlogic/pi-mono,
+packages/coding-agent/docs/session.md, versions 1 to 3 of the format.
 """
 
 from __future__ import annotations
@@ -33,8 +32,6 @@ _MOST_BRANCHES = 100
 
 
 class _EntryTree:
-    """The entries of a file as they come in."""
-
     def __init__(self) -> None:
         self.name = self.model = self.system = ""
         self.said: dict[str, dict[str, Any]] = {}
@@ -44,7 +41,6 @@ class _EntryTree:
         self._last = ""
 
     def take(self, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
-        """Take in a line."""
         value = entry.value
         if value.get("type") == "session":
             self.name = self.name or f.text(value.get("id"))
@@ -63,7 +59,7 @@ class _EntryTree:
             self.model = self.model or f.text(self.said[name].get("model"))
 
     def transcripts(self, notes: Notes) -> Iterator[Transcript]:
-        """A transcript for each path with messages; the path that ends last comes first."""
+        """The path that ends last comes first."""
         for name in session_log.circular_entries(self._parents):
             notes.add(self._lines[name], "its parents lead back to it")
         for number, leaf in enumerate(self._leaves(), start=1):
@@ -74,7 +70,7 @@ class _EntryTree:
             yield self._transcript(path, f"branch to {leaf}" if number > 1 else "")
 
     def _leaves(self) -> list[str]:
-        """The ends of the paths: entries with a message that no entry with one comes after."""
+        """Entries with a message and without a later entry that has one."""
         before, seen = set[str](), set[str]()
         for name in self._messages:
             at = self._parents.get(name, "")
@@ -130,7 +126,6 @@ _TEXTS = {"text": "text"}
 
 
 def _message_of(entry: dict[str, Any]) -> Message | None:
-    """What an entry says to the model; None when it says nothing."""
     kind = entry.get("type")
     if kind == "message":
         said = f.mapping(entry.get("message"))
@@ -144,7 +139,7 @@ def _message_of(entry: dict[str, Any]) -> Message | None:
 
 
 def _facts_of(entry: dict[str, Any]) -> dict[str, Json]:
-    """What an entry says besides: `model`, `stop` reason, and what a compaction `kept`."""
+    """`model`, `stop` reason, and what a compaction `kept`."""
     if entry.get("type") == "compaction":
         return {"kept": f.text(entry.get("firstKeptEntryId"))}
     said = f.mapping(entry.get("message"))
@@ -181,7 +176,7 @@ def _result(value: dict[str, Json]) -> Message:
 
 
 def _command(value: dict[str, Json]) -> Message | None:
-    """A command that the user ran beside the talk; None when the model is not told of it."""
+    """A command that the user ran; None when the model does not get it."""
     if value.get("excludeFromContext") is True:
         return None
     return user(f"$ {f.text(value.get('command'))}\n{f.text(value.get('output'))}")

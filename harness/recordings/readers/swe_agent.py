@@ -1,10 +1,8 @@
 """SWE-agent trajectories: `trajectory`, steps of action and observation, beside a `history`.
 
-The history is what the model was sent, and in the older versions it says no more than the steps.
-Where the model called functions it holds the calls with their ids, so it is a transcript of its
-own: a pairing can be judged there and not in the steps. Its results name their calls in a list,
-`tool_call_ids`. What the user asked stands in the history alone, before the first answer, and may
-come after a demonstration (`is_demo`), which nobody said.
+With function calling, the history holds call ids and so is a transcript of its own. Its results
+name their calls in a list, `tool_call_ids`. The user's request stands only in the history, before
+the first answer, perhaps after a demonstration (`is_demo`).
 """
 
 from __future__ import annotations

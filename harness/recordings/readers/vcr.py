@@ -1,9 +1,8 @@
 """VCR cassettes of calls to models, in the dialects of their writers.
 
-Python's vcrpy keeps `interactions` with `uri` and `{string}` bodies, pytest plug-ins add
-`parsed_body`, go-vcr says `url` and plain bodies, Ruby's VCR says `http_interactions`, and some
-keep one interaction in a JSON file. Every POST to a known model path is one transcript: the
-request's messages and the answer's. Every other POST is a refusal with its reason.
+vcrpy writes `interactions`, `uri` and `{string}` bodies; pytest plug-ins add `parsed_body`. go-vcr
+writes `url` and plain bodies; Ruby's VCR writes `http_interactions`. Some writers keep one
+interaction in a JSON file.
 """
 
 from __future__ import annotations
