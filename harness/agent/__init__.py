@@ -1,10 +1,8 @@
 """The reference agent: a correct agent to copy from, and the harness's own proof.
 
-`agent` serves a brief and `build` puts the agent together, with any part replaced. Read `gateway`
-first (what is around a turn), then `agent_loop` (one turn) and `composition` (how the parts come
-together). `conversation` measures and shortens messages, `models` has one file for each API,
-`guards` stop loops without progress in any tool loop, `sessions` keeps rows and transcripts.
-Names are imported on first use: before it the target `reference` costs nothing.
+`agent` serves a brief; `build` assembles the agent and replaces any part. Read `gateway` first,
+then `agent_loop` (one turn) and `composition`. Names are imported on first use, so the target
+`reference` costs nothing before it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """One turn, from the user's message to an outcome: run, step, query, execute.
 
-The history is in the transcript and the limits are in the policy; this file is the order of things.
-Every call that the model made gets a result in the history, a call that may be incomplete is not
-run, and the outcome says what really happened.
+Every tool call gets a result in the history. A call that may be incomplete does not run.
 """
 
 from __future__ import annotations
@@ -208,15 +206,13 @@ class Loop:
 
 
 def _has_last_word(messages: Sequence[Message]) -> bool:
-    """Whether the model spoke last, and said no more than words: what it was paused in goes back to
-    it as it is."""
+    """Whether the model spoke last, in text alone: a paused answer goes back unchanged."""
     if not messages or messages[-1].role != "assistant":
         return False
     return all(isinstance(block, Text | Thinking) for block in messages[-1].blocks)
 
 
 def _guided(result: ToolResult, text: str) -> ToolResult:
-    """The result with guidance behind it, in a block of its own."""
     content = result.content
     parts = (Text(content),) if isinstance(content, str) else content
     return msgspec.structs.replace(result, content=(*parts, Text(text)))

@@ -1,7 +1,4 @@
-"""The composition root: the standard parts of the agent, any of which can be replaced.
-
-A part is a small object or a function. A test hands in a wrong one and sees what breaks.
-"""
+"""The composition root: the standard parts of the agent, each an object or function to replace."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""What the agent does when the prompt is too long: compact once, rebuild from the store, give up.
+"""Recovery when the prompt is too long: compact once, rebuild from the store, give up.
 
-A request is made at most three times in a row. Tools do not run again: their results are in the
-history. When a long turn fills the window again, the stages start again without a compaction that
-did not help. Compaction asks for a summary in one plain text, cut to fit, without tools and within
-a minute. The last assistant turn and what follows (thinking is signed) and the user's last words
-stay. A summary that is empty, late, cut off or saves too little is refused.
+A request goes out at most three times in a row; tools do not run again. Compaction asks for a
+plain-text summary without tools, within a minute. The last assistant turn, what follows it
+(thinking is signed) and the user's last words stay. A summary that is empty, late, cut off or saves
+too little is refused.
 """
 
 from __future__ import annotations
@@ -111,13 +110,12 @@ def compact(
 
 
 def _words_of(said: Message) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """What the user said in a message, and the former summary that it opens with."""
+    """The user's text in a message, with the earlier summary that opens it."""
     former = tuple(b for b in said.blocks if isinstance(b, Text) and b.text.startswith(_LEAD))
     return tuple(b for b in said.blocks if b not in former), former
 
 
 def _last_turn(messages: Sequence[Message]) -> int:
-    """Where the last assistant turn begins; 0 when there is none."""
     last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=0)
     while last > 0 and messages[last - 1].role == "assistant":
         last -= 1
@@ -181,7 +179,6 @@ class Escalation:
         return False
 
     def _forget(self, stage: str) -> None:
-        """A stage that did not help is not taken again."""
         self._stages = tuple(other for other in self._stages if other != stage)
 
     def _take(self, stage: str, transcript: SessionTranscript, budget: int, ask: Ask) -> bool:
@@ -192,7 +189,7 @@ class Escalation:
 
 
 def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction, ask: Ask) -> bool:
-    """Whether a summary was made, and stored: one that the next turn would not have is not used."""
+    """Whether a summary was made and stored: the next turn needs the stored one."""
     compacted = compaction(transcript.messages, budget, ask)
     if compacted is None:
         return False
@@ -204,7 +201,7 @@ def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction,
 
 
 def _rebuild(transcript: SessionTranscript, budget: int) -> bool:
-    """Whether what is left is smaller than what was refused, and so worth another request."""
+    """Whether the rest is smaller than the refused request, and so worth another one."""
     before = transcript.wire()
     transcript.rebuild(budget)
     after = transcript.wire()

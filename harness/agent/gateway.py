@@ -1,9 +1,8 @@
-"""Between the user and the loop: each message is taken in once, answered once, and never lost.
+"""The gateway between user and loop: each message is taken in once, answered once, never lost.
 
-The order is what matters. The message and its id are stored before anything else. A fresh loop
-works on the history as the store has it. The reply is stored before it is sent, and the delivery is
-noted last. After a kill, what is missing is done in that order. A turn that began twice without an
-end is parked. A turn behind which the conversation went on is not taken up again.
+The order is: store the message and its id, run a fresh loop on the stored history, store the reply,
+send it, note the delivery. A restart resumes at the first missing step. A turn that began twice
+without an end is parked. A turn that later messages have passed is not resumed.
 """
 
 from __future__ import annotations

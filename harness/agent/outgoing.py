@@ -1,10 +1,9 @@
-"""What the agent sends to its user over a channel that may fail: the end of a turn, and news of it.
+"""What the agent sends to its user over a channel that may fail: the end of a turn, and news.
 
-The end is tried several times, with growing pauses or the channel's own. A refused message has not
-arrived. After a time-out or a broken connection it may have: the user is told so. The store keeps
-what is not delivered for the next start. News (partial text, compactions, a heartbeat) is sent once
-and not stored. Shown text cannot be taken back, so the loop does not ask again for an answer of
-which a part was shown.
+The end is tried several times. A refused message has not arrived; after a time-out or a broken
+connection it may have, and the user is told so. News (partial text, compactions, a heartbeat) is
+sent once and not stored. Shown text cannot be taken back, so the loop does not repeat a partly
+shown answer.
 """
 
 from __future__ import annotations
@@ -59,13 +58,12 @@ def attempt(say: Callable[[], None]) -> None:
 
 
 def _may_have_arrived(error: Exception) -> bool:
-    """Whether the message may have arrived: there was a connection, and then no answer came."""
+    """Whether a connection was there before the answer failed to come."""
     broken = isinstance(error, TimeoutError | ConnectionError)
     return broken and not isinstance(error, ConnectionRefusedError)
 
 
 def _asked_s(error: Exception) -> float:
-    """The pause that the channel asks for, 0 when it asks for none."""
     found = _ASKED.search(str(error))
     return min(float(found.group(1)), CHANNEL_WAIT_MAX_S) if found else 0.0
 

@@ -1,9 +1,7 @@
 """Sub-agents: a tool by which the model hands a part of its work to another loop.
 
-Each is a session of its own, which names its parent in every request. Their number is the danger:
-one count for a whole turn is handed down with the budget, a sub-agent at the greatest depth is not
-offered the tool, and they work one after the other. A sub-agent has no store: its last words are
-the result of the call.
+One count for a whole turn limits their number. They work one after the other. A sub-agent has no
+store: its last words are the result of the call.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The environment that tools work in: its specification, the ways to configure it, who makes it.
+"""The environment that tools work in: its specification, its configuration, its creation.
 
-Every way of configuration (file, process variables, `config set`, the tool that builds the
-container) is derived from the fields of `EnvironmentSpec`. Separate lists of keys lose keys in
-silence (hermes-agent #28863, #39683). The tools of a task share one environment, which the first
-of them makes with the same specification (#84027). The model does not see `create_environment` and
-the optional `environment_settings`, whose JSON passes through variables as for another process.
+Every way of configuration (file, process variables, `config set`, the container builder) derives
+from the fields of `EnvironmentSpec`. Separate lists of keys lose keys silently (hermes-agent
+#28863, #39683). The tools of a task share one environment with one specification (#84027). Settings
+pass through variables as JSON, as for another process.
 """
 
 from __future__ import annotations
@@ -135,7 +134,7 @@ def _written(setting: Setting, value: Json) -> str:
 
 
 def _spec(held: Mapping[str, tuple[Setting, Json]]) -> EnvironmentSpec:
-    """The specification of values, each under the place that an error should name."""
+    """The specification of values, each under the place that an error names."""
     values: dict[str, Any] = {}
     for place, (setting, value) in held.items():
         try:
@@ -210,7 +209,6 @@ def tools_for_model(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _configured(named: dict[str, Tool]) -> EnvironmentSpec:
-    """What the configuration says. Raises InputError when that is no JSON object."""
     if SETTINGS_OF not in named:
         return EnvironmentSpec()
     said = named[SETTINGS_OF].call({}, id=SETTINGS_OF)

@@ -1,8 +1,7 @@
-"""Tools as the model is told of them, and one storable result for every call, whatever a tool does.
+"""Tools as the model sees them, and one storable result for every call, whatever a tool does.
 
-Tools come from other people's servers. Providers take names of letters, digits, `_` and `-`, 64
-characters at most, each once: one bad name makes every request fail. So a bad name is replaced, and
-a good one is told as it is.
+Providers take unique names of letters, digits, `_` and `-`, up to 64 characters. One bad name from
+a tool server makes every request fail, so it is replaced.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def _takes_timeout(tool: Tool) -> bool:
 
 
 def _error_text(error: BaseException) -> str:
-    """What an error says; its name where that is nothing, or where even that raises."""
+    """The error's text, or its class name where the text is empty or raises."""
     try:
         return str(error) or type(error).__name__
     except Exception:
@@ -135,7 +134,7 @@ def content_of(value: Json) -> str | tuple[Text | Opaque, ...]:
 
 
 def _gathered(pieces: Iterator[Json]) -> str:
-    """The beginning of an answer that comes in pieces, and may have no end."""
+    """The beginning of an answer in pieces, which may have no end."""
     texts: list[str] = []
     left = MAX_RESULT_CHARACTERS
     for piece in islice(pieces, MAX_RESULT_CHARACTERS):
@@ -147,7 +146,7 @@ def _gathered(pieces: Iterator[Json]) -> str:
 
 
 def _bounded(parts: Iterable[Text | Opaque]) -> tuple[Text | Opaque, ...]:
-    """The first parts, until their texts, and what is sent around each, are too much together."""
+    """The first parts, up to a limit on their texts and what is sent around each."""
     kept: list[Text | Opaque] = []
     left = MAX_RESULT_CHARACTERS
     for part in parts:
@@ -172,7 +171,6 @@ def _part(value: Json) -> Text | Opaque:
 
 
 def _decoded(data: bytes | bytearray) -> str:
-    """Bytes as text; of many, only the beginning and the end."""
     half, size_bytes = MAX_RESULT_CHARACTERS // 2 - 100, len(data)
     if size_bytes <= MAX_RESULT_CHARACTERS:
         return data.decode("utf-8", "replace")
@@ -194,7 +192,6 @@ def tool_names(names: Sequence[str]) -> list[str]:
 
 
 def _made(name: str, used: set[str]) -> str:
-    """A good name like this one; it is added to `used`."""
     like = _ODD.sub("_", name)[:NAME_MAX_CHARACTERS] or "tool"
     tails = ("" if n == 1 else f"_{n}" for n in count(1))
     made = next(

@@ -1,8 +1,7 @@
 """The limits of a turn, each with a name, and the budget that a turn shares with its sub-agents.
 
-A cap for each sub-agent is no cap of their sum, so one budget is opened for a turn and handed on.
-Tokens are charged after an answer, when the provider says what it cost: the budget may be overdrawn
-by one answer, and then no more requests are made.
+A cap for each sub-agent does not cap their sum. Tokens are charged after an answer, when the
+provider reports them, so one answer may overdraw the budget.
 """
 
 from __future__ import annotations

@@ -1,20 +1,16 @@
-"""Session stores: where an agent keeps what was said, row by row, durably. A public module.
+"""Session stores: where an agent keeps its messages durably, row by row. A public module.
 
-A store is append-only and its rows have an identity. It is written before anything is sent, so
-that what was acknowledged survives a kill. It knows which inbound messages it has taken in, so that
-none is taken in twice. Each store reads itself for the harness too (`Store`).
-
-For an agent of your own: `SqliteStore`, `JsonlStore`, `PostgresStore`, or `open_store` by name; all
-are a `SessionStore`. For the store that your agent has: a store reader, which is a public function
-of a plug-in whose first parameter is `path`, or `url` for a server, and which returns a `Store`:
+`SqliteStore`, `JsonlStore` and `PostgresStore`, also by name with `open_store`, serve an agent of
+your own. Any other store takes a reader: a plug-in's public function of `path`, or of `url` for a
+server, that returns a `Store`:
 
     def notes(path: Path) -> Store:
         return NotesStore(path)
 
-The harness looks with it at the store of a run (`--store my_parts.notes:log.txt`), and at a session
-to begin with (`session: {file: log.txt, format: my_parts.notes}`). `read` gives all rows in order,
-each made by `stored_row(id, message)`; where nothing is yet it gives none. It is called before each
-call of the agent, so it should read again only what is new.
+The harness reads a run's store with it (`--store my_parts.notes:log.txt`), or a first session
+(`session: {file: log.txt, format: my_parts.notes}`). `read` gives all rows in order, or none
+where nothing is yet; `stored_row(id, message)` makes each. It runs before each call of the agent,
+so it should read only new rows from the file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Claude Code's own session log as a store: read while the agent writes it.
 
-A row is a message, known by the `uuid` of its first line. The log grows at its end, so only what
-was added is read; a file that was replaced, or became shorter, is read anew. An answer grows block
-by block, and its row with it. The results of a batch come one by one, and are told once all of
-them are there. What sub-agents say (`isSidechain`), and the program's own lines, are no rows.
+A row is a message; the `uuid` of its first line identifies it. Only added lines are read; a
+replaced or shortened file is read anew. An answer grows block by block. The results of a batch come
+one by one and form a row once all are there. Sub-agents' lines (`isSidechain`) and the program's
+own are no rows.
 """
 
 from __future__ import annotations
@@ -51,8 +51,6 @@ class ClaudeCodeStore:
 
 
 class _Log:
-    """A file, as far as it was read."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._forget()
@@ -62,7 +60,6 @@ class _Log:
         self._drafts = LoggedMessages()
 
     def refresh(self) -> None:
-        """Take in the whole lines that were added since the last look."""
         if not self._path.exists():
             self._forget()
             return
@@ -90,7 +87,7 @@ class _Log:
             self._drafts.take(message, value["message"], name if isinstance(name, str) else number)
 
     def told(self) -> list[LoggedMessage]:
-        """The messages, but for results of a batch that is not yet answered."""
+        """The messages, without results of a batch that is not yet answered."""
         found = self._drafts.found
         if len(found) > 1 and found[-1].only_results:
             asked = {use.id for use in found[-2].message.tool_uses}

@@ -1,8 +1,7 @@
-"""Opening a store whose file may be damaged: what is stored is sent, and what is sent is stored.
+"""Opening a store whose file may be damaged: a changed plan changes the file before it is read.
 
-The plan of an opening sends one record a row, in order, in the words of `session_facts`. Where a
-fault has changed that, the file is made to say what was sent before the store reads it: lines as
-they are, and rows that may be torn, doubled, or of an older version of the tables.
+The plan of an opening sends one record a row, in the form of `session_facts`. Lines are written as
+they are; rows may be torn, doubled, or from an older version of the tables.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from harness.stores.sqlite import SqliteStore
 
 
 class _Kind(NamedTuple):
-    """What is particular to a kind of store. `path` is asked of an open one."""
+    """What is particular to a kind of store. `path` takes an open one."""
 
     path: Callable[[Any], str]
     records: Callable[[str], list[bytes]]
@@ -83,7 +82,6 @@ _DELIVERED = "SELECT session, id FROM inbounds WHERE delivered ORDER BY n"
 
 
 def _rows(path: str) -> list[bytes]:
-    """The rows, then what is noted as delivered, as facts."""
     with closing(sqlite3.connect(path)) as db:
         rows = [_record(*row) for row in db.execute(_ROWS)]
         delivered = [encode(DeliveryFact(*pair)) for pair in db.execute(_DELIVERED)]
@@ -91,7 +89,7 @@ def _rows(path: str) -> list[bytes]:
 
 
 def _record(session: str, message: str | bytes, inbound: str) -> bytes:
-    """A row as a fact; one that a damaged file has left as bytes is that damage still."""
+    """A row as a fact; a row that a damaged file left as bytes stays damaged."""
     if isinstance(message, bytes):
         return message + b"\n"
     fact = {"fact": "row", "session": session, "message": msgspec.Raw(message.encode())}
@@ -124,7 +122,7 @@ _OLDER = (
 
 
 def _fact(record: bytes) -> RowFact | DeliveryFact | bytes:
-    """A record as what it says; one that says nothing stays bytes."""
+    """A record as a fact; an undecodable one stays bytes."""
     try:
         fact = decode(record)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,7 +1,7 @@
 """JSON Lines on a failing disk: real bytes, of which fewer arrive, and a sync that may be a lie.
 
-What a failure of the machine leaves of a file is what was synced, or, where the disk wrote out of
-order, the end of the rest behind a hole of zeros.
+A machine failure leaves what was synced, or, after out-of-order writes, the end of the rest behind
+a hole of zeros.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """SQLite under fault: locks, room and commits of a real file.
 
-A condition in which SQLite fails is brought about for one write: a lock that another connection
-has, a file that may not grow, a limit of the process. So class, text and code are SQLite's own.
-
-A failure of the machine takes what no sync has reached. With `synchronous=FULL` every commit is
-synced, and the log itself drops a transaction that was not committed. Otherwise the file goes back
-to its state at the last sync, or when it was opened.
+One write meets a real condition: another connection's lock, a file that may not grow, a process
+limit. So class, text and code are SQLite's own. A machine failure takes what no sync has reached.
+With `synchronous=FULL` every commit is synced. Otherwise the file goes back to its last sync, or to
+its state at opening.
 """
 
 from __future__ import annotations
@@ -129,7 +127,6 @@ class _Lazy:
         self._db, self.commits = db, True
 
     def execute(self, statement: str, *values: Any) -> Any:
-        """As the connection's; a transaction that is open already is joined."""
         joined = statement == "BEGIN IMMEDIATE" and self._db.in_transaction
         if joined or (statement == "COMMIT" and not self.commits):
             return None
@@ -184,7 +181,6 @@ class SqliteMedium:
         return result
 
     def _keep(self, steps: WriteSteps) -> None:
-        """Note how safe the write will be."""
         how = steps.kept.how if steps.kept else "synced"
         self._lazy.commits = how != "uncommitted"
         if how == "unsynced" and self._synced is None:
@@ -193,7 +189,7 @@ class SqliteMedium:
             self._synced = None
 
     def _written_by_another(self, record: bytes) -> None:
-        """A second process writes a row, or takes the same message in before us."""
+        """A second process writes a row, or takes the same message in first."""
         fact = decode(record)
         assert isinstance(fact, RowFact), fact
         with closing(SqliteStore(self._path)) as rival:
@@ -203,7 +199,6 @@ class SqliteMedium:
                 rival.append(fact.session, fact.message, fact.inbound)
 
     def _steps(self, steps: Sequence[Step]) -> None:
-        """Carry out steps up to an error."""
         for step in steps:
             if isinstance(step, Raise):
                 return
@@ -212,7 +207,6 @@ class SqliteMedium:
             self._carry_out(step)
 
     def _lose(self) -> None:
-        """Leave of the file what a failure of the machine leaves of it."""
         if self._synced is None:
             return
         with open(self._path, "wb") as file:

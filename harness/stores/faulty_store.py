@@ -1,10 +1,8 @@
 """A session store under fault: a real store, on a disk or behind a lock that fails it.
 
-What goes wrong is a plan, as on every other seam. A write's plan sends what is to be written and
-then answers that it is kept; opening sends what is stored. Here each call of the agent asks for its
-plan and orders the steps. `faulty_jsonl` carries them out for JSON Lines, `faulty_sqlite` for
-SQLite, and `damaged_file` lays what a damaged plan sends where the store will read it. A call that
-is not one of a session store's own goes through untouched.
+Each call of the agent asks for its plan and orders the steps. A write's plan sends the row and
+answers that it is kept; an opening's plan sends what is stored. A call outside the session store
+protocol passes unchanged.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """hermes' `state.db`, read and never written: while the agent runs, and as a recording afterwards.
 
-The agent keeps the database in WAL mode, so what it wrote last stands in `state.db-wal`. Reading
-beside a running agent takes the ordinary read-only mode, which sees the log and may leave an index
-(`-shm`) behind. A file without a log, which no process has open, is read as it lies, so that
-nothing is written beside it, wherever it is. The database is a stranger's: only plain tables are
-read, for a view could run anything.
+The agent keeps the database in WAL mode, so its last writes stand in `state.db-wal`. Read-only mode
+sees them and may leave an index (`-shm`). A file without a log, which no process has open, is read
+as it lies, so nothing is written beside it. The database is untrusted: only plain tables are read,
+as a view could run anything.
 """
 
 from __future__ import annotations
@@ -76,14 +75,13 @@ def is_database(path: Path) -> bool:
 
 
 def _has_log(path: Path) -> bool:
-    """Whether a log or a journal beside the file holds a part of it."""
     beside = (path.with_name(path.name + end) for end in ("-wal", "-journal"))
     return any(file.exists() and file.stat().st_size for file in beside)
 
 
 @contextmanager
 def _opened(path: Path, live: bool) -> Iterator[sqlite3.Connection]:
-    """A connection that reads; what SQLite says of a damaged file is an InputError."""
+    """A read connection; SQLite's error for a damaged file becomes an InputError."""
     uri = f"file:{quote(str(path.absolute()))}?mode=ro{'' if live else '&immutable=1'}"
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as db:
@@ -105,7 +103,6 @@ def _text(data: bytes) -> str:
 
 
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:
-    """The columns of a plain table; none when there is no such table."""
     query = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
     found = db.execute(query, (table,)).fetchone()
     if found is None or not str(found[0]).upper().startswith("CREATE TABLE"):
@@ -120,7 +117,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[Mapping[str, Json]]:
 def _select(
     db: sqlite3.Connection, table: str, wanted: Sequence[str], order: str
 ) -> Iterator[Mapping[str, Json]]:
-    """The rows of a table, one at a time, with those of the wanted columns that it has."""
+    """The rows of a table, one at a time, with the wanted columns that it has."""
     columns = [name for name in wanted if name in _columns(db, table)]
     if order not in columns:
         raise InputError(f"hermes' table has no column `{order}`", table)

@@ -1,9 +1,8 @@
 """A session store in one JSON Lines file: a line is a fact, and a fact is never taken back.
 
-Each line is written whole and synced before the call returns. A process that is killed may leave a
-torn last line: it was never acknowledged, so the next write cuts it off. Damage elsewhere is not
-ours to hide: the line is left out and named in `notes`. Lines end at `\\n` and nowhere else, for
-U+2028 and its like may stand inside a message. `Disk` is where a disk can fail.
+Each line is written whole and synced before the call returns. A kill may leave a torn last line,
+never acknowledged: the next write cuts it off. A line damaged elsewhere is left out and named in
+`notes`. Only `\\n` ends a line, because U+2028 may stand inside a message.
 """
 
 from __future__ import annotations
@@ -81,7 +80,6 @@ class JsonlStore:
             self._note(f"the torn last line ({torn_bytes} bytes) was left out")
 
     def _refresh(self) -> None:
-        """Take in the whole lines that were added since the last look."""
         with self._lock:
             if not os.path.exists(self._path):
                 return
@@ -140,8 +138,7 @@ class JsonlStore:
             )
 
     def _accept(self, session: str, inbound: Inbound) -> None:
-        """Take an inbound message in. One whose turn is over by then stands in the wrong place, and
-        is owed nothing."""
+        """Take a message in. One whose turn is already over is misplaced and owed nothing."""
         self._known.add((session, inbound.id))
         if (session, inbound.id) not in self._over:
             self._pending[session, inbound.id] = Pending(inbound, attempts=1)
@@ -161,7 +158,6 @@ class JsonlStore:
         self._refresh()
 
     def _add(self, method: str, *arguments: Any) -> None:
-        """Write what a method of the store says, behind all that is in the file by now."""
         with self._lock:
             self._refresh()
             self._write(*facts_of[method](*arguments))

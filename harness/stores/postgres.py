@@ -1,11 +1,9 @@
 """A session store in PostgreSQL, for agents that run on more than one machine.
 
-A write is one transaction that first takes a lock on its session, so that two gateways on one
-session wait for one another and rows get their numbers in the order in which they are committed.
-`synchronous_commit` is switched on for the connection, whatever the server's default is: a method
-that has returned has written. Rows are JSON in `text`, not `jsonb`, which has no U+0000. A
-connection that broke is opened again by the next call; the call that met the break raises, for
-whether its commit went through is unknown.
+A write first locks its session, so two gateways take turns and rows are numbered in commit order.
+The connection sets `synchronous_commit`, so a method that returns has written. Rows are JSON in
+`text`, because `jsonb` has no U+0000. The next call reopens a broken connection; the call that met
+the break raises, as its commit is uncertain.
 """
 
 from __future__ import annotations
@@ -82,14 +80,13 @@ class PostgresStore(SqlStore):
 
     @property
     def _db(self) -> _Connection:
-        """The connection, a new one when the last one broke."""
         if self._connection.closed:
             self._connection = self._connect()
         return self._connection
 
     @contextmanager
     def _writing(self, session: str) -> Iterator[_Connection]:
-        """One transaction, alone on its session: all of it is on disk afterwards, or nothing."""
+        """One durable transaction, alone on its session."""
         with self._lock:
             db = self._db
             with db.transaction():

@@ -1,8 +1,4 @@
-"""The lines of a JSON Lines session: each is a fact, tagged with what it says.
-
-`facts_of` has the facts that each write of a session store says. The stores under fault use the
-same.
-"""
+"""The lines of a JSON Lines session, each a tagged fact; the stores under fault use the same."""
 
 from __future__ import annotations
 

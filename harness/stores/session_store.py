@@ -1,7 +1,7 @@
 """What every session store keeps, and the promises that it makes.
 
-A row is never changed and never removed. A summary stands beside the rows, not among them: it says
-from which row on the history is told, and the rows before it stay where they are.
+A row is never changed or removed. A summary stands beside them and names the row from which the
+history begins.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """A session store in SQL tables: what SQLite and PostgreSQL have in common.
 
-A store keeps three tables: the rows, the inbound messages with the state of their turns, and the
-summaries. A class of a database gives the statements in its dialect, a transaction, a query and an
-insert. Every write is one transaction.
+The tables are the rows, the inbound messages with the state of their turns, and the summaries.
 """
 
 from __future__ import annotations
@@ -87,7 +85,6 @@ class SqlStore:
         raise NotImplementedError
 
     def _ask(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        """The rows that a query gives."""
         with self._lock:
             found: list[tuple[Any, ...]] = self._db.execute(query, values).fetchall()
             return found
@@ -97,7 +94,6 @@ class SqlStore:
         raise NotImplementedError
 
     def _reply_column(self, text: str) -> str:
-        """A reply as its column holds it."""
         return text
 
     def _reply_text(self, column: str) -> str:

@@ -1,8 +1,8 @@
 """A session store in one SQLite file.
 
-Write-ahead logging lets a reader look while the agent writes; `synchronous=FULL` makes a commit
-mean that the row is on disk; `BEGIN IMMEDIATE` takes the write lock at the start, so two writers
-wait for one another (`busy_timeout`) where a deferred transaction would fail half way.
+Write-ahead logging lets a reader look while the agent writes. `synchronous=FULL` puts every commit
+on disk. `BEGIN IMMEDIATE` takes the write lock first: two writers wait (`busy_timeout`), where a
+deferred transaction would fail half way.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class SqliteStore(SqlStore):
     def _add_columns(self, table: str, columns: dict[str, str]) -> None:
         """Bring a table of an older version up to date.
 
-        Where it did not say whether a reply was delivered, all were: no message is answered again
-        for a new column. A message without a reply is open still.
+        Without a record of delivery every reply counts as delivered, so no message is answered
+        again. A message without a reply stays open.
         """
         present = {name for _, name, *_ in self._db.execute(f"PRAGMA table_info({table})")}
         missing = [name for name in columns if name not in present]
@@ -119,7 +119,7 @@ class SqliteStore(SqlStore):
         return str(db.execute(self._SQL.insert, (session, encode(message), inbound)).lastrowid)
 
     def _rows(self, found: Iterable[tuple[Any, ...]]) -> list[SessionRow]:
-        """The rows that can be read; the others are named in `notes`, once."""
+        """The readable rows; the others are named in `notes`, once."""
         rows: list[SessionRow] = []
         for raw in found:
             row_id, text, inbound = raw

@@ -1,7 +1,6 @@
 """The session store that the options `store` and `dsn` of an agent name.
 
-A store of files stands in the session folder. One on a server has a schema of its own there, named
-like the folder, so that sessions of different runs never meet.
+A server store has a schema named like the session folder, so runs never share sessions.
 """
 
 from __future__ import annotations

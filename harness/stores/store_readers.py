@@ -1,11 +1,8 @@
 """Store readers: how the harness looks at a store that an agent keeps by itself.
 
-A reader is a public function that opens a store and is recognised by its signature. Its first
-parameter is `path`, a path below the session folder of the agent, or `url`, the text as it stands.
-It returns a `Store`, and says so by its annotation. A plug-in's readers are known as `PREFIX.name`.
-
-A store is read while the agent writes it. Where nothing is yet, a store has no rows. A torn last
-row is left out, for its writer has not finished it.
+The signature of a public function makes it a reader. Its first parameter is `path`, below the
+agent's session folder, or `url`, taken as it stands. A plug-in's readers are named `PREFIX.name`. A
+store is read during writes: a torn last row is left out, as its writer has not finished it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The writes of a session store, one by one, and what of them a kill may not lose.
 
-Each write has three moments: `before` it; `inside` it, when all of it is said and nothing of it
-counts; `after` it, when it counts and its caller does not know yet. A write is acknowledged when
-its call returns. From then on a store owes the row, once, whatever kills the agent. These rows are
-written down beside the history, which only tells what a later look at the store has found.
+Each write has three moments: `before`; `inside`, when all is said and nothing counts; `after`, when
+it counts and its caller does not know yet. An acknowledged row is owed once, whatever kills the
+agent. These rows stand beside the history, which holds only what a later look found.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def _lost(
 
 
 def _twice(rows: Sequence[tuple[StoredRow, Message]]) -> Iterator[str]:
-    """Inbound messages, calls and results of which there is one each."""
+    """The inbound messages, calls and results that occur more than once."""
     found: Counter[str] = Counter()
     for row, message in rows:
         found.update([f"the inbound message {row.inbound}"] if row.inbound else [])

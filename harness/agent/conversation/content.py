@@ -1,10 +1,9 @@
-"""What of a message can be stored and sent: whole characters, pictures of a size that is taken.
+"""What of a message can be stored and sent: whole characters, pictures within providers' limits.
 
 A provider may split an emoji between two pieces of a stream. Neither SQLite nor the SDK can write
-the lone surrogates. Providers take pictures of up to 5 MB of base64 with edges of up to 8000
-pixels, or 2000 in a request of more than twenty. The lower limit holds here for each picture alone,
-so that a request stays the beginning of the next one; models see larger pictures scaled down. A
-picture whose size cannot be read is sent.
+lone surrogates. Providers take pictures up to 5 MB of base64 and 8000 pixels an edge, or 2000 in a
+request of more than twenty. The lower limit holds here for every picture, so a request stays a
+prefix of the next one. A picture of unknown size is sent.
 """
 
 from __future__ import annotations

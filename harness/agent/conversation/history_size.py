@@ -1,9 +1,8 @@
 """The model's context window: how large a history is, and what of it fits. Pure.
 
-Sizes are estimates (four bytes a token). A refusal that names the real count and the maximum
-corrects the estimate and the window; only without one the window is guessed from the model's name.
-A smaller request leaves room for what comes next: one that only just fits is refused again after
-the next message.
+Sizes are estimates (four bytes a token). A refusal that names the count and the maximum corrects
+them; otherwise the model's name gives the window. A smaller request leaves room for the next
+message.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""From stored rows to what the model is sent, and what of the rows was damaged.
+"""The projection of stored rows into a request, and a report of the damage in the rows.
 
-Stored rows are never repaired. For each request `project` makes a new list that the API takes: it
-alternates, begins with the user, answers every call once and directly, and has no blank text. It
-depends only on the rows up to a place, so a longer history's requests begin with the shorter one's:
-prompt caches and signed thinking need that. `DamageReport` tells the user of damage, once for each
-session and run. Rows of one role in a row are no damage: a failed turn leaves them.
+Stored rows are never repaired: `project` makes a new list that the API takes. The list depends only
+on the rows up to a place, so a request is a prefix of the next one. Prompt caches and signed
+thinking need that. Consecutive rows of one role are no damage: a failed turn leaves them.
 """
 
 from __future__ import annotations
@@ -74,7 +72,7 @@ def project(rows: Sequence[Message]) -> list[Message]:
 
 
 def _sides(rows: Sequence[Message]) -> list[tuple[str, tuple[Block, ...]]]:
-    """The rows as alternating sides, each block cleaned; what carries nothing is gone."""
+    """The rows as alternating sides of cleaned blocks, without empty ones."""
     sides: list[tuple[str, tuple[Block, ...]]] = []
     for row in rows:
         role = _ROLES.get(side(row), "")
@@ -93,7 +91,6 @@ def _carries(block: Block, allowed: tuple[type, ...]) -> bool:
 
 
 def _speaks(blocks: Sequence[Block]) -> bool:
-    """Whether there is more than thinking."""
     return any(not isinstance(block, Thinking) for block in blocks)
 
 
@@ -113,10 +110,7 @@ def _cleaned(block: Block) -> Block:
 
 
 def _paired(open_ids: Sequence[tuple[str, str]], blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """A user side: one result for each open call (id of the row, id on the wire), then the rest.
-
-    A call without a result gets a stub; a result without a call, or a second one, is left out.
-    """
+    """A user side: one result for each open call (id of the row, id on the wire), then the rest."""
     given: dict[str, list[ToolResult]] = {}
     for block in blocks:
         if isinstance(block, ToolResult):
@@ -132,10 +126,7 @@ def _paired(open_ids: Sequence[tuple[str, str]], blocks: Sequence[Block]) -> tup
 def _named(
     blocks: Sequence[Block], used_ids: set[str]
 ) -> tuple[tuple[Block, ...], list[tuple[str, str]]]:
-    """An assistant side whose calls have ids of their own, and the pairs of old and new id.
-
-    Some providers give every call the same id, or none.
-    """
+    """An assistant side with unique call ids: some providers give every call one id, or none."""
     named: list[Block] = []
     pairs: list[tuple[str, str]] = []
     for block in blocks:
@@ -209,8 +200,6 @@ def damage_in(messages: Sequence[Message]) -> list[str]:
 
 
 class _Counting:
-    """One pass over a history."""
-
     def __init__(self) -> None:
         self.of: Counter[str] = Counter()
         self._side = ""
@@ -218,7 +207,6 @@ class _Counting:
         self._used: set[str] = set()
 
     def see(self, message: Message) -> None:
-        """Take in the next message."""
         now = _ROLES.get(side(message), "")
         if not now:
             self.of["foreign"] += 1
@@ -244,6 +232,5 @@ class _Counting:
         self.of.update(["orphan"] * orphan)
 
     def close(self) -> None:
-        """No more results can come for the calls so far."""
         self.of.update(["unanswered"] * any(n > 0 for n in self._open.values()))
         self._open.clear()

@@ -1,8 +1,6 @@
-"""Guards: pure state machines that watch the tool calls of one turn.
+"""Guards: pure state machines that watch the tool calls of one turn, in any tool loop.
 
-A guard answers with a decision and does nothing else, so it serves in any tool loop. First comes
-guidance (the model may not know what it does wrong), then refusal (the call is not run), then the
-end of the turn.
+A guard first gives guidance, then refuses the call, then ends the turn.
 """
 
 from __future__ import annotations

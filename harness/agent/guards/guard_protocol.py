@@ -1,9 +1,7 @@
 """What a guard is, what it decides, and how the guards of one turn decide together.
 
-A guard is asked before a call runs and is told its raw result afterwards. Decisions have an order:
-of several guards the heaviest decision counts. A refused call has no result, so no guard could
-count it: a model that insists on what a policy forbids would go on until the budget is gone.
-`Watch` therefore counts the refusals themselves, by whichever guard and for whatever reason.
+The heaviest decision of several guards counts. A refused call has no result that a guard could
+count, so `Watch` counts the refusals. Otherwise a model that insists would spend the whole budget.
 """
 
 from __future__ import annotations
@@ -135,8 +133,7 @@ class Watch:
 
 
 def _identity(call: ToolUse) -> tuple[str, ...]:
-    """What a call is known by beside its tool. An empty call has nothing: a whole call of the
-    same tool is what it should have been."""
+    """A call's identity beside its tool; an empty call has none, as any whole call replaces it."""
     return () if is_empty(call.input) else (signature(call.name, call.input),)
 
 

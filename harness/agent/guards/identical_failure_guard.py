@@ -1,10 +1,10 @@
 """The guard against one call, or one tool, that fails in the same way over and over.
 
-One streak is one call repeated exactly, another is one tool with changing arguments for the same
-error. Either is guided after the second failure and refused after the third. A model that repeated
-one call and then changes it has followed the guidance: the tool is refused only when that fails so
-too. A call's streak ends with its success. A tool's ends only with a success that is new: a loop
-hides behind one harmless call. A refused call has not failed and is not counted.
+One streak counts one exact call, another counts one tool with changing arguments and the same
+error. Either is guided after the second failure and refused after the third. A model that changes a
+repeated call follows the guidance: the tool is refused only when the changed call fails too.
+Success ends a call's streak; only a new success ends a tool's, as a loop may hide behind one
+harmless call. A refused call has not failed and is not counted.
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ def fingerprint(error: str) -> str:
 
 
 class _Streak:
-    """How often in a row one error came, and whether always of one call."""
-
     def __init__(self) -> None:
         self._error, self._calls, self.count = "", set[str](), 0
 
@@ -59,11 +57,9 @@ class _Streak:
         return self.count
 
     def is_changed_by(self, call: str) -> bool:
-        """Whether one call was all that failed, and this is another."""
         return len(self._calls) == 1 and call not in self._calls
 
     def is_only(self, call: str) -> bool:
-        """Whether this call was all that failed."""
         return self._calls == {call}
 
 
@@ -116,7 +112,6 @@ class IdenticalFailureGuard:
         )
 
     def _count(self, call: ToolUse) -> int:
-        """How many equal failures speak against a call."""
         key = self._identify(call.name, call.input)
         of_call, of_tool = self._of_call.get(key), self._of_tool.get(call.name)
         counts = [of_call.count] if of_call else []

@@ -1,9 +1,8 @@
 """The guard against the same calls with the same results: A A A, or A B A B A B.
 
-Polling repeats a call with a changing result, and is right. Eight files are written with eight
-times the same "ok". So call and raw result count together, without guidance that was added. Single
-calls, one after the other, show a loop inside one batch. Batches, in whatever order inside, show
-five reads that are asked for together again and again: a cycle of five would be too long.
+Call and raw result count together: polling changes its result, and eight written files all return
+"ok". Sequences of single calls show a loop inside one batch. Batches, compared without order, show
+repeated parallel reads, whose cycle of single calls would be too long.
 """
 
 from __future__ import annotations
@@ -63,12 +62,12 @@ class RepeatGuard:
         return Guide("[Nothing has changed since the same call before. Do not repeat it as it is.]")
 
     def _round_of_batches(self, repeats: int) -> set[Seen]:
-        """What one round of the batches has in it, if they have gone round `repeats` times."""
+        """The content of one round of batches, if `repeats` rounds have passed."""
         period = self._period(self._batches, repeats)
         return {seen for batch in self._batches[-period:] for seen in batch} if period else set()
 
     def _period(self, seen: Sequence[object], repeats: int) -> int:
-        """The length of the cycle that the last of `seen` have repeated, 0 if there is none."""
+        """The length of the cycle that ends `seen`; 0 if there is none."""
         for period in range(1, self._period_max + 1):
             tail = list(seen[-period * repeats :])
             if len(tail) == period * repeats and tail == tail[:period] * repeats:

@@ -1,8 +1,7 @@
-"""The model behind the official `anthropic` SDK. Only this file knows that SDK.
+"""The model behind the official `anthropic` SDK, with two corrections of the SDK.
 
-The SDK needs two corrections. It takes a stream that simply ends for a complete answer: here an
-answer counts only when its terminal event came. It repairs the arguments of a call that was cut
-off: here they are kept as they were streamed and read strictly (`model_call.arguments_of`).
+The SDK accepts a stream without its end as complete: here the terminal event must come. The SDK
+repairs the arguments of a cut call: here they are read strictly (`model_call.arguments_of`).
 """
 
 from __future__ import annotations
@@ -128,7 +127,7 @@ class AnthropicModel:
 
 
 def _events(stream: Any) -> Iterator[Any]:
-    """The events of a stream. The SDK trips over one without a field that it needs."""
+    """The events of a stream; the SDK raises on one without a field that it needs."""
     try:
         yield from stream
     except (AttributeError, TypeError) as error:
@@ -143,10 +142,7 @@ def _take_delta(event: Any, inputs: dict[int, str], show: Callable[[str], None] 
 
 
 def _answer(message: Any, inputs: dict[int, str]) -> ModelAnswer:
-    """What a message says, its calls' arguments read from the text that was streamed.
-
-    Raises ModelFailure for a message that no model wrote.
-    """
+    """The answer in a message. Raises ModelFailure for a message that no model wrote."""
     tokens = _tokens(message)
     said = "\n".join(block.text for block in message.content if block.type == "text")
     kind = classify_answer(message.model, tokens, said)
@@ -161,7 +157,6 @@ def _answer(message: Any, inputs: dict[int, str]) -> ModelAnswer:
 
 
 def _tokens(message: Any) -> int | None:
-    """What a message says that it cost; None where it does not say."""
     usage = getattr(message, "usage", None)
     counts = [getattr(usage, name, None) for name in _COUNTS]
     known = [count for count in counts if isinstance(count, int)]

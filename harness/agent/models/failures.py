@@ -1,10 +1,9 @@
 """Every way in which a model call fails, as one exception of five kinds. Pure.
 
-What surfaces from an SDK is a mixture: its own errors by status, errors of the HTTP library while a
-stream is read (the SDK does not wrap those), and bare JSONDecodeError, AssertionError or IndexError
-when the bytes are malformed. Errors are told apart by structure. Text is looked at only inside an
-error, never in what a model, a tool or a user said. How one API's errors differ is that API's own
-and is handed in as `kind_of`; the SDKs come from one generator, so the rest is common.
+An SDK raises its own errors by status, but does not wrap the HTTP library's errors in a stream.
+Malformed bytes raise bare JSONDecodeError, AssertionError or IndexError. Structure tells errors
+apart; text is read only inside an error. `kind_of` holds what is particular to one API; the SDKs
+share a generator and so the rest.
 """
 
 from __future__ import annotations
@@ -108,7 +107,6 @@ def unusable(answer: Any) -> ModelFailure:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and all that it came from, by cause and by context; cycles end."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:

@@ -1,8 +1,7 @@
-"""One call of a model: what is asked, what comes back, and the protocol that every model keeps.
+"""One call of a model: the request, the answer, and the protocol of every model.
 
-The arguments of a tool call are text that the model wrote, so they are read strictly here. What is
-no whole JSON object is handed on as `{"__unparsedToolInput": text}`, which nothing runs. An answer
-holds only whole characters, so that it can be stored and sent.
+The model writes tool arguments as text, so they are read strictly. Text that is no whole JSON
+object becomes `{"__unparsedToolInput": text}`, which nothing runs.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def answer_of(blocks: Sequence[Block], stop: str, tokens: int | None = None) -> 
 
 
 def _whole(block: Block) -> Block:
-    """Wrap a call whose arguments hold half a character: cleaned, they would be other arguments."""
+    """Wrap a call whose arguments hold half a character: cleaning would change the arguments."""
     if isinstance(block, ToolUse) and clean_json(block.input) != block.input:
         return msgspec.structs.replace(block, input={UNPARSED: json.dumps(block.input)})
     return block

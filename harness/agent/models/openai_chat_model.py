@@ -1,10 +1,8 @@
 """The model behind the official `openai` SDK over Chat Completions.
 
-A tool result is a message of its own, and the text of a user who also answers calls is one more.
-The arguments of a call are text (`model_call.arguments_of`). The SDK takes a stream that simply
-ends for a complete answer: here an answer must say why it stopped. The messages go into
-`extra_body`, which is sent unchanged: in their own parameter the SDK searches each field for names
-to translate (about 45 ms a call for 299 messages, against 1 ms).
+The SDK accepts a stream without its end as complete: here an answer must name its stop reason. The
+messages go into `extra_body`, which is sent unchanged. In their own parameter the SDK searches each
+field for names to translate (about 45 ms a call for 299 messages, against 1 ms).
 """
 
 from __future__ import annotations
@@ -133,11 +131,7 @@ class OpenAIChatModel:
 
 
 class _ChatAnswer:
-    """What has come of an answer so far, from pieces or at once.
-
-    A piece of a call names its place, and the first one its id; some gateways send every call at
-    place 0, so another id begins another call.
-    """
+    """An answer so far. A new id begins a new call, as some gateways send every call at place 0."""
 
     def __init__(self) -> None:
         self.model = ""
@@ -148,14 +142,12 @@ class _ChatAnswer:
         self._open: dict[int, dict[str, Any]] = {}
 
     def take_envelope(self, value: Any) -> None:
-        """Take in what stands around the choices."""
         self.model = getattr(value, "model", None) or self.model
         usage = getattr(value, "usage", None)
         if isinstance(count := getattr(usage, "total_tokens", None), int):
             self._tokens = count
 
     def take(self, piece: Any) -> str:
-        """Take in a delta, or a whole message; its visible text."""
         said = getattr(piece, "content", None) or ""
         self._said.append(said)
         self._refusal.append(getattr(piece, "refusal", None) or "")
@@ -213,7 +205,6 @@ def write_rows(message: Message) -> Iterator[dict[str, Json]]:
 
 
 def _part(block: Block) -> dict[str, Json]:
-    """A text or a picture as part of a user's message; nothing for anything else."""
     if isinstance(block, Text):
         return {"type": "text", "text": block.text}
     url = picture_url(block)
@@ -221,14 +212,14 @@ def _part(block: Block) -> dict[str, Json]:
 
 
 def _call(call: ToolUse) -> dict[str, Json]:
-    """A call; a name that no tool can have, as models make them up, is spelt as one could."""
+    """A call; a name that the model made up and no tool can have is respelt."""
     name = _NOT_IN_NAMES.sub("_", call.name)[:NAME_CHARACTERS_MAX] or "_"
     function = {"name": name, "arguments": json.dumps(call.input, ensure_ascii=False)}
     return {"id": call.id, "type": "function", "function": function}
 
 
 def _result(block: ToolResult) -> str:
-    """A result as text; the wire has no place for an error in it either."""
+    """A result as text; Chat Completions has no field for an error."""
     return ("Error: " if block.is_error else "") + text_of(block)
 
 
@@ -242,7 +233,7 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error. An error inside a stream has no status and no class of its own."""
+    """The kind of an error; one inside a stream has no status and no class of its own."""
     kind = classify(error)
     if kind == "permanent" and type(error).__name__ == "APIError":
         return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"

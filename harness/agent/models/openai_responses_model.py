@@ -1,10 +1,8 @@
 """The model behind the official `openai` SDK over the Responses API.
 
-The history stays with the agent: nothing is stored at the provider, and reasoning goes back with
-its encrypted content. The SDK yields an error, a failed response and the bare end of a stream
-without raising, so an answer counts only when its terminal event came and it did not fail. The
-arguments of a call are text that the model wrote (`model_call.arguments_of`). The items go into the
-SDK's `extra_body`, for the reason given in `openai_chat_model`.
+The provider stores nothing: the agent keeps the history and sends reasoning back encrypted. The SDK
+yields an error, a failed response and a bare end of stream without raising, so an answer needs its
+terminal event. The items go into `extra_body`; `openai_chat_model` gives the reason.
 """
 
 from __future__ import annotations
@@ -127,7 +125,7 @@ class OpenAIResponsesModel:
 
 
 def _answer(response: Any) -> ModelAnswer:
-    """What a response says. Raises ModelFailure when it failed, or when no model wrote it."""
+    """The answer in a response. Raises ModelFailure when it failed, or when no model wrote it."""
     status, output = getattr(response, "status", None), getattr(response, "output", None)
     if status == "failed":
         raise _failure(response.error and response.error.code, response.error or "failed")
@@ -156,7 +154,7 @@ def _stop(response: Any, items: list[dict[str, Any]], blocks: list[Block]) -> st
 
 
 def _failure(code: str | None, message: object) -> ModelFailure:
-    """The failure that an event or a failed response tells of; it came with status 200."""
+    """The failure in an event or a failed response, which came with status 200."""
     text = f"{code}: {getattr(message, 'message', message)}"
     kind = classify(ValueError(text))
     if kind != "overflow":
@@ -165,7 +163,7 @@ def _failure(code: str | None, message: object) -> ModelFailure:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error. An error inside a stream has no status and no class of its own."""
+    """The kind of an error; one inside a stream has no status and no class of its own."""
     if getattr(error, "code", None) == _TOO_LONG:
         return "overflow"
     kind = classify(error)
@@ -206,7 +204,6 @@ def write_items(message: Message) -> Iterator[dict[str, Json]]:
 
 
 def _part(block: Block, role: str) -> dict[str, Json] | None:
-    """A text or an image as part of a message; None for anything else."""
     if isinstance(block, Text):
         kind = "output_text" if role == "assistant" else "input_text"
         return {"type": kind, "text": block.text}

@@ -1,8 +1,7 @@
 """A client of the Messages API without the SDK, for campaigns of many runs in process.
 
-Of a model call over the in-process transport the SDK takes most of the time. A campaign of many
-examples is about the loop, not about the SDK. This client sends the same and fails with the same
-words, but it reads no streams: `reference?client=plain` asks without them.
+In process, the SDK takes most of the time of a model call. This client sends the same and fails
+with the same words, without streams (`reference?client=plain`).
 """
 
 from __future__ import annotations
@@ -127,7 +126,6 @@ class PlainClient:
 
 @cache
 def _url(text: str) -> Any:
-    """An address, read once."""
     import httpx2
 
     return httpx2.URL(text)
@@ -161,7 +159,6 @@ def _worth_another(error: APIError | APIConnectionError) -> bool:
 
 
 def _wait_s(error: APIError | APIConnectionError, tries: int) -> float:
-    """What the answer asks for, else ever longer, a little different each time."""
     asked = retry_after_s(error.headers) if isinstance(error, APIError) else 0.0
     if asked > 0:
         return asked

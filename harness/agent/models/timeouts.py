@@ -1,10 +1,9 @@
 """How long an agent waits for a provider: for the connection, for bytes, and before a retry.
 
-The SDK's read time-out is ten minutes. It never ends a stream of pings: pings are bytes, and no SDK
-shows them. So the bytes are watched below the SDK. Time is monotonic here and stands still while a
-laptop sleeps. The anthropic SDK obeys any `retry-after` and would sleep a day inside one call. The
-openai SDK gives up beyond two minutes, and so does this file. An SDK without middleware is left as
-it is.
+The SDK's read time-out of ten minutes never ends a stream of pings, which no SDK shows. So bytes
+are watched below the SDK, on a monotonic clock that stops while a laptop sleeps. The anthropic SDK
+obeys any `retry-after`, even a day. The openai SDK gives up beyond two minutes, and so does this
+file. An SDK without middleware is left unchanged.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def with_bounded_retry_after(client: Any) -> Any:
 
 
 def _without_long_wait(request: Any, call_next: Callable[[Any], Any]) -> Any:
-    """One try: an answer that asks for too long a wait says that it is not to be retried."""
+    """One try: an answer that asks for too long a wait is marked as final."""
     response = call_next(request)
     if response.status_code >= 400 and retry_after_s(response.headers) > RETRY_AFTER_MAX_S:
         response.headers["x-should-retry"] = "false"

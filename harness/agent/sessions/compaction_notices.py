@@ -1,8 +1,7 @@
-"""Compactions that another program makes in the middle of an answer, as it announces them. Pure.
+"""Compactions that another program announces in the middle of an answer. Pure.
 
-A command-line agent announces a compaction with a hook, which names its session file, and says
-nothing when it is done: the next message is the sign. Until then heartbeats tell the user. One
-query may have several, each with its own path. A new query forgets those of the last one.
+A command-line agent announces a compaction with a hook that names its session file. It does not
+announce the end: the next message is the sign. One query may have several, each with its own path.
 """
 
 from __future__ import annotations

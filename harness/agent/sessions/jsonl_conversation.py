@@ -1,10 +1,9 @@
-"""The entries of a transcript as one conversation: how it grows, and what of it is told. Pure.
+"""The entries of a transcript as one conversation: its growth and its current path. Pure.
 
-Each entry names the one before it, and the first names nothing: these links alone give the order.
-The conversation is the path from the last entry back to its root, from the last summary on; an
-abandoned branch is not told. A compaction removes nothing: a boundary, a summary and a copy of the
-end of the conversation are added. Names are hashes of what they name, so the same conversation is
-the same file.
+Each entry names its parent, and only these links give the order. The conversation runs from the
+last summary to the last entry, without abandoned branches. A compaction removes nothing: it adds a
+boundary, a summary and a copy of the end. Names are content hashes, so the same conversation is the
+same file.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class Chain:
         return next((e.uuid for e in reversed(self.entries) if _is_link(e)), "")
 
     def _written(self, message: Message) -> dict[str, Json]:
-        """The message; what the assistant says without the user between is one answer."""
+        """The message; consecutive assistant messages form one answer."""
         value = write_message(message)
         if message.role != "assistant":
             return value
@@ -138,8 +137,7 @@ def _last_summary(found: Sequence[JsonlEntry]) -> int:
 
 
 def _path(found: Sequence[JsonlEntry]) -> set[str]:
-    """The names from the last entry to its root. A parent that is not there makes a root, and so
-    does one that was passed already."""
+    """The names from the last entry to its root; a missing parent or a cycle makes a root."""
     by_name = {e.uuid: e for e in found}
     uuid, path = next((e.uuid for e in reversed(found) if _is_link(e)), ""), set[str]()
     while uuid in by_name and uuid not in path:

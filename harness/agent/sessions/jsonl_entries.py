@@ -1,10 +1,10 @@
 """The lines of a JSONL transcript: reading, validation, and what of a file is not kept. Pure.
 
-New types appear every week: an unknown one is kept and skipped. A torn line costs its message when
-a file is read, and the whole file when it must be trusted (`problem`). Only a line feed ends a
-line, U+2028 does not. Lines stay byte for byte, for other programs, but for links to the program's
-own entries, which are left out. Thinking is signed for its conversation, so a restored one keeps it
-in the last answer only. From turn to turn nothing goes: a request begins like the one before.
+New types appear every week: an unknown one is kept and skipped. A torn line costs its message in
+reading, and the whole file where it must be trusted (`problem`). Only a line feed ends a line, not
+U+2028. Lines stay byte for byte for other programs, except links to dropped entries. Thinking is
+signed for its conversation, so a restored one keeps it in the last answer only.
+Later turns drop nothing more, so a request begins like the one before.
 """
 
 from __future__ import annotations
@@ -125,7 +125,6 @@ def _block(value: dict[str, Any]) -> Block:
 
 
 def _content(value: Json) -> str | tuple[Text | Opaque, ...]:
-    """The content of a result, which may be text, parts or nothing at all."""
     if not isinstance(value, list):
         return _text(value)
     read = (read_block(part) for part in value if isinstance(part, dict))
@@ -158,7 +157,6 @@ def _relinked(line: bytes, gone: dict[str, str]) -> bytes | None:
 
 
 def _kept_ancestor(uuid: str, gone: dict[str, str]) -> str:
-    """The first ancestor that is kept; none for a circle, which has no first."""
     passed: set[str] = set()
     while uuid in gone and uuid not in passed:
         passed.add(uuid)

@@ -1,11 +1,10 @@
-"""A history told from a JSONL archive on disk, and exported when a turn is done.
+"""A history read from a JSONL archive on disk, and exported when a turn is done.
 
-The store stays the truth: it tells the history when the archive is wrong, or after a failed turn.
-The archive fills an empty store, and other programs resume from it in Claude Code's layout:
-`<config>/projects/<folder of the work>/<session>.jsonl`. A path may come from outside (a hook), so
-each must lie below `projects`. The watermark is written last; a file without it is removed, or it
-would hide later rows. It names the last row by identity, because reasoning, summaries and messages
-inside a turn shift a count. Missing rows may follow an answer only.
+The store is the truth: it replaces a wrong archive, and the archive fills an empty store. Other
+programs resume from `<config>/projects/<folder of the work>/<session>.jsonl`, Claude Code's layout.
+A hook may name a path, so each must lie below `projects`. The watermark is written last; a file
+without it would hide later rows and is removed. It names the last row by identity, because
+reasoning and summaries shift a count. Missing rows may follow an answer only.
 """
 
 from __future__ import annotations
@@ -132,7 +131,7 @@ def archive_of(brief: Brief) -> Archive:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file that is there whole or as it was before."""
+    """Write a file atomically."""
     part = path.with_name(f"{path.name}.part")
     with open(part, "wb") as file:
         file.write(data)

@@ -1,10 +1,9 @@
-"""How the live history of a turn becomes rows of a store, and how a failing store is tried again.
+"""How the live history of a turn becomes rows of a store, and how a failing write is retried.
 
-Every message becomes a row before anything else happens with it: a call before it runs, a result
-before the model sees it, the reply before it is delivered. The store's ids identify rows, because
-places change in a repaired list; repair happens on a copy. A store on this machine promises that a
-write that raises has not happened, so it is tried again. A server cannot promise that, because the
-answer to a commit may be lost: its errors pass at once. The last error is raised.
+A message becomes a row first: a call before it runs, a result before the model sees it. Ids
+identify rows, because repair changes places in a copy. A local store promises that a write that
+raises has not happened, so it is retried. A server may lose the answer to a commit, so its errors
+pass at once.
 """
 
 from __future__ import annotations
