@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -85,15 +84,11 @@ def _imported(name: str, folder: Path) -> ModuleType:
     place = f"plug-in {name!r}"
     if not re.fullmatch(r"\w+(\.\w+)*", name) or name.endswith(".py"):
         raise InputError("a module is named, as in `my_parts` or `my_package.parts`", place)
-    here = str(folder)
-    added = sys.path[:1] not in ([""], [here])
-    if added:
-        sys.path.insert(0, here)
+    from harness.targets.spec import import_from
+
     try:
-        return importlib.import_module(name)
+        return import_from(str(folder), name)
     except (Exception, SystemExit) as error:
-        if added:
-            sys.path.remove(here)
         words = " ".join(str(error).split())
         what = f"cannot be imported: {type(error).__name__}: {words}{_frame(error, name)}"
         raise InputError(what, place) from error

@@ -129,16 +129,25 @@ def _import(path: str, text: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _module(name: str, place: str) -> ModuleType:
-    """The current directory stays on the path, because agents import late."""
-    here = os.getcwd()
-    added = sys.path[:1] not in ([""], [here])
+def import_from(folder: str, name: str) -> ModuleType:
+    """Import a module with a folder first on the path.
+
+    The folder stays there, because user code imports late; a failed import takes it away again.
+    """
+    added = sys.path[:1] not in ([""], [folder])
     if added:
-        sys.path.insert(0, here)
+        sys.path.insert(0, folder)
     try:
         return importlib.import_module(name)
-    except (Exception, SystemExit) as error:
+    except BaseException:
         if added:
-            sys.path.remove(here)
+            sys.path.remove(folder)
+        raise
+
+
+def _module(name: str, place: str) -> ModuleType:
+    try:
+        return import_from(os.getcwd(), name)
+    except (Exception, SystemExit) as error:
         words = " ".join(str(error).split())
         raise InputError(f"cannot be imported: {type(error).__name__}: {words}", place) from error

@@ -39,7 +39,7 @@ def test_version_1_told_each_record_in_the_words_that_reports_print(record: Step
 
 def test_words_that_version_1_never_used_are_no_step() -> None:
     assert step_record("") is step_record("sleep 5 ms") is None
-    assert upgraded({"event": "answered", "steps": ["sleep 5 ms"]}, SCHEMA_VERSION) is None
+    assert upgraded({"event": "answered", "steps": ["sleep 5 ms"]}) is None
 
 
 def test_a_file_of_version_1_is_read_as_one_of_today() -> None:

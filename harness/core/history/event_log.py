@@ -115,10 +115,11 @@ def decode_line(line: bytes, number: int) -> AnyEvent:
 def _decode(line: bytes) -> AnyEvent:
     try:
         event = _decoder.decode(line)
-        if not (isinstance(event, Started) and event.v == OLDEST_VERSION):
-            return event
     except msgspec.ValidationError:
-        if upgraded(msgspec.json.decode(line), SCHEMA_VERSION) is None:
+        fields = upgraded(msgspec.json.decode(line))
+        if fields is None:
             raise
-    fields = upgraded(msgspec.json.decode(line), SCHEMA_VERSION)
-    return _decoder.decode(msgspec.json.encode(fields))
+        return _decoder.decode(msgspec.json.encode(fields))
+    if isinstance(event, Started) and event.v == OLDEST_VERSION:
+        return msgspec.structs.replace(event, v=SCHEMA_VERSION)
+    return event

@@ -44,14 +44,12 @@ _WORDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StepRecord]], ...
 )
 
 
-def upgraded(line: Json, version: int) -> dict[str, Json] | None:
-    """The fields of a version 1 event as those of `version`; None for what is no such event."""
-    if not isinstance(line, dict):
+def upgraded(line: Json) -> dict[str, Json] | None:
+    """The fields of a version 1 answer as those of today; None for what is no such answer."""
+    if not isinstance(line, dict) or line.get("event") != "answered":
         return None
-    if line.get("event") == "started" and line.get("v") == OLDEST_VERSION:
-        return {**line, "v": version}
     steps = line.get("steps")
-    if line.get("event") != "answered" or not isinstance(steps, list):
+    if not isinstance(steps, list):
         return None
     records = [step_record(step) for step in steps if isinstance(step, str)]
     if len(records) != len(steps) or None in records:
