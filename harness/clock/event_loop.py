@@ -130,10 +130,10 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """As asyncio's; meanwhile only sleeping threads move the clock, timers do not.
 
-        After a limit was met nothing is waited for: sleepers go on, and hung threads are left.
+        After a limit nothing is waited for: sleepers are stopped, and hung threads are left.
         """
         if self._stopped:
-            self._workers.close()
+            self._workers.close(stopped=True)
             return
         with self._threads_alone():
             await super().shutdown_default_executor()
@@ -147,9 +147,9 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return child
 
     def close(self) -> None:
-        """As asyncio's; threads that still sleep go on."""
+        """As asyncio's; threads that still sleep go on, or are stopped with the run."""
         if not self.is_closed():
-            self._workers.close()
+            self._workers.close(stopped=self._stopped)
             self._clock.attach(None)
         super().close()
 

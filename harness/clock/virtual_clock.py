@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol
+from weakref import WeakSet
 
 import msgspec
 
@@ -32,6 +33,9 @@ MICROSECONDS = 1_000_000
 UPTIME_S = 86_400
 EPOCH_S = 1_767_225_600
 """The wall clock at the start of a virtual run: 2026-01-01T00:00:00Z."""
+
+abandoned: WeakSet[threading.Thread] = WeakSet()
+"""Threads of runs that were stopped at a limit. They may not move the clock of a later run."""
 
 Source = Literal["sleep", "loop", "transport"]
 
@@ -151,8 +155,10 @@ class VirtualClock:
 
         A thread beside a virtual event loop really stops until that loop's clock has come to the
         end of its sleep, so that timers before it fire before it. Raises ValueError for a
-        negative time, as `time.sleep` does.
+        negative time, as `time.sleep` does, and RunStopped in a thread of a stopped run.
         """
+        if abandoned and threading.current_thread() in abandoned:
+            raise RunStopped("the run of this thread was stopped")
         duration_us = _microseconds(seconds)
         if self._park is not None and self._park(self._now_us + duration_us):
             return

@@ -14,6 +14,9 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar, TypeVarTuple, Unpack
 
+from harness.clock.virtual_clock import abandoned
+from harness.core.values.errors import RunStopped
+
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
@@ -47,6 +50,7 @@ class WorkerThreads:
         self._jobs: dict[int, Job] = {}
         self._asleep: list[tuple[int, int, int, threading.Event]] = []  # until, order, thread
         self._open = True
+        self._stopped = False
         self.owner: int | None = None
 
     def job(self, executor: Executor | None) -> Job:
@@ -92,7 +96,8 @@ class WorkerThreads:
     def park(self, until_us: int) -> bool:
         """Stop the calling thread until the loop's clock has come to `until_us`.
 
-        False, at once, in the loop's own thread and after the loop has ended.
+        False, at once, in the loop's own thread and after the loop has ended. Raises RunStopped
+        when the run was stopped at a limit meanwhile.
         """
         thread = threading.get_ident()
         if thread == self.owner:
@@ -104,6 +109,8 @@ class WorkerThreads:
             heapq.heappush(self._asleep, (until_us, self._order(thread), thread, woken))
         self._wake()
         woken.wait()
+        if self._stopped:
+            raise RunStopped("the run of this thread was stopped")
         return True
 
     def _order(self, thread: int) -> int:
@@ -124,11 +131,19 @@ class WorkerThreads:
             woken = heapq.heappop(self._asleep)[3]
         woken.set()
 
-    def close(self) -> None:
-        """Let every sleeper go on, and park no thread from now on."""
+    def close(self, *, stopped: bool = False) -> None:
+        """Let every sleeper go on, and park no thread from now on.
+
+        After a run that was `stopped` at a limit, a sleeper gets RunStopped instead, and a thread
+        that still computes gets it at its next sleep: it would move the clock of a later run.
+        """
         with self._lock:
             self._open = False
+            self._stopped |= stopped
             sleepers, self._asleep = self._asleep, []
+        if self._stopped:
+            at_work = {job.thread for job in list(self._jobs.values())}
+            abandoned.update(t for t in threading.enumerate() if t.ident in at_work)
         for *_, woken in sorted(sleepers, key=lambda sleeper: sleeper[:3]):
             woken.set()
 

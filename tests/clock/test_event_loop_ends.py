@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -79,6 +80,38 @@ def test_a_thread_that_only_sleeps_is_stopped_at_the_limit_of_virtual_time() -> 
     with pytest.raises(RunStopped, match=r"limits\.virtual_s"), virtual_time(clock):
         run_async(lambda: asyncio.to_thread(tool), clock)
     assert clock.now_ms() == 100_000
+
+
+def test_a_thread_of_a_stopped_run_does_not_move_the_clock_of_the_next() -> None:
+    """Whether it sleeps when its run is stopped, or computes and sleeps later."""
+    go_on, over = threading.Event(), threading.Event()
+    ended: list[str] = []
+
+    def tool(name: str, first: Callable[[], object]) -> None:
+        try:
+            first()
+            while True:
+                time.sleep(30)
+        except RunStopped as stopped:
+            ended.append(f"{name}: {stopped}")
+            over.set()
+
+    async def both() -> None:
+        busy = asyncio.to_thread(tool, "computed", go_on.wait)
+        await asyncio.gather(busy, asyncio.to_thread(tool, "slept", lambda: time.sleep(30)))
+
+    clock = VirtualClock(limit_s=100)
+    with pytest.raises(RunStopped), virtual_time(clock):
+        run_async(both, clock, real_s=0.2)
+    assert over.wait(20)
+    over.clear()
+    later = VirtualClock()
+    with virtual_time(later):
+        go_on.set()
+        assert over.wait(20)
+    text = "the run of this thread was stopped"
+    assert ended == [f"slept: {text}", f"computed: {text}"]
+    assert later.now_ms() == 0
 
 
 async def _wait_for_nobody() -> None:
