@@ -30,6 +30,7 @@ from harness.checks import (
     truthfulness,
 )
 from harness.checks.declarations import declared, untold
+from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
 from harness.checks.expectations import doubts
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
@@ -201,8 +202,11 @@ def judge(
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
     applied.not_applicable += _set_aside(history, wanted, chosen)
+    agents_part = before_own_answers(history)
     for name, check in chosen.items():
-        _apply(history, name, check, applied)
+        # A check without seams is about the run: it sees the limit, and how the target ended.
+        asked = agents_part if getattr(check, "needs", ()) else history
+        _apply(asked, name, check, applied)
     if not applied.asked:
         applied.doubts.append("no check applied")
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
