@@ -40,8 +40,8 @@ def _codes(code: ast.expr) -> Iterator[str]:
     if isinstance(code, ast.Constant):
         yield str(code.value)
     elif isinstance(code, ast.JoinedStr):
-        check, _, rule = "".join(map(_part, code.values)).partition(".")
-        yield from ([f"{check}.{rule}"] if rule else _named(check))
+        said = "".join(map(_part, code.values))
+        yield from _named(*said.rstrip("*").split(".")) if "*" in said else [said]
 
 
 def _part(part: ast.expr) -> str:
@@ -49,15 +49,15 @@ def _part(part: ast.expr) -> str:
     if isinstance(part, ast.Constant):
         return str(part.value)
     is_constant = isinstance(part, ast.FormattedValue) and getattr(part.value, "id", "") == "_CODE"
-    return "stream_error_handled" if is_constant else ""
+    return "stream_error_handled" if is_constant else "*"
 
 
-def _named(check: str) -> Iterator[str]:
+def _named(check: str, begins: str) -> Iterator[str]:
     """The words of a check's text that stand as rules, `so`: or in its list of findings."""
     said = docstring_of(own_checks()[check]) if check in own_checks() else ""
     named = re.findall(r"((?:`\w+`, )*`\w+`):", said) + re.findall(r"Findings: ([^.]*)", said)
-    words = {word for part in named for word in re.findall(r"`(\w+)`", part)}
-    yield from (f"{check}.{word}" for word in words if word in TEXTS)
+    words = {word for part in named for word in re.findall(rf"`{begins}(\w+)`", part)}
+    yield from (f"{check}.{begins}{word}" for word in words if word in TEXTS)
 
 
 def test_each_rule_has_a_row_and_each_row_a_rule() -> None:
