@@ -63,14 +63,14 @@ class Liveness:
         """Count a beat; the name of the limit that is passed by it, if one is."""
         called = beat.calls != self._calls
         if called and self._calls == self._first:
-            self._cpu_s = 0.0  # the start is over
+            self._cpu_s = self._total_s = 0.0  # the start is over
         self._cpu_s += beat.cpu_s
         if called or beat.served or beat.cpu_s >= COMPUTING * beat.wall_s:
             self._rest()
         if not called and not beat.served:
             self._quiet(beat)
         self._calls, self._failed = beat.calls, beat.failed
-        if max(self._cpu_s / self._allowed_s, self._total_s / (RUN * self._real_s)) < 0.5:
+        if max(self._cpu_s / self._allowed_s, self._total_s / RUN / self._real_s) < 0.5:
             self._calls_before_half = beat.calls
         return self._passed(beat)
 
@@ -112,7 +112,7 @@ class Liveness:
             return "hung"
         if self._slow_s >= self._silence_s:
             return "slow"
-        if self._total_s >= RUN * self._real_s + self._start_s:
+        if self._total_s >= RUN * self._allowed_s:
             return self._restless
         return None
 

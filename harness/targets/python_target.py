@@ -25,9 +25,9 @@ from harness.clock import (
     virtual_time,
 )
 from harness.core.scenario.scenario import Limits
-from harness.core.values.errors import InputError, RunStopped, nearest
+from harness.core.values.errors import InputError, PassedLimit, RunStopped, nearest
 from harness.targets.spec import End, passed_limit
-from harness.targets.watchdog import Check, PassedLimit, Seams, watched
+from harness.targets.watchdog import Check, Seams, watched
 from harness.transports.live_sockets import live_sockets
 from harness.transports.python_calls import ScriptedInterrupt
 

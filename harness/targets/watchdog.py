@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Protocol, TypeAlias
 
 from harness.clock import real_monotonic
-from harness.core.values.errors import RunStopped
+from harness.core.values.errors import PassedLimit
 from harness.targets.liveness import Beat, Liveness, Stop
 from harness.targets.resource_usage import OfRun, Usage
 
@@ -35,12 +35,6 @@ class Seams(Protocol):
     @property
     def failed(self) -> bool:
         """Whether the last answer is an error."""
-
-
-class PassedLimit(RunStopped):
-    """A limit of real time, processor time or memory is passed. `stop` is which."""
-
-    stop: Stop = "hung"
 
 
 class Watchdog:
@@ -106,9 +100,7 @@ def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
             raise passed[-1]
 
     def stop(which: Stop, text: str) -> None:
-        error = PassedLimit(text)
-        error.stop = which
-        passed.append(error)
+        passed.append(PassedLimit(text, which))
         interrupt()
 
     beat_s = min(BEAT_S, real_s / 5)
@@ -117,7 +109,7 @@ def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
         try:
             yield check
         except PassedLimit as error:
-            if passed and error is not passed[-1]:  # put into the thread as a bare class
+            if not str(error):  # put into the thread as a bare class
                 raise passed[-1] from None
             raise
         finally:

@@ -75,9 +75,8 @@ def test_after_a_failed_answer_silence_may_be_a_back_off() -> None:
 
 
 def test_a_back_off_that_grows_to_a_minute_is_none_of_our_business() -> None:
-    counts, calls = _counts(), 0
-    for pause_s in (1, 2, 4, 8, 16, 32, 60):
-        calls += 1
+    counts = _counts()
+    for calls, pause_s in enumerate((1, 2, 4, 8, 16, 32, 60), 1):
         assert counts.beat(Beat(0.1, 0.0, calls=calls, failed=True)) is None
         for _ in range(pause_s):
             assert counts.beat(Beat(1.0, 0.0, calls=calls, failed=True)) is None

@@ -50,7 +50,8 @@ def test_a_program_that_computes_is_seen_to() -> None:
         [sys.executable, "-c", body],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
     ) as child:  # fmt: skip
-        assert child.stdout is not None and child.stdin is not None
+        assert child.stdout is not None
+        assert child.stdin is not None
         child.stdout.readline()
         used = OfProgram(child.pid)()
         child.stdin.write(b"\n")
