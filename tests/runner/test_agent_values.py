@@ -11,7 +11,7 @@ from harness import InboxItem, Run, Scenario, ToolScript, ToolTurn, Turn, run
 from harness.core.history.history import decode, encode
 from harness.core.values.brief import Tool
 from harness.core.values.calls import ToolRequest
-from harness.core.values.messages import Message, Text
+from harness.core.values.messages import Message, Text, digest
 
 TOOLS = {"note": ToolScript(script=(ToolTurn(ok="noted", times="forever"),))}
 NOTES = {"type": "tool_use", "name": "note"}
@@ -124,3 +124,7 @@ def test_a_call_with_a_time_limit_ends_at_it() -> None:
 
     run(Scenario(name="slow", tools=slow, script=(Turn(say="x"),)), agent)
     assert met == ["5000 ms"]
+
+
+def test_a_value_of_a_subclass_has_the_digest_of_the_plain_one() -> None:
+    assert digest({"text": Accessor("a")}) == digest({"text": "a"})

@@ -131,3 +131,29 @@ def test_over_http_a_program_asks_whether_its_turn_is_cancelled() -> None:
 
 def agents_request() -> dict[str, Any]:
     return {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+
+
+def test_a_cancel_that_was_passed_over_excuses_nothing() -> None:
+    def agent(brief: Any) -> None:
+        for inbound in brief.inbox():
+            agents.ask(brief.anthropic(), inbound.text)
+
+    result = played(agent, (LATE[0], InboxItem(id="c1", kind="cancel")))
+    assert (codes(result), result.verdict.outcome) == ({"outbound_once.missing"}, "none")
+
+
+def test_a_cancel_that_nobody_asked_for_is_not_undelivered() -> None:
+    def agent(brief: Any) -> None:
+        [first, *later] = brief.inbox()
+        for inbound in (*later, first):
+            agents.ask(brief.anthropic(), inbound.text)
+            brief.send("Here I am.", session=inbound.session, in_reply_to=inbound.id)
+
+    blue = InboxItem(id="b", text="go", session="blue")
+    due, never = (
+        InboxItem(id=f"c{n}", kind="cancel", when={"after": f"main/inbox#{n}"}) for n in (2, 9)
+    )
+    result = played(agent, (LATE[0], blue, due, never))
+    ended = result.history.trace.ended
+    assert ended is not None
+    assert ended.undelivered == ("c9",)
