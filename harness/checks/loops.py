@@ -37,11 +37,13 @@ _Made = TypeVar("_Made")
 
 @needs("tool")
 @counted_anew("a kill")
-def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]:
+def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -> Iterator[Finding]:
     """After `repeats` equal steps in a turn the next one differs, or the turn ends.
 
     `same_call`: equal tool, input and result. `same_failure`: one tool, one error, whatever the
-    input; but one call that failed so may be changed and tried once. `cycle`: two to four calls, or
+    input; but one call that failed so may be changed and tried once. `failing_call`: one call that
+    fails `failures` times in a row, whatever its errors say, runs again; `failing_tool`: so does a
+    tool with any input after twice as many. `cycle`: two to five calls, or
     messages of calls, in a circle with equal results. `empty_input`: messages that call a tool
     without what its schema requires, and a further one is run. `refusals`: the agent answers the
     same call itself more than twice as often, and the turn goes on. A kill begins every count anew,
@@ -55,6 +57,7 @@ def no_progress_stop(history: History, *, repeats: int = 3) -> Iterator[Finding]
     for turn in _lives(trace):
         yield from _same_calls(turn, repeats)
         yield from _same_failures(turn, repeats)
+        yield from _failures(turn, failures)
         yield from _cycles_of_calls(turn, repeats)
         yield from _cycles_of_messages(turn, repeats)
         yield from _empty_inputs(trace, turn, repeats)
@@ -152,6 +155,21 @@ def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
                 yield Finding("no_progress_stop.same_failure", text, events)
 
 
+def _failures(turn: Turn, failures: int) -> Iterator[Finding]:
+    """One call, or one tool, that fails in a row with errors that differ, and once more."""
+    done = steps(turn, lambda e: e.identity, 0)
+    names = dict.fromkeys(e.request.name for e in done)
+    calls = dict.fromkeys(e.identity for e in done)
+    of_tools = [("tool", 2 * failures, [e for e in done if e.request.name == n]) for n in names]
+    of_calls = [("call", failures, [e for e in done if e.identity == c]) for c in calls]
+    for what, most, some in (*of_calls, *of_tools):
+        for at, _ in equal_runs([e.failed or None for e in some], most + 1):
+            if len({_like_failure(e) for e in some[at : at + most + 1]}) > 1:
+                text = f"{some[at].request.name} runs again after it failed {most} times in a row"
+                events = _events(some, at, most + 1)
+                yield Finding(f"no_progress_stop.failing_{what}", text, events)
+
+
 def _changes_at_last(run: list[Execution]) -> bool:
     """Whether all of a run are one call but for the last, which is another."""
     *former, last = [execution.identity for execution in run]
@@ -174,7 +192,7 @@ def _failure(execution: Execution) -> str:
 
 
 def _cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
-    """Two to four calls in a circle with equal results, and one call more."""
+    """Two to five calls in a circle with equal results, and one call more."""
     done = sequence(turn, repeats)
     keys = [step.key for step in done]
     for period in PERIODS:
@@ -188,7 +206,7 @@ def _cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
 
 
 def _cycles_of_messages(turn: Turn, repeats: int) -> Iterator[Finding]:
-    """Up to four messages, of more calls than `_cycles_of_calls` sees, and one message more."""
+    """Up to five messages, of more calls than `_cycles_of_calls` sees, and one message more."""
     asked: dict[int, list[Ask]] = {}
     for ask in turn.asks:
         asked.setdefault(ask.exchange.n, []).append(ask)

@@ -202,3 +202,34 @@ def test_calls_of_one_message_that_count_once_still_stand_between_others() -> No
     for content in ("a", "b", "a", "b", "b", "b", "b"):
         story.tool(content)
     assert codes(no_progress_stop(story.end())) == ["no_progress_stop.same_call"]
+
+
+WORDS = ("row", "disk", "lock", "node", "path", "key", "host", "port", "user")
+WORDS += ("team", "room", "page", "line", "word", "name", "tag", "job")
+
+
+def _failing(story: Story, texts: list[str], paths: list[str]) -> Story:
+    for text, path in zip(texts, paths, strict=True):
+        story.reply(use("list", {"path": path})).tool(text, error=True)
+    return story
+
+
+def test_one_call_that_fails_in_other_words_nine_times_is_reported() -> None:
+    story = _failing(Story().turn("go"), WORDS[:9], ["a"] * 9)
+    (finding,) = no_progress_stop(story.end())
+    assert finding.code == "no_progress_stop.failing_call"
+    assert finding.events == tuple(tools_run(story))
+    assert not list(no_progress_stop(story.end(), failures=9))
+
+
+def test_one_tool_that_fails_with_other_inputs_in_other_words_seventeen_times_is_reported() -> None:
+    story = _failing(Story().turn("go"), WORDS, [str(n) for n in range(17)])
+    assert codes(no_progress_stop(story.end())) == ["no_progress_stop.failing_tool"]
+
+
+def test_a_success_between_failures_in_other_words_is_progress() -> None:
+    story = Story().turn("go")
+    for half in (WORDS[:8], WORDS[8:16]):
+        _failing(story, half, ["a"] * 8)
+        loop(story, "list", 1, {"path": "a"})
+    assert not list(no_progress_stop(story.end()))

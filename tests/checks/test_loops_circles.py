@@ -32,7 +32,7 @@ def test_a_circle_whose_results_change_is_progress() -> None:
     assert not list(no_progress_stop(story.end()))
 
 
-def _messages(times: int, changing: bool = False, calls: str = "abcde") -> Story:
+def _messages(times: int, changing: bool = False, calls: str = "abcdef") -> Story:
     story = Story().turn("go")
     for number in range(times):
         story.reply(*(use("list", {"path": path}) for path in calls))
@@ -41,7 +41,7 @@ def _messages(times: int, changing: bool = False, calls: str = "abcde") -> Story
     return story.reply("done").final()
 
 
-def test_a_message_of_five_calls_that_comes_a_fourth_time_is_a_cycle() -> None:
+def test_a_message_of_six_calls_that_comes_a_fourth_time_is_a_cycle() -> None:
     (finding,) = no_progress_stop(_messages(9).end())
     assert finding.code == "no_progress_stop.cycle"
     assert len(finding.events) == 4

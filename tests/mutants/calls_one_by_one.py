@@ -1,4 +1,4 @@
-"""Circles are looked for among single calls: five calls in one message are too many for one."""
+"""Circles are looked for among single calls: six calls in one message are too many for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.mutants import Mutant
 MUTANT = Mutant(
     breaks="guards",
     statement="A batch that comes again and again is no circle of single calls (hermes #69695)",
-    scenario="circles/batches-of-five",
+    scenario="circles/batches-of-six",
     killed_by="no_progress_stop.cycle",
 )
 

@@ -5,6 +5,8 @@ A test says with `@pytest.mark.seed(N, ...)` which statements it holds, and with
 - `behaves` (default): the reference agent behaves as stated;
 - `mutant`: upstream is wrong; the reference agent behaves rightly, and a mutant that behaves as
   upstream is caught;
+- `differs`: the product does otherwise on purpose; the test's docstring gives the reason, and its
+  body holds what the product does instead;
 - `not ours`: the statement is about something that this project has not got; the test's docstring
   gives the reason, and its body asserts what makes it so.
 
@@ -14,4 +16,4 @@ A test says with `@pytest.mark.seed(N, ...)` which statements it holds, and with
 from __future__ import annotations
 
 STATEMENTS = 162
-KINDS = ("behaves", "mutant", "not ours")
+KINDS = ("behaves", "mutant", "differs", "not ours")

@@ -1,8 +1,7 @@
 """Statements 1 to 12 and 15: AutoGPT's counter of failures by tool and arguments.
 
 Its tracker is a variable of the context that counts failures per tool and arguments, and refuses
-the fourth call. Ours is `IdenticalFailureGuard`, made anew for each turn, which looks at the error
-as well: it is refused what fails in the same way, not what fails.
+the fourth call. Ours is `IdenticalFailureGuard`, made anew for each turn.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from tests.agent.replies import use
 from tests.agent.stand import Stand
 from tests.mutants import (
     asks_once_for_a_batch,
+    error_words_begin_anew,
     records_expanded_arguments,
     refuses_changed_arguments,
     success_clears_by_prefix,
@@ -53,6 +53,13 @@ def test_three_equal_failures_run_and_the_fourth_does_not() -> None:
         "Refuse",
     ]
     assert passes("identical-failures").history.past.tool_calls["memory"] == 3
+
+
+@pytest.mark.seed(1, kind="mutant")
+def test_the_fourth_call_does_not_run_whatever_the_errors_said() -> None:
+    failing = [("memory", X, ValueError(error)) for error in ("no disk", "locked", "no row", "x")]
+    assert one_by_one(IdenticalFailureGuard(), failing)[2:] == ["Guide", "Refuse"]
+    dies(error_words_begin_anew)
 
 
 @pytest.mark.seed(2, kind="mutant")

@@ -32,8 +32,8 @@ def fails(error: str, name: str = "memory", given: Json = None) -> tuple[str, Js
 
 
 def failing_runs(*errors: str) -> int:
-    """How many of these failures of one call happen before it is refused."""
-    calls = [fails(error) for error in errors]
+    """How many of these failures of one tool happen before it is refused."""
+    calls = [fails(error, given={"n": n}) for n, error in enumerate(errors)]
     return runs_before_refusal(one_by_one(IdenticalFailureGuard(), calls))
 
 

@@ -32,6 +32,8 @@ from tests.mutants import (
 from tests.seeds.guarding import decide, dies, one_by_one, passes, runs_before_refusal, words
 
 SAME = ("look", {"at": 1}, "nothing new")
+WORDS = ("row", "disk", "lock", "node", "path", "key", "host", "port", "user", "team", "room")
+WORDS += ("page", "line", "word")
 FAIL = ("memory", {"action": "replace"}, ValueError("old_text is required"))
 
 
@@ -59,7 +61,7 @@ def test_what_has_fired_does_not_begin_again() -> None:
 @pytest.mark.parametrize("period", [1, 2, 3, 4, 5])
 def test_circles_are_seen(period: int) -> None:
     calls = [("look", {"at": n % period}, n % period) for n in range(period * 4)]
-    assert runs_before_refusal(one_by_one(RepeatGuard(period_max=5), calls)) == period * 3
+    assert runs_before_refusal(one_by_one(RepeatGuard(), calls)) == period * 3
 
 
 @pytest.mark.seed(100, kind="mutant")
@@ -91,6 +93,15 @@ def test_a_tool_that_fails_with_other_arguments_is_stopped_after_three() -> None
     guard = Watch(standard_guards(()))
     assert runs_before_refusal(one_by_one(guard, failing)) == 3
     assert words(guard, ("other", {"n": 1}, "fine")) == ["Proceed"]
+
+
+@pytest.mark.seed(102, kind="differs")
+def test_a_tool_that_fails_with_other_arguments_and_other_words_is_stopped_after_twelve() -> None:
+    """Three would stop a model that explores: each failure tells it something new."""
+    failing = [("memory", {"n": n}, ValueError(f"no {word}")) for n, word in enumerate(WORDS)]
+    assert runs_before_refusal(one_by_one(Watch(standard_guards(())), failing)) == 12
+    passes("fails-in-other-words/with-other-arguments")
+    passes("fails-in-other-words/found-at-the-sixth")
 
 
 @pytest.mark.seed(102, kind="mutant")

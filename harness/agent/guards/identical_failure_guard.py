@@ -1,10 +1,11 @@
-"""The guard against one call, or one tool, that fails in the same way over and over.
+"""The guard against one call, or one tool, that fails over and over.
 
-One streak counts one exact call, another counts one tool with changing arguments and the same
-error. Either is guided after the second failure and refused after the third. A model that changes a
-repeated call follows the guidance: the tool is refused only when the changed call fails too.
-Success ends a call's streak; only a new success ends a tool's, as a loop may hide behind one
-harmless call. A refused call has not failed and is not counted.
+One streak counts one exact call, whatever its error says: it is guided after the second failure and
+refused after the third. Another counts one tool with changing arguments and the same error. A model
+that changes a repeated call follows the guidance: the tool is refused only when the changed call
+fails too. A tool that fails with other arguments and other errors may be explored with; it is
+refused after more failures. Success ends a call's streak; only a new success ends a tool's, as a
+loop may hide behind one harmless call. A refused call has not failed and is not counted.
 """
 
 from __future__ import annotations
@@ -46,15 +47,17 @@ def fingerprint(error: str) -> str:
 
 
 class _Streak:
-    def __init__(self) -> None:
-        self._error, self._calls, self.count = "", set[str](), 0
+    """Failures in a row: `total` of any error, `count` of the last error."""
 
-    def see(self, call: str, error: str) -> int:
+    def __init__(self) -> None:
+        self._error, self._calls, self.count, self.total = "", set[str](), 0, 0
+
+    def see(self, call: str, error: str) -> None:
         if error != self._error:
             self._error, self._calls, self.count = error, set(), 0
         self._calls.add(call)
         self.count += 1
-        return self.count
+        self.total += 1
 
     def is_changed_by(self, call: str) -> bool:
         return len(self._calls) == 1 and call not in self._calls
@@ -64,14 +67,21 @@ class _Streak:
 
 
 class IdenticalFailureGuard:
-    """Allows `limit` identical failures and refuses the next call.
+    """Allows `limit` failures of one call and refuses the next.
 
-    Failures with one error count for one call (tool and arguments, as `identify` names it; numbers
-    in the error are ignored) and, in a row, for one tool with any arguments.
+    A call is its tool and arguments, as `identify` names it. `limit` holds also for failures in a
+    row of one tool with any arguments and one error, and `tool_limit` (at least `limit`) for those
+    with any arguments and any errors.
     """
 
-    def __init__(self, limit: int = 3, identify: Callable[[str, object], str] = signature) -> None:
+    def __init__(
+        self,
+        limit: int = 3,
+        identify: Callable[[str, object], str] = signature,
+        tool_limit: int = 12,
+    ) -> None:
         self._limit, self._identify = limit, identify
+        self._tool_limit = max(limit, tool_limit)
         self._of_call: dict[str, _Streak] = {}
         self._of_tool: dict[str, _Streak] = {}
         self._successes: set[tuple[str, str]] = set()
@@ -83,10 +93,18 @@ class IdenticalFailureGuard:
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
         """Refuse a call whose streak is full."""
-        count = self._count(call)
-        if count < self._limit:
+        key = self._identify(call.name, call.input)
+        of_call, of_tool = self._of_call.get(key), self._of_tool.get(call.name)
+        if of_call and of_call.total >= self._limit:
+            failed = f"{call.name} failed {of_call.total} times in a row"
+            if of_call.count == of_call.total:
+                failed += " in the same way"
+        elif of_tool and of_tool.count >= self._limit and not of_tool.is_changed_by(key):
+            failed = f"{call.name} failed {of_tool.count} times in a row in the same way"
+        elif of_tool and of_tool.total >= self._tool_limit:
+            failed = f"{call.name} failed {of_tool.total} times in a row"
+        else:
             return Proceed()
-        failed = f"{call.name} failed {count} times in a row in the same way"
         return self._ladder.refuse(
             call.name,
             f"{failed}, and was not run again. Do something else, or tell the user what failed.",
@@ -100,24 +118,21 @@ class IdenticalFailureGuard:
             self._succeeded(call.name, key, signature("", result.content))
             return Proceed()
         error = fingerprint(result_words(result))
-        count = max(
-            self._of_call.setdefault(key, _Streak()).see(key, _NUMBER.sub("#", error)),
-            self._of_tool.setdefault(call.name, _Streak()).see(key, error),
-        )
-        if count < self._limit - 1:
+        of_call = self._of_call.setdefault(key, _Streak())
+        of_tool = self._of_tool.setdefault(call.name, _Streak())
+        of_call.see(key, _NUMBER.sub("#", error))
+        of_tool.see(key, error)
+        count = max(of_call.total, of_tool.count)
+        if count >= self._limit - 1:
+            how = " in the same way" if count in (of_call.count, of_tool.count) else ""
+        elif of_tool.total >= self._tool_limit - 1:
+            count, how = of_tool.total, ""
+        else:
             return Proceed()
         return Guide(
-            f"[{call.name} has now failed {count} times in the same way. Calling it like this "
+            f"[{call.name} has now failed {count} times{how}. Calling it like this "
             "will fail again: read the error, change what it names, or stop.]"
         )
-
-    def _count(self, call: ToolUse) -> int:
-        key = self._identify(call.name, call.input)
-        of_call, of_tool = self._of_call.get(key), self._of_tool.get(call.name)
-        counts = [of_call.count] if of_call else []
-        if of_tool and not of_tool.is_changed_by(key):
-            counts.append(of_tool.count)
-        return max(counts, default=0)
 
     def _succeeded(self, name: str, key: str, content: str) -> None:
         self._of_call.pop(key, None)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from harness.agent.guards.guard_protocol import EndTurn, Guide, Ladder, Proceed, Refuse, signature
 from harness.core.values.messages import ToolResult, ToolUse
 
-PERIOD_MAX = 4
+PERIOD_MAX = 5
 
 Seen: TypeAlias = tuple[str, str]
 """A call and its raw result, each as its signature."""

@@ -95,4 +95,5 @@ def _answered(turn: Turn) -> list[Execution]:
     return sorted(done, key=lambda e: e.answered.n if e.answered else 0)
 
 
-PERIODS = (2, 3, 4)
+PERIODS = (2, 3, 4, 5)
+"""How many calls, or messages with calls, a circle has."""
