@@ -104,6 +104,7 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
+        ("core.values.table_file", "pkgutil"),
         ("providers.shared.rules", "pkgutil"),
         ("recordings", "importlib"),
         ("recordings.yaml_documents", "yaml"),
@@ -111,8 +112,8 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("faults", "pkgutil"),
     }
 )
-"""The one home of randomness (`random.Random`, keyed by seed, fault and call), the loader of the
-providers' own tables, the parser that recordings need, which is handed text, and the walk that
+"""The one home of randomness (`random.Random`, keyed by seed, fault and call), the loaders of the
+packages' own tables, the parser that recordings need, which is handed text, and the walk that
 finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
