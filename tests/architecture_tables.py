@@ -178,9 +178,13 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-PROCESS_STATE: tuple[str, ...] = ("clock.virtual_clock", "core.values.loaded_plugins")
-"""Who may say `global`: the one patch of the process that virtual time needs for sync code, and the
-plug-ins that the process has loaded."""
+PROCESS_STATE: tuple[str, ...] = (
+    "clock.virtual_clock",
+    "core.values.loaded_plugins",
+    "targets.process_exits",
+)
+"""Who may say `global`: the one patch of the process that virtual time needs for sync code, the
+plug-ins that the process has loaded, and the run whose target may not end the process."""
 
 FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""
