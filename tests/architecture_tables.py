@@ -158,12 +158,13 @@ readers, and the machines that play a session step by step."""
 
 ENVIRONMENT_READERS: tuple[str, ...] = (
     "runner.supervise",
+    "targets.process_state",
     "transports.mcp_stdio",
     "cli",
     "pytest_plugin",
 )
-"""Who may touch the environment: what scrubs it for a program under test, a program that is given
-one, and the faces."""
+"""Who may touch the environment: what scrubs it for a program under test, what puts it back after a
+run, a program that is given one, and the faces."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
