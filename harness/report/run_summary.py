@@ -25,13 +25,15 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was asked for, as the user said it.
 
     `world` is empty when it followed from the target, `store` when the agent uses the brief's,
-    `faults` without an overlay. `plugin_flags` are the words by which plug-ins were loaded.
+    `profile` without one that is named, `faults` without an overlay. `plugin_flags` are the
+    words by which plug-ins were loaded.
     """
 
     path: str
     target: str
     world: str = ""
     store: str = ""
+    profile: str = ""
     faults: str = ""
     plugin_flags: tuple[str, ...] = ()
 
@@ -46,6 +48,7 @@ def run_command(asked: Invocation, name: str, seed: int) -> str:
     words += ["--seed", str(seed)]
     words += ["--world", asked.world] if asked.world else []
     words += ["--store", asked.store] if asked.store else []
+    words += ["--profile", asked.profile] if asked.profile else []
     words += ["--faults", asked.faults] if asked.faults else []
     words += asked.plugin_flags
     return shlex.join(words)
