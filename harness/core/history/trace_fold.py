@@ -118,7 +118,7 @@ class _Reader:
         self._asked.see_results(exchange, [message for _, message in added])
         if called.purpose == "compact":
             self._compact(exchange)
-        elif called.purpose == "main":
+        elif called.purpose == "main" and not request.unread:
             if (compaction := self._compacting.pop(called.session, None)) is not None:
                 compaction.after = exchange
             self._last_main[called.session] = exchange
