@@ -167,11 +167,14 @@ def target(history: History) -> Iterator[Finding]:
     computed for `limits.real_s` while the machine was fast enough. `computes`: it used as much
     processor time. `loops`: it went on calling. `backs_off`: its pauses between tries, in real
     time, fill half of ten times the limit. A machine that is too slow makes the run unknown.
+
+    A Python target that ends, kills or replaces its process has crashed too.
     """
     ended = history.trace.ended
     if ended is not None and ended.how in _ENDS:
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
-        text = f"the target {_ENDS[ended.how]}{exit_code}: {ended.text}".rstrip(": ")
+        place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
+        text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
         yield Finding(f"target.{ended.how}", text, (ended.n,))
 
 

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Protocol, TypeAlias
 
 from harness.clock import real_monotonic
-from harness.core.values.errors import PassedLimit
+from harness.core.values.errors import InputError, PassedLimit
 from harness.targets.liveness import Beat, Liveness, Stop
 from harness.targets.resource_usage import OfRun, Usage
 
@@ -108,8 +108,11 @@ def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
         dog = Watchdog(lambda: Liveness(real_s, memory_mb), OfRun(), seams, stop, beat_s=beat_s)
         try:
             yield check
-        except PassedLimit as error:
-            if not str(error):  # put into the thread as a bare class
+        except (KeyboardInterrupt, InputError):
+            raise
+        except BaseException as error:
+            # It may have been wrapped on its way, or be the bare class.
+            if passed and error is not passed[-1]:
                 raise passed[-1] from None
             raise
         finally:

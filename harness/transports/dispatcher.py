@@ -92,10 +92,15 @@ class Dispatcher:
         with self._lock:
             return self._given(self.transition.tool(request, self.clock.now_ms(), session))
 
-    def next_inbound(self) -> Plan:
-        """The plan for the agent's question for its next message."""
+    def next_inbound(self, cancels: bool = False) -> Plan:
+        """The plan for the agent's question for its next message.
+
+        It may deliver a cancel in any case: without `cancels` the transport passes over that and
+        asks again.
+        """
         with self._lock:
-            return self._given(self.transition.next_inbound(self.clock.now_ms()))
+            plan = self.transition.next_inbound(self.clock.now_ms(), cancels)
+            return self._given(plan)
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""
