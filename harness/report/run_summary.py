@@ -59,6 +59,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
+    `frames` are the user's own frames of a crash, and `traceback` is all of it.
     `seen` says, for each public incident that the scenario is made after, where and what it was.
     """
 
@@ -73,6 +74,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     repeat: str = ""
     evidence: dict[int, str] = {}
     seen: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    traceback: str = ""
 
     @property
     def word(self) -> VerdictWord:
@@ -83,7 +86,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 def summarize(run: Run, asked: Invocation | None) -> RunSummary:
     """The summary of a run; `asked` is how it can be asked for again, if it can."""
     name = run.scenario.run_name
-    verdict = run.verdict
+    verdict, ended = run.verdict, run.history.trace.ended
     return RunSummary(
         name=name,
         scenario=run.scenario.name,
@@ -96,6 +99,8 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         repeat=run_command(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
         seen=tuple(_seen(run.scenario.source)),
+        frames=ended.frames if ended else (),
+        traceback=ended.traceback if ended else "",
     )
 
 

@@ -232,11 +232,15 @@ def under_profile(history: History, profile: Profile) -> History:
     return other
 
 
-_UNSTABLE: Json = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}
+_UNSTABLE: dict[str, Json] = {
+    "at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0, "traceback": "",
+    "frames": (),
+}  # fmt: skip
 
 
 def canonical(history: History) -> bytes:
-    """The history without what may differ between doors and worlds: time, door, versions."""
+    """The history without what may differ between doors and worlds: time, door, versions, and
+    the lines of a crash."""
     return encode(_timeless(event) for event in history.events)
 
 

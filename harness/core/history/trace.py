@@ -59,6 +59,11 @@ class Turn(msgspec.Struct, eq=False):
         return tuple(e for e in self.exchanges if e.purpose == "main")
 
     @property
+    def readable(self) -> tuple[Exchange, ...]:
+        """The main exchanges whose requests can be read, for what only a request's words tell."""
+        return tuple(e for e in self.main if not e.request.unread)
+
+    @property
     def endings(self) -> tuple[Sending, ...]:
         """The finals and errors that the outbox took."""
         return tuple(s for s in self.sendings if s.ends_turn)
