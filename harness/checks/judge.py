@@ -33,6 +33,7 @@ from harness.checks.declarations import declared, untold
 from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
 from harness.checks.expectations import doubts
+from harness.checks.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
@@ -183,7 +184,8 @@ def judge(
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
-    applied.not_applicable += _set_aside(history, wanted, chosen)
+    missing = tuple(unreached(history))
+    applied.not_applicable += [*_set_aside(history, wanted, chosen), *missing]
     agents_part = before_own_answers(history)
     for name, check in chosen.items():
         # A check without seams is about the run: it sees the limit, and how the target ended.
@@ -194,8 +196,12 @@ def judge(
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     findings, declared = _known_apart(wanted, applied, set(chosen))
+    word = _word(findings, applied.doubts)
+    if word == "pass" and is_untested(history, missing):
+        word = "not_applicable"
+        applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
     return Verdict(
-        _word(findings, applied.doubts),
+        word,
         outcome=outcome(history),
         findings=findings,
         known=declared,

@@ -90,7 +90,7 @@ def script_of(scenario: Scenario) -> Script:
 
         path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
-    return TurnScript(scenario.script, Draws(scenario.seed))
+    return TurnScript(scenario.script, Draws(scenario.seed), scenario.policy)
 
 
 def start(
@@ -125,6 +125,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "window_tokens": scenario.window_tokens,
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
         **({"overlaid": True} if scenario.overlaid else {}),
+        **({"policy": scenario.policy} if scenario.policy != "strict" else {}),
     }
 
 
