@@ -38,6 +38,7 @@ SECTIONS = {
     "AtMs": "## inbox",
     "After": "## inbox",
     "FaultSpec": "## faults",
+    "RequestText": "## script",
     "When": "## faults",
     "Limits": "## limits",
     "Expect": "## expect",
