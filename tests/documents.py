@@ -22,6 +22,7 @@ import msgspec
 
 from harness.checks.declarations import declared
 from harness.checks.judge import checks, docstring_of
+from harness.checks.rule_classes import class_words, rules_of
 from harness.core.transition.ports import CheckFunction
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.rules import RULES
@@ -82,6 +83,7 @@ def _section(name: str, check: CheckFunction) -> str:
     unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
     if unsaid:
         paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
+    paragraphs.append("\n".join(_item(class_words(row)) for row in rules_of(name)))
     paragraphs.append(_filled(f"Needs: {needs}. Settings: {settings}. {_declared(check)}"))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
 
@@ -92,6 +94,10 @@ def _declared(check: CheckFunction) -> str:
 
 def _filled(text: str) -> str:
     return textwrap.fill(" ".join(text.split()), WIDTH, break_on_hyphens=False)
+
+
+def _item(text: str) -> str:
+    return textwrap.indent(_filled(f"- {text}"), "  ").strip()
 
 
 def _rule(code: str) -> str:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from harness.catalogue.table_file import table
+from harness.core.values.table_file import table
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class Row(msgspec.Struct, frozen=True):
     not_made: str = ""
 
 
-ROWS: MappingProxyType[str, Row] = table("fault_table.tsv", Row)
+ROWS: MappingProxyType[str, Row] = table("harness.catalogue", "fault_table.tsv", Row)
 """The rows by their code, layer by layer."""
 
 NOT_MADE: MappingProxyType[str, str] = MappingProxyType(

@@ -12,8 +12,8 @@ from typing import Annotated
 
 import msgspec
 
-from harness.catalogue.table_file import table
 from harness.core.values.errors import InputError
+from harness.core.values.table_file import table
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Incident(msgspec.Struct, frozen=True):
     invariants: tuple[str, ...]
 
 
-INCIDENTS: MappingProxyType[int, Incident] = table("incidents.tsv", Incident)
+INCIDENTS: MappingProxyType[int, Incident] = table("harness.catalogue", "incidents.tsv", Incident)
 """The incidents by their number."""
 
 

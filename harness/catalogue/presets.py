@@ -12,9 +12,9 @@ from typing import Literal
 
 import msgspec
 
-from harness.catalogue.table_file import table
 from harness.core.values.calls import Seam
 from harness.core.values.messages import Json
+from harness.core.values.table_file import table
 
 
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,5 +32,5 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-PRESETS: MappingProxyType[str, Preset] = table("presets.tsv", Preset)
+PRESETS: MappingProxyType[str, Preset] = table("harness.catalogue", "presets.tsv", Preset)
 """The presets by kind."""

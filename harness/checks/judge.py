@@ -19,6 +19,7 @@ from harness.checks import (
     durability,
     expectations,
     false_stops,
+    isolation,
     loops,
     message_delivery,
     prompt_size,
@@ -33,17 +34,19 @@ from harness.checks.declarations import declared, untold
 from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
 from harness.checks.expectations import doubts
+from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
 from harness.checks.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
-from harness.core.values.errors import InputError
+from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
 
 MODULES: tuple[ModuleType, ...] = (
     request_form,
     conversation,
+    isolation,
     prompt_size,
     retries,
     loops,
@@ -63,6 +66,7 @@ ORDER = (
     *("target", "run", "limit", "script", "cassette"),
     *("valid_request", "append_only_prefix", "role_alternation", "tool_pairing", "unique_tool_ids"),
     *("nonblank_content", "wellformed_text", "ends_with_user", "history_faithful"),
+    "session_isolation",
     *("bounded_turn", "no_blind_resend", "compaction_progress", "request_fits"),
     *("retry_budget", "backoff", "no_progress_stop", "no_false_stop", "compaction_preserves"),
     *("budget_ceiling", "bounded_spawn", "bounded_wait"),
@@ -133,7 +137,7 @@ def check_of(code: str) -> str:
 
 
 def explain(code: str) -> str:
-    """What a check asks, its rules, its source, and what it declares.
+    """What a check asks, its rules with their classes, its source, and what it declares.
 
     `code` is a check or `check.rule`. Raises InputError for a name that no check has.
     """
@@ -141,7 +145,24 @@ def explain(code: str) -> str:
     if name not in found:
         raise InputError(f"there is no check {name!r}; {unknown_name(name, found)}", code)
     told = "\n".join(declarations()[name])
-    return "\n\n".join(filter(None, [docstring_of(found[name]), told]))
+    classes = "\n".join(_classes(name, code))
+    return "\n\n".join(filter(None, [docstring_of(found[name]), classes, told]))
+
+
+def _classes(name: str, code: str) -> Iterator[str]:
+    """The class of one rule, or of each rule of a check, with its reason and source."""
+    if name in BOOK_KEEPING or name not in own_checks():
+        return
+    if code == name:
+        yield from map(class_words, rules_of(name))
+        return
+    try:
+        yield class_words(msgspec.structs.replace(rule_class(code), code=code))
+    except LookupError:
+        known = [row.code for row in rules_of(name)]
+        raise InputError(
+            f"the check {name} has no such rule; {nearest(code, known)}", code
+        ) from None
 
 
 def declarations() -> dict[str, tuple[str, ...]]:
@@ -254,7 +275,7 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
     aside = {n.check for n in applied.not_applicable}
     try:
         said = _with_prefix(name, check(history, **_settings(history, name)))
-        found = [finding for finding in said if finding.code not in aside]
+        found = [_classed(name, finding) for finding in said if finding.code not in aside]
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
         return
@@ -271,6 +292,14 @@ def _with_prefix(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         if prefix and not finding.code.startswith(f"{prefix}."):
             finding = msgspec.structs.replace(finding, code=f"{prefix}.{finding.code}")
         yield finding
+
+
+def _classed(name: str, finding: Finding) -> Finding:
+    """A finding with its class: ours by the table, others by what they say, else a defect."""
+    if name in BOOK_KEEPING:
+        return finding
+    known = rule_class(finding.code).class_ if name in own_checks() else finding.class_ or "defect"
+    return msgspec.structs.replace(finding, class_=known)
 
 
 def _settings(history: History, name: str) -> dict[str, Any]:

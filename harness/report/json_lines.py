@@ -54,9 +54,10 @@ def judged_line(
 
 
 def finding(found: Finding, repeat: str) -> dict[str, Json]:
-    """A finding: code, check, message, the events by their `n`, the command that repeats it."""
+    """A finding: code, class, check, message, its events by `n`, the command that repeats it."""
     return {
         "code": found.code,
+        "class": found.class_,
         "check": found.check,
         "message": found.message,
         "events": found.events,

@@ -25,6 +25,7 @@ WORDS: dict[VerdictWord, str] = {
     "unknown": "unknown",
     "not_applicable": "not applicable",
 }
+CRASHED = "target.crashed"
 ALIKE_MAX = 3
 """How many findings of one code a block shows in full."""
 
@@ -86,7 +87,8 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
     return "\n".join(
         [
             f"{paint(run.word, word)} {paint('strong', run.name)}",
-            *findings(run.verdict.findings, run.evidence, width, paint),
+            *findings(run.verdict.findings, run.evidence, width, paint, run.frames),
+            *_traceback(run, verbose),
             *_seen(run, width),
             *_known(run.verdict, width),
             *_rest(run.verdict, width, verbose),
@@ -96,19 +98,34 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
 
 
 def findings(
-    found: Sequence[Finding], evidence: dict[int, str], width: int, paint: Paint = plain
+    found: Sequence[Finding],
+    evidence: dict[int, str],
+    width: int,
+    paint: Paint = plain,
+    frames: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Findings with the events that prove them; of many with one code the first ones."""
+    """Findings with the events that prove them; of many with one code the first ones.
+
+    `frames` are the user's own frames of a crash of the target.
+    """
     seen = Counter[str]()
     for finding in found:
         seen[finding.code] += 1
         if seen[finding.code] <= ALIKE_MAX:
             yield f"  {paint('fail', finding.code)}"
             yield from wrapped(finding.message, width, "    ")
+            if finding.code == CRASHED:
+                yield from (f"      {frame}" for frame in frames)
             yield from _proof(finding, evidence, width, paint)
     for code, number in seen.items():
         if number > ALIKE_MAX:
             yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
+
+
+def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
+    if run.traceback and verbose:
+        yield "  traceback:"
+        yield from (f"    {line}" for line in run.traceback.splitlines())
 
 
 def _seen(run: RunSummary, width: int) -> Iterator[str]:

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from harness.catalogue.fault_table import ROWS
-from harness.catalogue.table_file import parse
 from harness.core.values.errors import InputError
+from harness.core.values.table_file import parse
 
 
 class Thing(msgspec.Struct, frozen=True):

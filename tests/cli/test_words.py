@@ -65,7 +65,7 @@ def test_everything_listed_is_explained() -> None:
 
 
 def test_a_code_is_explained_by_its_check() -> None:
-    assert explanation("valid_request.V4") == explanation("valid_request")
+    assert "`V4` (defect)" in explanation("valid_request.V4")
     with pytest.raises(InputError, match="did you mean 'no_progress_stop'"):
         explanation("no_progres_stop")
 

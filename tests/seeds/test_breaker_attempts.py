@@ -8,9 +8,12 @@ counters of a context variable are guards that are made for each turn.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness.core.values.brief import ToolError
@@ -98,10 +101,35 @@ def test_sessions_have_counters_of_their_own(tmp_path: Path) -> None:
     dies(counters_shared_between_sessions)
 
 
-@pytest.mark.seed(26, 30, kind="mutant")
+@pytest.mark.seed(14)
+def test_sessions_that_run_at_once_have_counters_of_their_own(tmp_path: Path) -> None:
+    """Each call of one session fails between two calls of the other."""
+    stands = []
+    both = Barrier(2, timeout=20)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        stand = looping(tmp_path / name, Inbound("m1", session=name, text="x"))
+        fail = stand.tools[0].call
+        stand.tools[0] = msgspec.structs.replace(stand.tools[0], call=_together(both, fail))
+        stands.append(stand)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(Stand.run, stands))
+    assert [len(stand.calls) for stand in stands] == [3, 3]
+
+
+def _together(both: Barrier, fail: Any) -> Any:
+    def call(input: Any, id: str) -> Any:
+        both.wait()
+        return fail(input, id=id)
+
+    return call
+
+
+@pytest.mark.seed(26, kind="differs")
+@pytest.mark.seed(30, kind="mutant")
 def test_a_trip_is_told_once_and_stored_once(tmp_path: Path) -> None:
-    """The marker is the reply: one final with the status `failed`, in the model's words or ours.
-    A trip is not retried by anybody, so there is no flag that says it may be."""
+    """26 differs: the marker is the reply, one final with the status `failed`, in the model's words
+    or ours. The outbox has no error codes, and nobody retries a trip, so no flag says it may be."""
     stand = looping(tmp_path, "store it").run()
     assert [(said["kind"], said["status"]) for said in stand.said] == [("final", "failed")]
     assert [row.text for row in stand.rows() if row.role == "assistant" and row.text] == [

@@ -133,10 +133,10 @@ def test_a_harmless_call_between_empty_ones_hides_nothing() -> None:
     dies(breaker_cleared_by_harmless_call)
 
 
-@pytest.mark.seed(33)
+@pytest.mark.seed(33, kind="differs")
 def test_an_empty_call_is_guided_then_told_to_stop_and_then_the_turn_ends() -> None:
-    """The third of us is upstream's fourth: STOP comes one call earlier, for the next one ends
-    the turn, which upstream leaves to its second layer."""
+    """Differs: STOP comes with the third call, upstream's with the fourth. The next call ends the
+    turn here, which upstream leaves to its second layer."""
     counting = guard()
     texts = [decide(counting, EMPTY)[0] for _ in range(4)]
     first, second, third, fourth = (d.text for d in texts if not isinstance(d, Proceed))

@@ -13,6 +13,7 @@ from harness.core.values.messages import Message, ToolResult, assistant, results
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, use
 from tests.agent.stand import Stand
+from tests.mutants.cursor_falls_back import FallingTranscript
 from tests.mutants.positional_cursor import CursorTranscript
 from tests.mutants.positional_cursor_late import LateCursorTranscript
 from tests.seeds.caught import caught, stored_sides
@@ -95,8 +96,25 @@ def test_a_clamp_writes_no_reply() -> None:
 
 
 @pytest.mark.seed(140, kind="mutant")
-def test_a_fallback_writes_the_history_again_each_turn() -> None:
+def test_a_fallback_writes_the_history_again_each_turn(tmp_path: Path) -> None:
+    """As many rows were merged as a turn adds: 130 rows in the place of 15 after five turns."""
     assert len(stored_sides(caught("cursor_falls_back"))) > 2 * (5 + 10)
+    past = [user("x")] * 4 + [assistant("y")]
+    assert len(five(tmp_path, past, transcript=FallingTranscript).rows()) > 100
+
+
+@pytest.mark.seed(140, kind="mutant")
+@pytest.mark.parametrize(("merged", "missing"), [(0, 0), (1, 1), (2, 2)])
+def test_a_fallback_still_loses_rows_where_fewer_were_merged(
+    tmp_path: Path, merged: int, missing: int
+) -> None:
+    """A turn adds a call, its result and the reply behind the message that is flushed early."""
+    ran = Stand(tmp_path, [use("look", {"a": 1}), text("done")], "ask")
+    ran.tool("look", "seen")
+    past = [user("x")] * (merged + 1) + [assistant("y")]
+    ran.store.seed("main", past)
+    new = ran.run(transcript=FallingTranscript).sides[len(past) :]
+    assert new == "u" + "aua"[missing:]
 
 
 @pytest.mark.seed(141, kind="mutant")

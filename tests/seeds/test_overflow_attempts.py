@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from harness.agent import agent as reference
+from harness.agent.turn_policy import Policy
 from harness.core.values.messages import assistant, user
 from harness.runner import run
 from tests.agent.replies import error, error_body, message_events, sse, text, too_long, use
@@ -67,7 +68,7 @@ def test_without_a_past_there_is_no_compaction(tmp_path: Path) -> None:
     assert ends(ran) == FINE
 
 
-@pytest.mark.seed(47)
+@pytest.mark.seed(47, kind="differs")
 def test_without_a_past_a_short_question_is_not_made_longer(tmp_path: Path) -> None:
     """With nothing to leave out, another request would be the same one again."""
     ran = stand(tmp_path, too_long(), text("fine"), past=[]).run()
@@ -222,6 +223,20 @@ def test_an_attempt_starts_from_the_history_as_it_was(tmp_path: Path) -> None:
     for request in ran.provider.mains:
         assert said(request).count("and now?") == 1
     caught("asks_again_in_history")
+
+
+@pytest.mark.seed(56)
+def test_tokens_are_paid_once(tmp_path: Path) -> None:
+    """A refused request costs nothing, and each answer 15 tokens: 31 pay for three of them."""
+    ran = stand(tmp_path, too_long(), use("look", {"at": 1}), text("fine"))
+    ran.tool("look", "seen")
+    ran.run(policy=Policy(max_tokens=31))
+    assert ran.provider.purposes == ["main", "compact", "main", "main"]
+    assert ends(ran) == FINE
+    (tmp_path / "poor").mkdir()
+    poor = Stand(tmp_path / "poor", [use("look", {"at": n}) for n in range(4)], "look")
+    poor.tool("look", "seen")
+    assert len(poor.run(policy=Policy(max_tokens=31)).provider.requests) == 3
 
 
 @pytest.mark.seed(57)

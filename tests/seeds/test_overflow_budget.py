@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from harness.agent import agent as reference
 from harness.agent.context_overflow import SUMMARY_TIMEOUT_S, Escalation, compact
 from harness.agent.conversation.history_size import (
-    BARE_TOKENS,
     budget_tokens,
     estimate_tokens,
     fit,
@@ -23,6 +22,8 @@ from harness.agent.conversation.history_size import (
 )
 from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
+from harness.agent.sessions.jsonl_conversation import messages_of
+from harness.agent.sessions.session_archive import Archive, ArchivedTranscript
 from harness.agent.sessions.transcript import RowTranscript
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import assistant, user
@@ -56,11 +57,11 @@ def test_the_budgets_of_rebuilt_histories_are_50k_and_15k(tmp_path: Path) -> Non
 
 
 @pytest.mark.seed(64)
-@given(st.integers(0, BARE_TOKENS))
+@given(st.integers(0, 5_000))
 def test_with_a_budget_of_5k_or_less_the_turn_is_sent_alone(budget: int) -> None:
     [only] = fit([user("a"), assistant("b"), user("and now?")], budget)
     assert only.blocks[0] == user("and now?").blocks[0]
-    assert len(fit([user("a"), assistant("b"), user("and now?")], BARE_TOKENS + 1)) == 3
+    assert len(fit([user("a"), assistant("b"), user("and now?")], 5_001)) == 3
 
 
 @pytest.mark.seed(65)
@@ -86,6 +87,15 @@ def test_the_first_turn_of_a_session_is_stored(tmp_path: Path) -> None:
     ran = stand(tmp_path, text("fine"), text("fine again"), past=[], asked=("hi", "and now?")).run()
     assert ran.rows() == [user("hi"), assistant("fine"), user("and now?"), assistant("fine again")]
     assert said(ran.provider.requests[1]).split("\n") == ["hi", "fine", "and now?"]
+
+
+@pytest.mark.seed(66)
+def test_the_first_turn_of_a_session_is_in_its_archive(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "claude", tmp_path)
+    ran = stand(tmp_path, text("fine"), past=[], asked=("hi",))
+    ran.run(transcript=partial(ArchivedTranscript, archive))
+    data, _ = archive.read("main")
+    assert messages_of(data) == ran.rows() == [user("hi"), assistant("fine")]
 
 
 @pytest.mark.seed(67)

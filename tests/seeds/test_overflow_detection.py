@@ -49,6 +49,12 @@ def test_each_phrase_in_any_case_alone_or_in_a_sentence(phrase: str) -> None:
     assert set(SEVEN) <= set(OVERFLOW_PHRASES)
 
 
+@pytest.mark.seed(40)
+def test_the_word_of_an_error_code_says_so_too() -> None:
+    assert classify(_error(400, "prompt_too_long")) == "overflow"
+    assert classify(_error(400, "Error code: prompt_too_long")) == "overflow"
+
+
 @pytest.mark.seed(41)
 @pytest.mark.parametrize(
     "failure",

@@ -16,6 +16,7 @@ FailureKind: TypeAlias = Literal["overflow", "transient", "permanent", "broken_s
 
 OVERFLOW_PHRASES = (
     "prompt is too long",
+    "prompt_too_long",
     "request too large",
     "maximum context length",
     "context_length_exceeded",

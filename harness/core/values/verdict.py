@@ -7,20 +7,28 @@ harness is never green.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 VerdictWord = Literal["pass", "unknown", "fail", "not_applicable"]
 OutcomeWord = Literal["completed", "failed_truthfully", "limit", "cancelled", "none"]
+FindingClass = Literal["defect", "weakness", "advice"]
+
+CLASSES: tuple[FindingClass, ...] = get_args(FindingClass)
+"""The classes of findings, the worst one first."""
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A broken rule: `code` is `check.rule`, `events` number the events that prove it."""
+    """A broken rule: `code` is `check.rule`, `events` number the events that prove it.
+
+    `class_` is set by the judge; the finding of a plug-in may say its own. Book-keeping has none.
+    """
 
     code: str
     message: str
     events: tuple[int, ...] = ()
+    class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
 
     @property
     def check(self) -> str:

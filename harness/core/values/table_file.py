@@ -1,4 +1,4 @@
-"""Tables of the catalogue: tab-separated text, read and checked once.
+"""Tables of a package: tab-separated text, read and checked once.
 
 A cell of a list holds words separated by blanks, a cell of an object holds JSON; an empty cell is
 the default. Blank lines and lines that begin with `#` are comments.
@@ -19,12 +19,12 @@ from harness.core.values.errors import InputError, nearest
 _Row = TypeVar("_Row", bound=msgspec.Struct)
 
 
-def table(name: str, row: type[_Row]) -> MappingProxyType[Any, _Row]:
-    """The rows of a file of this package by their first column, in the order of the file.
+def table(package: str, name: str, row: type[_Row]) -> MappingProxyType[Any, _Row]:
+    """The rows of a package's file by their first column, in the order of the file.
 
     Raises InputError, with file and line, for a line that is no such row.
     """
-    data = pkgutil.get_data(__package__, name)
+    data = pkgutil.get_data(package, name)
     assert data is not None, "the package is on a path that can be read"
     return parse(data.decode(), row, name)
 
@@ -33,10 +33,12 @@ def parse(text: str, row: type[_Row], name: str) -> MappingProxyType[Any, _Row]:
     """The rows that the text of a table holds; `name` is the file, for errors."""
     (_, first), *lines = list(_lines(text)) or [(1, [""])]
     for column in first:
-        if column not in row.__struct_fields__:
-            hint = nearest(column, row.__struct_fields__)
+        if column not in row.__struct_encode_fields__:
+            hint = nearest(column, row.__struct_encode_fields__)
             raise InputError(f"no column is named {column!r}; {hint}", f"{name}:1")
-    types = get_type_hints(row)
+    hints = get_type_hints(row)
+    fields = zip(row.__struct_encode_fields__, row.__struct_fields__, strict=True)
+    types = {column: hints[field] for column, field in fields}
     rows: dict[Any, _Row] = {}
     for number, cells in lines:
         place = f"{name}:{number}"
