@@ -205,7 +205,7 @@ def judge(
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
-    missing = tuple(unreached(history))
+    missing = tuple(unreached(history)) if "run" in chosen else ()
     applied.not_applicable += [*_set_aside(history, wanted, chosen), *missing]
     agents_part = before_own_answers(history)
     for name, check in chosen.items():
