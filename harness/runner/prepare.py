@@ -5,6 +5,7 @@ Names are looked up before the target starts, so a wrong one is an error of the 
 
 from __future__ import annotations
 
+import importlib
 import platform
 from collections.abc import Callable
 from functools import cache
@@ -29,7 +30,7 @@ from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import scenario_path
 from harness.targets import End, TargetSpec
-from harness.transports.sdk_clients import sdks
+from harness.transports.sdk_clients import import_sdk, sdks
 
 _OF_VALUES = {
     "tool": "tools.late, tools.raises and tools.answer_lost",
@@ -118,6 +119,18 @@ def script_of(scenario: Scenario) -> Script:
     return TurnScript(scenario.script, Draws(scenario.seed))
 
 
+def warm_up(scenario: Scenario, target: TargetSpec) -> None:
+    """Import what a Python target imports at its first call, before its limits begin to count.
+
+    It also spares each forked child these imports.
+    """
+    if target.agent is None:
+        return
+    import_sdk(scenario.wire)
+    if target.agent.__module__ == "harness.agent":
+        importlib.import_module("harness.agent.composition")
+
+
 def start(
     transition: Transition, target: TargetSpec, world: str, attempt: int, store: bool
 ) -> None:
@@ -170,7 +183,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
     """Record that the run is over, with what was owed and never came."""
     past = transition.history.past
-    waiting = inbox.pending(transition.inbox, past)
+    waiting = inbox.never_due(transition.inbox, past, at_ms)
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
         frames=how.frames, traceback=how.traceback,
