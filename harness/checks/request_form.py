@@ -139,10 +139,10 @@ def nonblank_content(history: History, *, results: bool = False) -> Iterator[Fin
     `empty`: a message without content, but for an assistant's at the end. `blank`: a text of white
     space only. Asked of requests that the dialect accepts. Not meant: a tool result without text,
     unless `results` is set, for the API takes it and some gateways do not; a text of no characters
-    beside a call, which is the dialect's to refuse; and a log, which keeps what the model said and not what was
-    sent. Models do answer with a blank, and what was stored
-    unseen makes every later request fail. An agent mends it by leaving blank texts out of what it
-    sends, whatever is stored. Source: invariant 3; NousResearch/hermes-agent#70475.
+    beside a call, which is the dialect's to refuse; and a log, which keeps what the model said and
+    not what was sent. Models do answer with a blank, and what was stored unseen makes every later
+    request fail. An agent mends it by leaving blank texts out of what it sends, whatever is stored.
+    Source: invariant 3; NousResearch/hermes-agent#70475.
     """
     for exchange, nodes in first_seen(history.trace):
         for node in nodes:
