@@ -149,17 +149,32 @@ REAL_WAIT_MS = 1000
 """Real waiting beyond this, in virtual time, means that time was not ours."""
 
 
+_ENDS = {
+    "crashed": "crashed",
+    "hung": "hung",
+    "computes": "computes without an end",
+    "loops": "calls without an end",
+    "backs_off": "backs off without an end",
+}
+"""The ends of a target that are no ordinary ones, in words."""
+
+
 @needs(told_by="run")
 def target(history: History) -> Iterator[Finding]:
-    """The target ends by itself: `crashed` with an exception or an exit status, or `hung`.
+    """The target ends by itself, and within the limits of real time and memory.
+
+    `crashed`: with an exception or an exit status. `hung`: it is stuck, for it neither called nor
+    computed for `limits.real_s` while the machine was fast enough. `computes`: it used as much
+    processor time. `loops`: it went on calling. `backs_off`: its pauses between tries, in real
+    time, fill half of ten times the limit. A machine that is too slow makes the run unknown.
 
     A Python target that ends, kills or replaces its process has crashed too.
     """
     ended = history.trace.ended
-    if ended is not None and ended.how in ("crashed", "hung"):
+    if ended is not None and ended.how in _ENDS:
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
-        text = f"the target {ended.how}{exit_code}{place}: {ended.text}".rstrip(": ")
+        text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
         yield Finding(f"target.{ended.how}", text, (ended.n,))
 
 
@@ -203,6 +218,8 @@ def limit(history: History) -> Iterator[Finding]:
             text = f"the limit {name} was reached at {answered.key}"
             yield Finding(answered.error, text, (answered.n,))
     ended = history.trace.ended
+    if ended is not None and ended.how == "memory":
+        yield Finding("limit.memory_mb", ended.text, (ended.n,))
     if ended is not None and ended.how == "limit" and not seen:
         yield Finding("limit.virtual_s", ended.text or "the run's time is over", (ended.n,))
 

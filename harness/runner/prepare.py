@@ -5,6 +5,7 @@ Names are looked up before the target starts, so a wrong one is an error of the 
 
 from __future__ import annotations
 
+import importlib
 import platform
 from collections.abc import Callable
 from functools import cache
@@ -29,7 +30,7 @@ from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import scenario_path
 from harness.targets import End, TargetSpec
-from harness.transports.sdk_clients import sdks
+from harness.transports.sdk_clients import import_sdk, sdks
 
 _OF_VALUES = {
     "tool": "tools.late, tools.raises and tools.answer_lost",
@@ -116,6 +117,18 @@ def script_of(scenario: Scenario) -> Script:
         path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
     return TurnScript(scenario.script, Draws(scenario.seed))
+
+
+def warm_up(scenario: Scenario, target: TargetSpec) -> None:
+    """Import what a Python target imports at its first call, before its limits begin to count.
+
+    It also spares each forked child these imports.
+    """
+    if target.agent is None:
+        return
+    import_sdk(scenario.wire)
+    if target.agent.__module__ == "harness.agent":
+        importlib.import_module("harness.agent.composition")
 
 
 def start(

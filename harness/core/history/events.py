@@ -167,7 +167,8 @@ class Killed(Event, frozen=True, kw_only=True, tag="killed"):
 
 
 class Ended(Event, frozen=True, kw_only=True, tag="ended"):
-    """The target ended: returned, crashed, hung, killed, limit, or unable (a harness failure).
+    """The target ended: returned, crashed or killed; at a limit (limit, memory, hung, computes,
+    loops, backs_off); or unable (a harness failure, or a machine that is too slow).
 
     Of a crash, `frames` are those of the user's code, the innermost last, and `traceback` all.
     """

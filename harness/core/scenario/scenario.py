@@ -207,6 +207,7 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     provider_calls: Count = 1000
     virtual_s: Seconds = 86400.0
     real_s: Seconds = 30.0
+    memory_mb: FromOne = 4096
     restarts: Count = 3
 
 
