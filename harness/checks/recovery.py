@@ -268,7 +268,7 @@ def session_answers(history: History, *, messages: int = 2) -> Iterator[Finding]
     what it holds (`API Error: 400 ...`, 413, 422, "Prompt is too long") in the place of an answer,
     and no ordinary answer follows. What is refused stands in the stored conversation, so each
     further message is refused too. Asked of recordings; of runs, `session_heals` is.
-    Not meant: an error that passes (429, 5xx), a refusal of the account (401, 403, a credit balance),
+    Not meant: an error that passes (429, 5xx), a refusal of the account (401, 403, a credit limit),
     a single refusal at the end, and a session that went on. One tool call without a result stood in
     the history, and every later prompt was answered with status 400 (anthropics/claude-code#1831).
     An agent mends it by making each request from its rows anew, so that it is valid whatever they
