@@ -30,7 +30,7 @@ from harness.checks import (
     tool_execution,
     truthfulness,
 )
-from harness.checks.declarations import declared, untold
+from harness.checks.declarations import WRITE_ORDER, declared, untold
 from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
 from harness.checks.expectations import doubts
@@ -235,7 +235,12 @@ def _word(findings: Sequence[Finding], doubts: Sequence[str]) -> VerdictWord:
 def _set_aside(
     history: History, wanted: Expect, chosen: Mapping[str, CheckFunction]
 ) -> Iterator[NotApplicable]:
-    """The rules that an overlay sets aside; of expectations, those that the scenario has."""
+    """The rules that an overlay or a store of the agent's own sets aside; of expectations, those
+    that the scenario has."""
+    if history.trace.own_store:
+        for name, check in chosen.items():
+            for rule in getattr(check, "write_order", ()):
+                yield NotApplicable(f"{name}.{rule}", WRITE_ORDER)
     if not history.trace.settings.get("overlaid"):
         return
     has = {
@@ -275,7 +280,8 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
         return
     applied.asked = applied.asked or bool(needed) or name not in own_checks()
     applied.findings += found
-    if not found:
+    rules = {f"{name}.{rule}" for rule in getattr(check, "write_order", ())}
+    if not found and not (rules & aside):
         applied.passed.append(name)
 
 

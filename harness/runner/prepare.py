@@ -141,7 +141,8 @@ def start(
         wire=scenario.wire, stream=scenario.stream, seed=scenario.seed,
         target=target.text, world=world, attempt=attempt,
         door="transport" if world == "simulate" else "loopback",
-        seams=_seams(scenario, store), settings=settings(scenario), versions=dict(versions()),
+        seams=_seams(scenario, store), versions=dict(versions()),
+        settings={**settings(scenario), **({"own_store": True} if store else {})},
     )  # fmt: skip
 
 
