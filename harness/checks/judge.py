@@ -73,7 +73,7 @@ ORDER = (
     *("args_complete", "effect_once", "error_visible", "stream_error_handled"),
     *("reload_equivalence", "durable_first", "no_silent_loss", "resume_bounded"),
     *("inbound_exactly_once", "outbound_once", "turn_serial", "cancel_honoured"),
-    *("truthful_outcome", "session_heals", "expect"),
+    *("truthful_outcome", "session_heals", "session_answers", "expect"),
 )
 """The order in which the checks are applied and reported: how the run itself went comes first, for
 much else may follow from it."""
