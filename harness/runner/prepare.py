@@ -116,7 +116,7 @@ def script_of(scenario: Scenario) -> Script:
 
         path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
-    return TurnScript(scenario.script, Draws(scenario.seed))
+    return TurnScript(scenario.script, Draws(scenario.seed), scenario.policy)
 
 
 def warm_up(scenario: Scenario, target: TargetSpec) -> None:
@@ -141,7 +141,8 @@ def start(
         wire=scenario.wire, stream=scenario.stream, seed=scenario.seed,
         target=target.text, world=world, attempt=attempt,
         door="transport" if world == "simulate" else "loopback",
-        seams=_seams(scenario, store), settings=settings(scenario), versions=dict(versions()),
+        seams=_seams(scenario, store), versions=dict(versions()),
+        settings={**settings(scenario), **({"own_store": True} if store else {})},
     )  # fmt: skip
 
 
@@ -163,6 +164,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "window_tokens": scenario.window_tokens,
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
         **({"overlaid": True} if scenario.overlaid else {}),
+        **({"policy": scenario.policy} if scenario.policy != "strict" else {}),
         **({"profile": msgspec.to_builtins(scenario.profile)} if has_profile(scenario) else {}),
     }
 
