@@ -14,6 +14,7 @@ from harness.cli.options import (
     out_folder,
     plugins,
     profile,
+    real_s,
     seed,
     world,
 )
@@ -31,6 +32,7 @@ DEFAULT_OUT = ".harness/shrunk"
               help="Of a file with several runs those that match "
               "NAME[/VARIANT][@WIRE][+stream] (* and ?).")  # fmt: skip
 @profile
+@real_s
 @seed
 @world
 @click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
