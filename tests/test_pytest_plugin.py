@@ -68,7 +68,7 @@ def test_play(session: pytest.Pytester) -> None:
         [
             "*_ test_wrong _*",
             "FAIL greeting",
-            "  valid_request.V11",
+            "  valid_request.V11  (defect)",
             "    #* model  ← 2 messages*",
             "  repeat:  harness run scenarios/greeting.yaml --only greeting --target agents:w*",
             "*_ test_wrong_as_a_value _*",

@@ -39,7 +39,14 @@ from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
-from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
+from harness.core.values.verdict import (
+    FAIL_ON,
+    Finding,
+    FindingClass,
+    NotApplicable,
+    Verdict,
+    VerdictWord,
+)
 
 MODULES: tuple[ModuleType, ...] = (
     request_form,
@@ -188,12 +195,18 @@ class _Applied(msgspec.Struct):
 
 
 def judge(
-    history: History, *, only: str | None = None, extra: Sequence[CheckFunction] = ()
+    history: History,
+    *,
+    only: str | None = None,
+    extra: Sequence[CheckFunction] = (),
+    fail_on: FindingClass | None = None,
 ) -> Verdict:
     """The verdict over a history, by all checks, or by the one named `only`.
 
     `extra` are checks of the caller's own, `(history, **settings) -> findings`. Settings come from
-    the scenario, by the name of the check. Raises InputError when `only` names no check.
+    the scenario, by the name of the check. Findings of the class `fail_on` and worse fail the run;
+    without it the history says which, else weaknesses do. Raises InputError when `only` names no
+    check.
     """
     known = {**checks(), **{check.__name__: check for check in extra}}
     if only is not None and only not in known:
@@ -212,19 +225,21 @@ def judge(
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     findings, declared = _known_apart(wanted, applied, set(chosen))
+    line = fail_on or wanted.fail_on or FAIL_ON
     return Verdict(
-        _word(findings, applied.doubts),
+        _word(any(finding.fails(line) for finding in findings), applied.doubts),
         outcome=outcome(history),
         findings=findings,
         known=declared,
         doubts=tuple(applied.doubts),
         not_applicable=tuple(applied.not_applicable),
         passed=tuple(applied.passed),
+        fail_on=line,
     )
 
 
-def _word(findings: Sequence[Finding], doubts: Sequence[str]) -> VerdictWord:
-    if findings:
+def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
+    if fails:
         return "fail"
     return "unknown" if doubts else "pass"
 

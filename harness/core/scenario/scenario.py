@@ -13,7 +13,7 @@ import msgspec
 from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
 from harness.core.values.strict import Count, FromOne, Seconds, Strict
-from harness.core.values.verdict import OutcomeWord
+from harness.core.values.verdict import FindingClass, OutcomeWord
 
 
 class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,7 +45,7 @@ class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent does in this scenario."""
+    """What a correct agent does in this scenario, and from which class on findings fail it."""
 
     outcome: OutcomeWord | None = None
     must: tuple[str, ...] = ()
@@ -54,6 +54,7 @@ class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
     inputs: dict[str, Json] = {}
     waits_s: tuple[float, ...] | Waits | None = None
     known: tuple[str, ...] = ()
+    fail_on: FindingClass | None = None
 
 
 Times: TypeAlias = FromOne | Literal["forever"]
@@ -251,6 +252,13 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     variant: str = ""
     folder: str = ""
     overlaid: bool = False
+
+    def failing_on(self, fail_on: FindingClass | None) -> Scenario:
+        """The scenario that findings of this class and worse fail; itself without one."""
+        if fail_on is None:
+            return self
+        expect = msgspec.structs.replace(self.expect, fail_on=fail_on)
+        return msgspec.structs.replace(self, expect=expect)
 
     @property
     def run_name(self) -> str:
