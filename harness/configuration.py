@@ -6,22 +6,85 @@ scenario from elsewhere brings no configuration with it.
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.loaded_plugins import unknown_name
+from harness.core.values.profile import FindingClass, Profile, ProfileLimits
+from harness.core.values.strict import Count, Strict
+from harness.files.regular_file import text_of
+from harness.files.toml_text import line_of, parse_toml
 
 PYPROJECT, OWN_FILE = "pyproject.toml", "harness.toml"
 
+SUFFIXES = (".toml", ".yaml", ".yml")
+"""How the name of a profile's file ends."""
 
-class Configuration(NamedTuple):
-    """What the start folder configures; `file` is "" where nothing does."""
 
-    file: str = ""
+class Configuration(Strict, frozen=True, kw_only=True):
+    """What the start folder configures.
+
+    `profile` names one of `profiles`, or a file. `target`, `fail-on` and `limits` hold where the
+    profile says nothing.
+    """
+
     plugins: tuple[str, ...] = ()
+    profile: str = ""
+    profiles: dict[str, Profile] = {}
+    target: str = ""
+    fail_on: FindingClass | None = msgspec.field(default=None, name="fail-on")
+    seed: Count | None = None
+    limits: ProfileLimits = ProfileLimits()
+
+    def chosen_profile(self, named: str, folder: Path) -> Profile:
+        """The profile of a name or a file, else the configured one, with what stands beside it.
+
+        A file is named from `folder`. Raises InputError for a profile that cannot be used.
+        """
+        name = named or self.profile
+        profile = self._named(name, folder) if name else Profile()
+        check_settings(profile, f"profile {name}")
+        return msgspec.structs.replace(
+            profile,
+            target=profile.target or self.target,
+            fail_on=profile.fail_on or self.fail_on,
+            limits=ProfileLimits(
+                real_s=profile.limits.real_s or self.limits.real_s,
+                memory_mb=profile.limits.memory_mb or self.limits.memory_mb,
+            ),
+        )
+
+    def _named(self, name: str, folder: Path) -> Profile:
+        if name in self.profiles:
+            return self.profiles[name]
+        if (folder / name).is_file() or name.endswith(SUFFIXES):
+            from harness.files.profile_file import load_profile
+
+            return load_profile(folder / name)
+        what = f"no profile of this name, and no file; {nearest(name, self.profiles)}"
+        raise InputError(what, f"--profile {name}")
+
+
+def check_settings(profile: Profile, place: str) -> None:
+    """Raise InputError for a check, or a setting of one, that there is not."""
+    if not profile.checks:
+        return
+    from harness.checks.judge import checks, settings_of
+
+    known = checks()
+    for name, settings in profile.checks.items():
+        if name not in known:
+            what = f"key `checks`: there is no check {name!r}; {unknown_name(name, known)}"
+            raise InputError(what, place)
+        for setting in settings:
+            if setting not in settings_of(known[name]):
+                hint = nearest(setting, settings_of(known[name]))
+                what = f"key `checks`: {name} has no setting {setting!r}; {hint}"
+                raise InputError(what, place)
 
 
 def load_configuration(folder: Path) -> Configuration:
@@ -40,70 +103,37 @@ def load_configuration(folder: Path) -> Configuration:
 class _File:
     def __init__(self, path: Path, table: tuple[str, ...]) -> None:
         self.path, self._table = path, table
-        self._text = _text(path)
-        found: Any = None if self._text is None else self._parsed(self._text)
+        self._text = text_of(path) if path.exists() else ""
+        found: Any = parse_toml(self._text, str(path)) if path.exists() else None
         for name in table:
             found = found.get(name) if isinstance(found, Mapping) else None
         if found is not None and not isinstance(found, Mapping):
-            raise self._error(table[-1], "a table is expected")
+            what = f"key `{table[-1]}`: a table is expected"
+            raise InputError(what, f"{path}:{line_of(self._text, table)}")
         self.keys: Mapping[str, Any] | None = found
 
-    def _parsed(self, text: str) -> dict[str, Any]:
-        try:
-            return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            what, _, place = str(error).partition(" (at line ")
-            line = place.partition(",")[0]
-            at = f"{self.path}:{line}" if line.isdecimal() else str(self.path)
-            raise InputError(f"no TOML: {what}", at) from None
-
     def configuration(self) -> Configuration:
-        if self.keys is None:
-            return Configuration()
-        values: dict[str, Any] = {}
-        for key, value in self.keys.items():
-            if key not in _READERS:
-                raise self._error(key, f"unknown; {nearest(key, _READERS)}")
-            try:
-                values[key] = _READERS[key](value)
-            except ValueError as error:
-                raise self._error(key, str(error)) from None
-        return Configuration(str(self.path), **values)
+        keys = dict(self.keys or {})
+        profiles = keys.pop("profiles", {})
+        found = self._converted(keys)
+        if not isinstance(profiles, Mapping):
+            raise InputError("key `profiles`: a table is expected", self._place("profiles"))
+        named = {name: self._profile(name, values) for name, values in profiles.items()}
+        return msgspec.structs.replace(found, profiles=named)
 
-    def _error(self, key: str, what: str) -> InputError:
-        return InputError(f"key `{key}`: {what}", f"{self.path}:{self._line(key)}")
+    def _converted(self, keys: dict[str, Any]) -> Configuration:
+        try:
+            return msgspec.convert(keys, type=Configuration)
+        except msgspec.ValidationError as error:
+            from harness.files.mistakes import explain
 
-    def _line(self, key: str) -> int:
-        """Return the line of a key; else that of the table, or 1."""
-        table = ".".join(self._table)
-        named = re.compile(rf"""(\[+({re.escape(table)}\.)?)?["']?{re.escape(key)}["']?[=.\]]""")
-        at, inside = 1, not table
-        for number, line in enumerate((self._text or "").splitlines(), 1):
-            written = "".join(line.split())
-            if table and written.startswith("["):
-                inside = written.lstrip("[").startswith(table)
-                at = number if inside and at == 1 else at
-            if inside and named.match(written):
-                return number
-        return at
+            what, path = explain(str(error), Configuration)
+            raise InputError(what, self._place(*path)) from None
 
+    def _profile(self, name: str, values: Any) -> Profile:
+        from harness.files.profile_file import profile_from
 
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text("utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
+        return profile_from(values, lambda path: self._place("profiles", name, *path))
 
-
-def _module_names(value: object) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(name, str) and name for name in value):
-        return tuple(value)
-    raise ValueError('a list of module names is expected, as in ["my_parts"]')
-
-
-_READERS: Mapping[str, Callable[[object], Any]] = {"plugins": _module_names}
-"""Each key that configures something today, and how its value is read."""
+    def _place(self, *path: str | int) -> str:
+        return f"{self.path}:{line_of(self._text, (*self._table, *path))}"

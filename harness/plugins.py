@@ -15,7 +15,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
 
-from harness.configuration import load_configuration
+from harness.configuration import Configuration, load_configuration
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded, set_loaded
 
@@ -66,12 +66,22 @@ def load_configured(
     `folder` is the current one without it. With `config=False` only `modules` are loaded. Raises
     InputError as `load_plugins` does, and for a configuration that cannot be used.
     """
+    configured(modules, config=config, folder=folder)
+    return loaded()
+
+
+def configured(
+    modules: Sequence[str] = (), *, config: bool = True, folder: Path | None = None
+) -> Configuration:
+    """The configuration of the start folder, with its plug-ins loaded as by `load_configured`."""
     start = folder or Path.cwd()
     if not config:
-        return _load(modules, start)
-    configured = load_configuration(start).plugins
+        _load(modules, start)
+        return Configuration()
+    found = load_configuration(start)
     installed = (point.value for point in entry_points(group=ENTRY_POINTS))
-    return _load((*configured, *installed, *modules), start)
+    _load((*found.plugins, *installed, *modules), start)
+    return found
 
 
 def loaded_modules() -> tuple[str, ...]:

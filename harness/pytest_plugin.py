@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixtures `play` and `cassette`, four options and one ini key.
+"""The pytest plugin: the fixtures `play` and `cassette`, five options and two ini keys.
 
 Plug-ins are loaded at session start, in each pytest-xdist worker too. Everything else is imported
 when a test first plays.
@@ -17,17 +17,27 @@ from typing import TYPE_CHECKING, Any, overload
 import pytest
 
 if TYPE_CHECKING:
+    from harness.configuration import Configuration
     from harness.core.scenario.scenario import Scenario
     from harness.core.values.brief import Brief
+    from harness.core.values.profile import Profile
     from harness.core.values.verdict import Finding
     from harness.runner import Run
 
 
+_CONFIGURATION = pytest.StashKey["Configuration"]()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options `--harness-*`, and the ini key `harness_plugins`."""
+    """The options `--harness-*`, and the ini keys `harness_plugins` and `harness_profile`."""
     group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
+    group.addoption(
+        "--harness-profile",
+        metavar="NAME|FILE",
+        help="What the agents are: a configured profile, or a file.",
+    )
     group.addoption(
         "--harness-record",
         choices=("none", "once", "all"),
@@ -39,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Read no [tool.harness] of the root folder, and load no installed plug-in.",
     )
+    parser.addini("harness_profile", help="The profile where no option names one.")
     parser.addini(
         "harness_plugins",
         type="args",
@@ -53,12 +64,13 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises pytest.UsageError for one that cannot be used.
     """
     from harness.core.values.errors import InputError
-    from harness.plugins import load_configured
+    from harness.plugins import configured
 
     reads_config = not config.getoption("--harness-no-config")
     try:
         plugins = config.getini("harness_plugins")
-        load_configured(plugins, config=reads_config, folder=config.rootpath)
+        found = configured(plugins, config=reads_config, folder=config.rootpath)
+        config.stash[_CONFIGURATION] = found
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -70,7 +82,16 @@ def play(request: pytest.FixtureRequest) -> Play:
     seed: int | None = config.getoption("--harness-seed")
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
-    return Play(folders, seed, Path(out) if out else None, config.getini("harness_plugins"))
+    plugins = config.getini("harness_plugins")
+    return Play(folders, seed, Path(out) if out else None, plugins, partial(_profile, config))
+
+
+def _profile(config: pytest.Config, named: str) -> Profile:
+    """The profile of a name or file; without one that of the option, the ini key, or the
+    configuration."""
+    given = config.getoption("--harness-profile") or config.getini("harness_profile") or ""
+    found: Configuration = config.stash[_CONFIGURATION]
+    return found.chosen_profile(named or given, config.rootpath)
 
 
 @pytest.fixture
@@ -123,8 +144,10 @@ class Play:
         seed: int | None,
         out: Path | None,
         plugins: Sequence[str] = (),
+        profiles: Callable[[str], Profile] | None = None,
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
+        self._profiles = profiles
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
@@ -137,6 +160,7 @@ class Play:
         check: bool = True,
         seed: int | None = None,
         store: str = "",
+        profile: str | Profile = "",
         **options: Any,
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
@@ -145,7 +169,9 @@ class Play:
         function of its brief or a target's specification. `variant` plays only the runs of that
         variant ("" is the baseline). The test fails unless every run passes; with `expect` (a code
         or several) it fails unless each is found in every run, and no other one that fails it;
-        `check=False` leaves the verdict to the test. Other keywords reach the agent as `brief.options`.
+        `check=False` leaves the verdict to the test. `profile` is a configured name, a file or a
+        value; without one the option `--harness-profile` or the configuration names it. Other
+        keywords reach the agent as `brief.options`.
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
@@ -156,10 +182,11 @@ class Play:
         try:
             chosen = list(self._scenarios(scenario, variant))
             target = resolve(agent) if isinstance(agent, str) else agent
-            runs = [
-                run(each, target, seed=drawn, out=self._out, store=store, options=options)
-                for each in chosen
-            ]
+            run_one = partial(
+                run, seed=drawn, out=self._out, store=store, options=options,
+                profile=self._profile(profile),
+            )  # fmt: skip
+            runs = [run_one(each, target) for each in chosen]
         except InputError as error:
             pytest.fail(f"error: {error}", pytrace=False)
         wanted = frozenset([expect] if isinstance(expect, str) else expect)
@@ -167,6 +194,11 @@ class Play:
         if wrong:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
         return Runs(runs)
+
+    def _profile(self, named: str | Profile) -> Profile | None:
+        if not isinstance(named, str):
+            return named
+        return self._profiles(named) if self._profiles else None
 
     def _scenarios(
         self, scenario: str | Path | Scenario, variant: str | None

@@ -134,8 +134,8 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "configuration",
         9,
-        "Reads `[tool.harness]` of the start folder, strictly.",
-        "core",
+        "Reads `[tool.harness]` of the start folder, and finds the profile of a name, strictly.",
+        "core files checks",
     ),
     Room(
         "plugins",

@@ -158,12 +158,13 @@ readers, and the machines that play a session step by step."""
 
 ENVIRONMENT_READERS: tuple[str, ...] = (
     "runner.supervise",
+    "targets.process_state",
     "transports.mcp_stdio",
     "cli",
     "pytest_plugin",
 )
-"""Who may touch the environment: what scrubs it for a program under test, a program that is given
-one, and the faces."""
+"""Who may touch the environment: what scrubs it for a program under test, what puts it back after a
+run, a program that is given one, and the faces."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
@@ -178,9 +179,13 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-PROCESS_STATE: tuple[str, ...] = ("clock.virtual_clock", "core.values.loaded_plugins")
-"""Who may say `global`: the one patch of the process that virtual time needs for sync code, and the
-plug-ins that the process has loaded."""
+PROCESS_STATE: tuple[str, ...] = (
+    "clock.virtual_clock",
+    "core.values.loaded_plugins",
+    "targets.process_exits",
+)
+"""Who may say `global`: the one patch of the process that virtual time needs for sync code, the
+plug-ins that the process has loaded, and the run whose target may not end the process."""
 
 FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""

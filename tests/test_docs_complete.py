@@ -11,6 +11,7 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.cli.verbs import VERBS
+from harness.configuration import Configuration
 from harness.core.history.events import AnyEvent, StoredRow
 from harness.core.history.history import decode, encode
 from harness.core.scenario import scenario as expectation
@@ -18,6 +19,7 @@ from harness.core.scenario import scenario as scenario_file
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.core.values.brief import Brief
 from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
+from harness.core.values.profile import CAPABILITIES, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.verdict import Verdict
 from harness.report.json_lines import run_line
@@ -50,7 +52,7 @@ SECTIONS = {
 }
 """Where docs/scenario.md explains the keys of each struct."""
 
-OURS = {"variant", "folder", "overlaid", "settings"}
+OURS = {"variant", "folder", "overlaid", "settings", "profile"}
 """Fields that no file names."""
 
 
@@ -73,12 +75,22 @@ def test_what_is_generated_is_what_the_code_says(name: str) -> None:
 def test_every_key_of_a_scenario_is_explained() -> None:
     parts = (*vars(scenario_file).values(), *vars(expectation).values())
     structs = {s.__name__: s for s in parts if _is_struct(s)}
-    assert structs.keys() == SECTIONS.keys() | {"Strict"}
+    assert structs.keys() == SECTIONS.keys() | {"Strict", "Profile"}
     for name, heading in SECTIONS.items():
         spans = " ".join(re.findall(r"`([^`\n]+)`", part(DOCS / "scenario.md", heading)))
         keys = {field.encode_name for field in msgspec.structs.fields(structs[name])}
         missing = {k for k in keys - OURS if not re.search(rf"\b{k}\b", spans)}
         assert missing == set(), f"docs/scenario.md, {heading}"
+
+
+def test_every_key_of_a_profile_and_of_the_configuration_is_explained() -> None:
+    for struct, page in ((Profile, "profiles.md"), (Configuration, "commands.md")):
+        fields = msgspec.structs.fields(struct)
+        keys = {field.encode_name for field in fields}
+        assert {key for key in keys if f"\n| `{key}` | " not in _text(page)} == set()
+    assert {
+        name for name in CAPABILITIES if f"\n| `{name}` | " not in _text("profiles.md")
+    } == set()
 
 
 def test_every_limit_has_its_default() -> None:

@@ -135,3 +135,42 @@ def test_a_run_compares_with_a_snapshot(session: pytest.Pytester) -> None:
     changed = session.runpytest_subprocess("-vv")
     changed.assert_outcomes(failed=1)
     changed.stdout.fnmatch_lines(["*run greeting: pass, completed*"])
+
+
+PROFILE_TESTS = """
+import agents
+import pytest
+from harness.core.values.profile import Profile, ProfileLimits
+
+def played(play, **named):
+    (run,) = play("scenarios/greeting.yaml", agents.good, variant="", **named)
+    return run.history.trace
+
+def test_ini(play):
+    assert played(play).settings["limits"]["real_s"] == 44
+
+def test_file(play):
+    assert played(play, profile="mine.yaml").settings["limits"]["real_s"] == 55
+
+def test_value(play):
+    trace = played(play, profile=Profile(limits=ProfileLimits(real_s=66)))
+    assert trace.settings["limits"]["real_s"] == 66
+    assert trace.profile.limits.real_s == 66
+
+def test_unknown(play):
+    played(play, profile="minne")
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_a_profile(session: pytest.Pytester, options: tuple[str, ...]) -> None:
+    session.makepyfile(test_play=PROFILE_TESTS)
+    session.makefile(".toml", harness="[profiles.configured]\nlimits = {real_s = 44}\n")
+    session.makefile(".yaml", mine="limits: {real_s: 55}\n")
+    session.makeini("[pytest]\nharness_profile = configured\n")
+    done = session.runpytest_subprocess("-p", "no:cacheprovider", "-q", *options)
+    done.assert_outcomes(passed=3, failed=1)
+    done.stdout.fnmatch_lines(["*no profile of this name, and no file; known: configured"])
+    session.makefile(".toml", harness="[profiles.configured]\nlimit = 1\n")
+    done = session.runpytest_subprocess("-p", "no:cacheprovider", "-q")
+    done.stderr.fnmatch_lines(["*harness.toml:2: key `limit`: unknown; did you mean 'limits'?"])

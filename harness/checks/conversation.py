@@ -60,9 +60,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         if turn.delivery is None or turn.redelivery:
             continue
         before = last.get(turn.session)
-        if turn.main and before is not None:
-            yield Case("forgotten_reply", _reply(before, turn), before, turn.main[0].n)
-        if turn.main and before is not None and before.main and trace.compactions:
+        if turn.readable and before is not None:
+            yield Case("forgotten_reply", _reply(before, turn), before, turn.readable[0].n)
+        if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case("forgotten_past", _past(trace, before, turn), turn)
         yield from _results(turn)
         last[turn.session] = turn
@@ -72,7 +72,7 @@ def _reply(before: Turn, turn: Turn) -> Iterator[Finding]:
     told = [s for s in before.endings if s.request.kind == "final" and s.request.text.strip()]
     if not told or claimed(told[-1]) != "completed":
         return
-    first = turn.main[0]
+    first = turn.readable[0]
     if not says(first.node, told[-1].request.text):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
@@ -82,11 +82,12 @@ def _past(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     failed = [c for c in trace.compactions if c.turn is before]
     if not failed or not all(c.failed for c in failed):
         return
-    past = _told(before.main[0].node)
-    if past and not past & _told(turn.main[0].node):
-        text = f"{turn.main[0].called.key}: a compaction failed in the turn before, and what was "
+    first, now = before.readable[0], turn.readable[0]
+    past = _told(first.node)
+    if past and not past & _told(now.node):
+        text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
-        events = (before.main[0].n, failed[0].n, turn.main[0].n)
+        events = (first.n, failed[0].n, now.n)
         yield Finding("history_faithful.forgotten_past", text, events)
 
 
@@ -96,7 +97,7 @@ def _told(node: Node) -> set[str]:
 
 
 def _results(turn: Turn) -> Iterator[Case]:
-    main = turn.main
+    main = turn.readable
     for ask in turn.asks:
         run = ask.execution
         if run is None or run.answered is None:
@@ -141,20 +142,23 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
 
     `messages`: the next one does not begin with what stood before the newest message of a request,
     which alone may still grow (a pause, a hint that is said once). `system`: the system text is
-    another one. Every such change makes the provider read the conversation anew, and breaks signed
-    thinking. A compaction excuses it, and so does a request that failed for good, a start of the
-    agent or a row of another process between them. A turn may go back to what the one before held
-    since its last compaction, when a request of that one failed for good. Source: invariant 8.
+    another one. `tools`: the same tools stand in another order. Every such change makes the
+    provider read the conversation anew, and breaks signed thinking. A compaction excuses it, and so
+    does a request that failed for good, a start of the agent or a row of another process between
+    them. A turn may go back to what the one before held since its last compaction, when a request
+    of that one failed for good, and to what stood before it, when it brought no success. Not meant:
+    a tool that comes, goes or is described anew, and a request that cannot be read. Source:
+    invariant 8.
     """
     trace = history.trace
     others = written_by_another(trace)
     last: dict[str, Exchange] = {}
     for exchange in trace.exchanges:
-        if exchange.purpose != "main":
+        if exchange.purpose != "main" or exchange.request.unread:
             continue
         before = last.get(exchange.called.session)
         last[exchange.called.session] = exchange
-        if before is None or _begins_alike(before, exchange):
+        if before is None or _begins_alike(trace, before, exchange):
             continue
         # Rows of others count from where this request read them, which is this check's own rule.
         if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
@@ -197,9 +201,31 @@ def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
     return any(stands(settled_list(node), exchange.node) for node in held)
 
 
-def _begins_alike(before: Exchange, exchange: Exchange) -> bool:
+def _leaves_out_a_failure(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
+    """Whether a later turn begins with what stood before the one of `before`, which had no success
+    to tell: an agent may keep the messages of such a turn, or leave all of them out."""
+    called, now = before.called, exchange.called
+    turn = trace.turns.get((called.session, called.turn))
+    if turn is None or called.turn == now.turn or not turn.readable:
+        return False
+    if any(claimed(ending) == "completed" for ending in turn.endings):
+        return False
+    return stands(settled_list(turn.readable[0].node), exchange.node)
+
+
+def _begins_alike(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
     same_system = before.request.system == exchange.request.system
-    return same_system and stands(settled_list(before.node), exchange.node)
+    same_tools = not _is_reordered(trace, before, exchange)
+    return same_system and same_tools and stands(settled_list(before.node), exchange.node)
+
+
+def _is_reordered(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
+    """Whether the very same tools are offered in another order."""
+    old, new = before.request.tools, exchange.request.tools
+    if old == new:
+        return False
+    one, other = list(trace.schemas.get(old, ())), list(trace.schemas.get(new, ()))
+    return one != other and sorted(one) == sorted(other)
 
 
 def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator[Finding]:
@@ -209,8 +235,12 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
     if before.request.system != exchange.request.system:
         text = f"{both} have different system texts"
         yield Finding("append_only_prefix.system", text, events)
+    if _is_reordered(trace, before, exchange):
+        text = f"{both} offer the same tools in another order"
+        yield Finding("append_only_prefix.tools", text, events)
     settled = settled_list(before.node)
-    if not stands(settled, exchange.node):
+    left_out = _leaves_out_a_failure(trace, before, exchange)
+    if not left_out and not stands(settled, exchange.node):
         text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
         yield Finding("append_only_prefix.messages", text, events)
 

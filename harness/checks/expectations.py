@@ -151,11 +151,15 @@ REAL_WAIT_MS = 1000
 
 @needs(told_by="run")
 def target(history: History) -> Iterator[Finding]:
-    """The target ends by itself: `crashed` with an exception or an exit status, or `hung`."""
+    """The target ends by itself: `crashed` with an exception or an exit status, or `hung`.
+
+    A Python target that ends, kills or replaces its process has crashed too.
+    """
     ended = history.trace.ended
     if ended is not None and ended.how in ("crashed", "hung"):
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
-        text = f"the target {ended.how}{exit_code}: {ended.text}".rstrip(": ")
+        place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
+        text = f"the target {ended.how}{exit_code}{place}: {ended.text}".rstrip(": ")
         yield Finding(f"target.{ended.how}", text, (ended.n,))
 
 

@@ -56,7 +56,7 @@ def _stops(trace: Trace, turn: Turn) -> list[_Stop]:
         if a.refused and _is_valid(trace, a)
     ]
     offered = False
-    for exchange in turn.main:
+    for exchange in turn.readable:
         if offered and not exchange.request.tools_offered:
             text = f"{exchange.called.key} no longer offers tools although nothing repeats"
             found.append(("withdrawn", exchange.n, text))

@@ -19,6 +19,7 @@ from harness.checks import (
     durability,
     expectations,
     false_stops,
+    isolation,
     loops,
     message_delivery,
     prompt_size,
@@ -51,6 +52,7 @@ from harness.core.values.verdict import (
 MODULES: tuple[ModuleType, ...] = (
     request_form,
     conversation,
+    isolation,
     prompt_size,
     retries,
     loops,
@@ -70,6 +72,7 @@ ORDER = (
     *("target", "run", "limit", "script", "cassette"),
     *("valid_request", "append_only_prefix", "role_alternation", "tool_pairing", "unique_tool_ids"),
     *("nonblank_content", "wellformed_text", "ends_with_user", "history_faithful"),
+    "session_isolation",
     *("bounded_turn", "no_blind_resend", "compaction_progress", "request_fits"),
     *("retry_budget", "backoff", "no_progress_stop", "no_false_stop", "compaction_preserves"),
     *("budget_ceiling", "bounded_spawn", "bounded_wait"),

@@ -35,7 +35,7 @@ from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
 
 _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
-"""Answered turns by session and first paragraph."""
+"""Turns with a success as their reply, by session and first paragraph."""
 
 _LOST = frozenset({"failed", "incomplete", "truncated"})
 """What is wrong with an answer that is asked for again as a whole."""
@@ -61,8 +61,9 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
 
     `lost`: the model never gets it, nothing answers it, or it is not stored. `twice`: it starts a
-    second turn, comes again as new after it was answered, or is stored again. `order`: it stands
-    in its request, but behind something older. Source: invariant 29.
+    second turn, comes again as new after its reply, or is stored again. `order`: it stands in its
+    request, but behind something older. Not meant: the message of a turn that failed, which the
+    history may keep, and a request that cannot be read. Source: invariant 29.
     """
     trace = history.trace
     started: dict[str, Turn] = {}
@@ -78,7 +79,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
         if first is turn:
             yield from _in_request(turn, answered)
             yield from _in_store(trace, turn)
-        if turn.endings:
+        if any(claimed(ending) == "completed" for ending in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
 
@@ -92,7 +93,9 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
             found = Finding("inbound_exactly_once.lost", text, (opened, turn.settled_n))
             yield Case("nothing_done", [found], turn)
         return
-    first = turn.main[0]
+    if not turn.readable:
+        return  # what cannot be read may hold the message
+    first = turn.readable[0]
     newest = "\n\n".join(message.text for message in first.node.newest())
     if squeeze(turn.text) not in squeeze(newest):
         rule, text = _misplaced(turn.text, first)
@@ -100,7 +103,7 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
         yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n))
     for earlier in _again(turn, newest, answered):
         text = f"{first.called.key}: the message of turn {earlier.number} comes again as new, "
-        text += "although it was answered"
+        text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
         yield Finding("inbound_exactly_once.twice", text, events)
 

@@ -30,6 +30,9 @@ from harness.core.values.verdict import Finding
 SPIRAL = 5
 """So many messages of the user in a row, each of which had a reply, were seen in the incident."""
 
+_LEARNT = frozenset({"thread_not_found", "thread_already_continued", "thread_unsupported_request"})
+"""Rules of state that only the provider knows."""
+
 _ALTERNATING = frozenset({"user", "assistant"})
 
 
@@ -37,15 +40,21 @@ _ALTERNATING = frozenset({"user", "assistant"})
 def valid_request(history: History) -> Iterator[Finding]:
     """Every request is one that the dialect accepts; the rule's id is the finding's.
 
-    A rule is reported once a turn. A prompt over the window (V23, V24) is not reported here.
+    A rule is reported once a turn. A prompt over the window (V23, V24) is not reported here. A
+    thread that the provider does not keep is reported when the session's next request asks for it
+    again: a client learns it from the refusal, and sends the whole conversation.
     Source: invariants 1 to 6.
     """
     seen: set[tuple[str, int, str]] = set()
+    told: dict[str, tuple[str, ...]] = {}
     for exchange in history.trace.exchanges:
         called = exchange.called
+        before = told.get(called.session, ())
+        told[called.session] = called.refused
         for rule in called.refused:
             case = (called.session, called.turn, rule)
-            if rule not in WINDOW_RULES and case not in seen:
+            is_news = rule in _LEARNT and rule not in before
+            if rule not in WINDOW_RULES and case not in seen and not is_news:
                 seen.add(case)
                 text = f"{called.key} breaks the dialect's rule {rule}"
                 yield Finding(f"valid_request.{rule}", text, (called.n,))

@@ -201,15 +201,16 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
     """What failed for good is not sent again unchanged in the same turn.
 
     For good: a 4xx other than 408, 409 and 429, a refusal, a full context. A truncated answer may
-    be asked for again `truncated` times, one in which nothing is said `empty` times; a hint in the
-    request makes it another one. Not meant: retries by the SDK, which are the provider's wish, and
-    the step that was under way when the agent was killed, begun once more. Source: invariant 13;
-    lsdefine/GenericAgent#225.
+    be asked for again `truncated` times, one in which nothing is said `empty` times. Unchanged is a
+    request with the same messages, fields and headers: a hint, a beta less or another key makes it
+    another one. Headers that are new with each try do not count. Not meant: retries by the SDK,
+    which are the provider's wish, and the step that was under way when the agent was killed, begun
+    once more. Source: invariant 13; lsdefine/GenericAgent#225.
     """
     for turn in history.trace.turns.values():
         tries = _Tries({"truncated": truncated, "empty": empty})
         for exchange in turn.exchanges:
-            earlier = tries.failed.get(exchange.content)
+            earlier = tries.failed.get(exchange.whole)
             # The excuse ends the count of this request, so no filter can apply it.
             if earlier is not None and may_begin_again(history.trace, turn, earlier, exchange):
                 tries.forget(exchange)
@@ -232,20 +233,20 @@ class _Tries:
         """Take in what came of a request."""
         how = _in_vain(exchange)
         if fails_for_good(exchange):
-            self.failed[exchange.content] = exchange
+            self.failed[exchange.whole] = exchange
         elif how:
-            lane = how, exchange.content
+            lane = how, exchange.whole
             self._vain[lane] = self._vain.get(lane, 0) + 1
             if self._vain[lane] > self._allowed[how]:
-                self.failed[exchange.content] = exchange
+                self.failed[exchange.whole] = exchange
         elif exchange.succeeded:
             self.forget(exchange)
 
     def forget(self, exchange: Exchange) -> None:
         """The request may be made like any other."""
-        self.failed.pop(exchange.content, None)
+        self.failed.pop(exchange.whole, None)
         for how in self._allowed:
-            self._vain.pop((how, exchange.content), None)
+            self._vain.pop((how, exchange.whole), None)
 
 
 def _in_vain(exchange: Exchange) -> str:

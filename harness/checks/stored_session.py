@@ -100,9 +100,8 @@ def _forgotten(trace: Trace) -> Iterator[Finding]:
 
 
 def _first_main(trace: Trace, start: Started, end_n: int) -> Exchange | None:
-    return next(
-        (e for e in trace.exchanges if start.n < e.n <= end_n and e.purpose == "main"), None
-    )
+    main = (e for e in trace.exchanges if e.purpose == "main" and not e.request.unread)
+    return next((e for e in main if start.n < e.n <= end_n), None)
 
 
 def _may_be_less(trace: Trace, first: Exchange) -> bool:

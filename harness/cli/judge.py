@@ -15,11 +15,13 @@ import click
 
 from harness.cli.options import (
     EngineName,
+    chosen_profile,
     engine,
     engine_named,
     every_verb,
     jobs,
     plugins,
+    profile,
     recording_format,
 )
 from harness.core.values.errors import InputError
@@ -27,6 +29,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.cli.judge_journal import JudgeJournal, Stamp
     from harness.cli.judge_task import JudgeTask
+    from harness.core.values.profile import Profile
     from harness.report.judge_report import JudgedFile, JudgedTotals
 
 
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=click.Path(path_type=Path)
 )
 @recording_format("How to read the files")
+@profile
 @click.option("--check", metavar="NAME", help="Only this check.")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and take those that are there already.")  # fmt: skip
@@ -44,7 +48,8 @@ if TYPE_CHECKING:
 @plugins
 @every_verb
 def command(
-    paths: tuple[Path, ...], kind: str, check: str | None, resume: Path | None, verbose: bool,
+    paths: tuple[Path, ...], kind: str, profile_name: str, check: str | None,
+    resume: Path | None, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of ours, and transcripts of others.
@@ -62,7 +67,8 @@ def command(
     with ExitStack() as held:
         journal = held.enter_context(JudgeJournal(resume)) if resume else None
         stamps: dict[str, Stamp] = {}
-        todo = _todo(paths, kind, check, journal, stamps)
+        agent = chosen_profile(profile_name)
+        todo = _todo(paths, kind, check, agent, journal, stamps)
         total = sum(1 for _ in files(paths)) if terminal.has_progress() else 0
         advance = held.enter_context(terminal.progress(total, "files"))
         for file in judge_files(does, todo):
@@ -78,6 +84,7 @@ def _todo(
     paths: tuple[Path, ...],
     kind: str,
     check: str | None,
+    agent: Profile,
     journal: JudgeJournal | None,
     stamps: dict[str, Stamp],
 ) -> Iterator[JudgeTask]:
@@ -86,7 +93,7 @@ def _todo(
     from harness.cli.judge_paths import files
     from harness.cli.judge_task import JudgeTask, shown
 
-    asked = asked_for(kind, check)
+    asked = asked_for(kind, check, agent)
     own = journal.path.resolve() if journal else None
     for found in files(paths):
         if own is not None and Path(found.path).resolve() == own:
@@ -96,9 +103,9 @@ def _todo(
         if journal and known and place is None:
             stamps[known.path] = known
         yield JudgeTask(
-            path=found.path, named=found.named, kind=kind, check=check, refused=found.refused,
-            size_bytes=known.size_bytes if known and place is None else 0, recalled=place,
-            journal=str(journal.path) if journal else "",
+            path=found.path, named=found.named, kind=kind, check=check, profile=agent,
+            refused=found.refused, size_bytes=known.size_bytes if known and place is None else 0,
+            recalled=place, journal=str(journal.path) if journal else "",
         )  # fmt: skip
 
 

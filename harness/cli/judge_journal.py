@@ -17,6 +17,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded
+from harness.core.values.profile import NO_PROFILE, Profile
 from harness.report.judge_report import JudgedFile
 
 NAME = "judged.jsonl"
@@ -42,11 +43,14 @@ class _Stamped(msgspec.Struct, frozen=True):
     stamp: Stamp
 
 
-def asked_for(kind: str, check: str | None) -> str:
-    """What is asked of every file of a run, in a word: other plug-ins ask something else."""
+def asked_for(kind: str, check: str | None, profile: Profile = NO_PROFILE) -> str:
+    """What is asked of every file of a run, in a word: other plug-ins, or another profile, ask
+    something else."""
     from importlib.metadata import version
 
     words = [kind, check or "all", version("loop-harness")]
+    if profile != NO_PROFILE:
+        words.append(hashlib.sha256(msgspec.json.encode(profile)).hexdigest()[:16])
     return " ".join([*words, *map(_plugin_word, loaded())])
 
 

@@ -20,6 +20,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import unknown_name
+from harness.core.values.profile import NO_PROFILE, Profile
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
 from harness.report.judge_report import JudgedFile, JudgedTranscript
@@ -50,6 +51,7 @@ class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "auto"
     named: bool = False
     check: str | None = None
+    profile: Profile = NO_PROFILE
     refused: str = ""
     size_bytes: int = 0
     journal: str = ""
@@ -183,7 +185,10 @@ def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTransc
 
 def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:
     from harness.checks.judge import judge
+    from harness.core.history.history import under_profile
 
+    if task.profile != NO_PROFILE:
+        history = under_profile(history, task.profile)
     verdict = judge(history, only=task.check)
     return JudgedTranscript(
         name=name,

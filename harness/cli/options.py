@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 if TYPE_CHECKING:
+    from harness.configuration import Configuration
+    from harness.core.values.profile import Profile
     from harness.engines import Engine
 
 EngineName = Literal["local", "ray"]
@@ -42,7 +44,7 @@ def every_verb(function: _F) -> _F:
     return as_json(debug(function))
 
 
-_FLAGS = "harness.plugin_flags"
+_FLAGS, _CONFIGURATION = "harness.plugin_flags", "harness.configuration"
 
 
 def plugins(function: _F) -> _F:
@@ -53,12 +55,13 @@ def plugins(function: _F) -> _F:
 
     @wraps(function)
     def with_plugins(*args: Any, plugin: tuple[str, ...], no_config: bool, **named: Any) -> Any:
-        from harness.plugins import load_configured
+        from harness.plugins import configured
 
         words = [word for module in plugin for word in ("--plugin", module)]
         flags = (*words, *(["--no-config"] if no_config else []))
         click.get_current_context().meta[_FLAGS] = flags
-        load_configured(plugin, config=not no_config)
+        found = configured(plugin, config=not no_config)
+        click.get_current_context().meta[_CONFIGURATION] = found
         return function(*args, **named)
 
     no_config = click.option(
@@ -78,6 +81,25 @@ def plugin_flags() -> tuple[str, ...]:
     context = click.get_current_context(silent=True)
     flags: tuple[str, ...] = context.meta.get(_FLAGS, ()) if context else ()
     return flags
+
+
+profile = click.option("--profile", "profile_name", default="", metavar="NAME|FILE",
+                       help="What the agent is: a configured profile, or a file.")  # fmt: skip
+"""`--profile NAME|FILE`, for a verb with `plugins`; `chosen_profile` reads it."""
+
+
+def configuration() -> Configuration:
+    """The configuration of this command; that of nothing with `--no-config`."""
+    found: Configuration = click.get_current_context().meta[_CONFIGURATION]
+    return found
+
+
+def chosen_profile(named: str) -> Profile:
+    """The profile of `--profile`, else the configured one.
+
+    Raises InputError for one that cannot be used.
+    """
+    return configuration().chosen_profile(named, Path.cwd())
 
 
 jobs = click.option("-j", "--jobs", type=click.IntRange(1, 4096), metavar="N",

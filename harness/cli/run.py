@@ -14,6 +14,8 @@ import click
 
 from harness.cli.options import (
     EngineName,
+    chosen_profile,
+    configuration,
     engine,
     engine_named,
     every_verb,
@@ -21,6 +23,7 @@ from harness.cli.options import (
     out_folder,
     plugin_flags,
     plugins,
+    profile,
     seed,
     spoken,
     world,
@@ -46,6 +49,7 @@ DEFAULT_OUT = ".harness/runs"
               help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
               )  # fmt: skip
 @spoken("Only runs on this wire, for an agent that speaks no other.")
+@profile
 @seed
 @world
 @out_folder(DEFAULT_OUT, "Where the histories go.")
@@ -62,7 +66,7 @@ DEFAULT_OUT = ".harness/runs"
 @every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
-    seed: int | None,
+    profile_name: str, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
@@ -73,16 +77,28 @@ def command(
     """
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
-    from harness.cli.selection import check_files, check_target, narrow, on_wires, overlaid, plan
+    from harness.cli.selection import (
+        check_files,
+        check_target,
+        narrow,
+        on_wires,
+        overlaid,
+        plan,
+        under_profile,
+    )  # fmt: skip
     from harness.report.run_summary import Invocation
 
-    planned = overlaid(on_wires(narrow(plan(paths), only), spoken), faults)
+    agent = chosen_profile(profile_name)
+    target, seed = target or agent.target, configuration().seed if seed is None else seed
+    planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
+    planned = under_profile(planned, agent)
     check_files(planned)
     if dry_run:
         return rehearse(planned, target, seed, as_json)
     check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
-                    faults=str(faults or ""), plugin_flags=plugin_flags())  # fmt: skip
+                    profile=profile_name, faults=str(faults or ""),
+                    plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
         RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(out))
         for path, scenario in planned

@@ -14,7 +14,8 @@ import click
 from harness.cli.options import every_verb, plugins
 from harness.cli.terminal import out
 
-_OURS = ("variant", "folder", "overlaid")
+_OURS = ("variant", "folder", "overlaid", "profile")
+_OF_PROFILES = ("Profile", "ProfileLimits", "Capabilities")
 _ID = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -35,6 +36,7 @@ def document() -> dict[str, Any]:
 
     (_,), parts = msgspec.json.schema_components([Scenario], ref_template="#/$defs/{name}")
     scenario = parts.pop("Scenario")
+    parts = {name: part for name, part in parts.items() if name not in _OF_PROFILES}
     keys = {k: v for k, v in scenario["properties"].items() if k not in _OURS}
     keys |= _short_forms(keys)
     changes = {k: v for k, v in keys.items() if k != "name"}

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import msgspec
+
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.profile import Profile
 from harness.files import find_scenarios, load_scenarios
 from harness.files.scenario_file import load_overlay, with_overlay
 from harness.targets.spec import names, resolve
@@ -86,6 +89,13 @@ def overlaid(
         return planned
     faults = load_overlay(overlay)
     return [(path, with_overlay(scenario, faults, str(overlay))) for path, scenario in planned]
+
+
+def under_profile(
+    planned: list[tuple[str, Scenario]], profile: Profile
+) -> list[tuple[str, Scenario]]:
+    """The runs with the profile of the agent that plays them."""
+    return [(path, msgspec.structs.replace(run, profile=profile)) for path, run in planned]
 
 
 def check_files(planned: list[tuple[str, Scenario]]) -> None:

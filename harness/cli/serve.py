@@ -15,7 +15,16 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb, out_folder, plugins, seed, spoken
+from harness.cli.options import (
+    chosen_profile,
+    configuration,
+    every_verb,
+    out_folder,
+    plugins,
+    profile,
+    seed,
+    spoken,
+)
 from harness.cli.run import DEFAULT_OUT
 
 
@@ -25,6 +34,7 @@ from harness.cli.run import DEFAULT_OUT
 @spoken("The run on this wire.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",
               help="Where to listen on 127.0.0.1; 0 takes a free port.")  # fmt: skip
+@profile
 @seed
 @out_folder(DEFAULT_OUT, "Where the history goes.")
 @click.option("--store", default="", metavar="READER:PATH",
@@ -34,8 +44,8 @@ from harness.cli.run import DEFAULT_OUT
 @plugins
 @every_verb
 def command(
-    scenario: Path, only: tuple[str, ...], spoken: tuple[str, ...], port: int, seed: int | None,
-    out: Path, store: str, verbose: bool, as_json: bool,
+    scenario: Path, only: tuple[str, ...], spoken: tuple[str, ...], port: int,
+    profile_name: str, seed: int | None, out: Path, store: str, verbose: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Serve a run of SCENARIO to an agent started by hand; judge it at the inbox's end or Ctrl-C.
 
@@ -50,7 +60,10 @@ def command(
     from harness.report.run_summary import summarize
     from harness.runner.serve import serve
 
-    found, others = single_run(scenario, only, spoken)
+    agent = chosen_profile(profile_name)
+    found, others = single_run(scenario, only, spoken or agent.wires)
+    found = msgspec.structs.replace(found, profile=agent)
+    seed = configuration().seed if seed is None else seed
     if seed is not None:
         found = msgspec.structs.replace(found, seed=seed)
 

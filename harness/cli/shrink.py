@@ -7,7 +7,16 @@ from typing import Literal
 
 import click
 
-from harness.cli.options import every_verb, out_folder, plugins, seed, world
+from harness.cli.options import (
+    chosen_profile,
+    configuration,
+    every_verb,
+    out_folder,
+    plugins,
+    profile,
+    seed,
+    world,
+)
 
 DEFAULT_OUT = ".harness/shrunk"
 
@@ -21,6 +30,7 @@ DEFAULT_OUT = ".harness/shrunk"
 @click.option("--only", multiple=True, metavar="PATTERN",
               help="Of a file with several runs those that match "
               "NAME[/VARIANT][@WIRE][+stream] (* and ?).")  # fmt: skip
+@profile
 @seed
 @world
 @click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
@@ -28,8 +38,9 @@ DEFAULT_OUT = ".harness/shrunk"
 @plugins
 @every_verb
 def command(
-    source: Path, target: str, keep: str, only: tuple[str, ...], seed: int | None,
-    world: Literal["simulate", "supervise"] | None, store: str, out: Path, as_json: bool,
+    source: Path, target: str, keep: str, only: tuple[str, ...], profile_name: str,
+    seed: int | None, world: Literal["simulate", "supervise"] | None, store: str, out: Path,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Cut a failing scenario down to what its finding needs.
 
@@ -39,8 +50,10 @@ def command(
     from harness.cli.shrink_report import ShrinkRequest
     from harness.cli.shrink_run import shrink_source
 
+    agent = chosen_profile(profile_name)
     asked = ShrinkRequest(
-        source=source, target=target, keep=keep, only=only, seed=seed, world=world, store=store,
-        out=out, as_json=as_json,
+        source=source, target=target or agent.target, keep=keep, only=only, profile=agent,
+        profile_name=profile_name, seed=configuration().seed if seed is None else seed,
+        world=world, store=store, out=out, as_json=as_json,
     )  # fmt: skip
     return shrink_source(asked)

@@ -11,6 +11,7 @@ import msgspec
 from harness.cli.options import plugin_flags
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
+from harness.core.values.profile import NO_PROFILE, Profile
 from harness.report import json_lines
 from harness.report.event_lines import counted
 from harness.report.run_summary import Invocation, run_command
@@ -25,6 +26,8 @@ class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     keep: str = ""
     only: tuple[str, ...] = ()
+    profile: Profile = NO_PROFILE
+    profile_name: str = ""
     seed: int | None = None
     world: Literal["simulate", "supervise"] | None = None
     store: str = ""
@@ -53,6 +56,7 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
             target=asked.target,
             world=asked.world or "",
             store=asked.store,
+            profile=asked.profile_name,
             plugin_flags=plugin_flags(),
         )
         return run_command(again, self.after.run_name, self.after.seed)

@@ -20,6 +20,7 @@ from harness.cli.shrink_source import kebab, scenarios_of
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import unknown_name
+from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files import load_scenarios
 from harness.files.scenario_text import scenario_yaml
 from harness.runner import run
@@ -62,6 +63,7 @@ def _check(asked: ShrinkRequest) -> TargetSpec:
 def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, FindingOracle]:
     """Return the first run with the finding, its other files inlined. Raises NotShown."""
     runs = scenarios_of(asked.source, asked.only, asked.seed)
+    runs = [_under_profile(run, asked.profile) for run in runs]
     shown: dict[str, None] = {}
     for scenario in map(inlined, runs):
         try:
@@ -73,6 +75,12 @@ def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario,
             continue
         return scenario, kept
     raise NotShown(asked.keep, list(shown), f"{asked.source}: in {len(runs)} runs")
+
+
+def _under_profile(scenario: Scenario, profile: Profile) -> Scenario:
+    """The scenario of a run keeps the profile of the run where the user names no other."""
+    given = profile if profile != NO_PROFILE else scenario.profile
+    return msgspec.structs.replace(scenario, profile=given)
 
 
 def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> None:
@@ -129,6 +137,7 @@ def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
 
 def _is_shown(result: ShrinkResult, spec: TargetSpec) -> bool:
     (again,) = load_scenarios(result.file)
+    again = _under_profile(again, result.before.profile)
     played = run(again, spec, world=result.asked.world, store=result.asked.store)
     return result.keeping.is_shown(played)
 

@@ -47,7 +47,7 @@ def _of_run(run: Path) -> Scenario:
         scenario = _on_file(start) or _made_of(history, start)
     except InputError as error:
         raise InputError(str(error), str(run)) from None
-    return msgspec.structs.replace(scenario, seed=start.seed)
+    return msgspec.structs.replace(scenario, seed=start.seed, profile=history.trace.profile)
 
 
 def _on_file(start: Started) -> Scenario | None:

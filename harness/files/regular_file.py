@@ -21,6 +21,9 @@ MAX_BYTES = 256 * 1024 * 1024
 NO_FILE = "no regular file"
 HEAD_BYTES = 1 << 16
 
+TEXT_MAX_BYTES = 1024 * 1024
+"""The most bytes of a configuration or a profile."""
+
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
@@ -48,6 +51,14 @@ def whole(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
     if not is_small or len(data) > most_bytes:
         raise InputError(f"larger than {most_bytes} bytes", str(path))
     return data
+
+
+def text_of(path: Path) -> str:
+    """The text of a small file; raises InputError for one that cannot be read as UTF-8."""
+    try:
+        return whole(path, TEXT_MAX_BYTES).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -25,7 +25,7 @@ from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
 _T = TypeVar("_T")
 _KNOBS = ("kind", "on", "when", "often", "then", "must_fire")
 _FILE_KEYS = (*(f.encode_name for f in msgspec.structs.fields(Scenario)), "variants")
-_OURS = ("variant", "folder", "overlaid")
+_OURS = ("variant", "folder", "overlaid", "profile")
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 

@@ -16,7 +16,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json, canonical, printable
 from harness.files.yaml_text import is_no_text
 
-_OF_THE_FILE = ("variant", "folder", "overlaid")
+_OF_THE_FILE = ("variant", "folder", "overlaid", "profile")
 """What the reader of a file makes up."""
 
 _SHARED = ("script",)

@@ -25,6 +25,7 @@ WORDS: dict[VerdictWord, str] = {
     "unknown": "unknown",
     "not_applicable": "not applicable",
 }
+CRASHED = "target.crashed"
 ALIKE_MAX = 3
 """How many findings of one code a block shows in full."""
 
@@ -87,7 +88,8 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
     return "\n".join(
         [
             f"{paint(run.word, word)} {paint('strong', run.name)}",
-            *findings(run.verdict, run.evidence, width, paint),
+            *findings(run.verdict, run.evidence, width, paint, run.frames),
+            *_traceback(run, verbose),
             *_seen(run, width),
             *_known(run.verdict, width),
             *_rest(run.verdict, width, verbose),
@@ -97,11 +99,16 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
 
 
 def findings(
-    verdict: Verdict, evidence: dict[int, str], width: int, paint: Paint = plain
+    verdict: Verdict,
+    evidence: dict[int, str],
+    width: int,
+    paint: Paint = plain,
+    frames: Sequence[str] = (),
 ) -> Iterator[str]:
     """Findings with the events that prove them; of many with one code the first ones.
 
-    What follows from another finding stands under it, without events.
+    What follows from another finding stands under it, without events. `frames` are the user's own
+    frames of a crash of the target.
     """
     seen = Counter[str]()
     for finding in verdict.findings:
@@ -111,6 +118,8 @@ def findings(
         indent = "    " if finding.follows else "  "
         yield indent + finding_title(finding, verdict, paint)
         yield from wrapped(finding.message, width, f"{indent}  ")
+        if finding.code == CRASHED:
+            yield from (f"      {frame}" for frame in frames)
         if not finding.follows:
             yield from _proof(finding, evidence, width, paint)
     for code, number in seen.items():
@@ -124,6 +133,12 @@ def finding_title(finding: Finding, verdict: Verdict, paint: Paint = plain) -> s
     notes = ", ".join(filter(None, [finding.class_, "" if fails else "not failing"]))
     said = paint("fail" if fails else "faint", finding.code)
     return f"{'follows: ' if finding.follows else ''}{said}{f'  ({notes})' if notes else ''}"
+
+
+def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
+    if run.traceback and verbose:
+        yield "  traceback:"
+        yield from (f"    {line}" for line in run.traceback.splitlines())
 
 
 def _seen(run: RunSummary, width: int) -> Iterator[str]:

@@ -25,13 +25,15 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was asked for, as the user said it.
 
     `world` is empty when it followed from the target, `store` when the agent uses the brief's,
-    `faults` without an overlay. `plugin_flags` are the words by which plug-ins were loaded.
+    `profile` without one that is named, `faults` without an overlay. `plugin_flags` are the
+    words by which plug-ins were loaded.
     """
 
     path: str
     target: str
     world: str = ""
     store: str = ""
+    profile: str = ""
     faults: str = ""
     plugin_flags: tuple[str, ...] = ()
 
@@ -46,6 +48,7 @@ def run_command(asked: Invocation, name: str, seed: int) -> str:
     words += ["--seed", str(seed)]
     words += ["--world", asked.world] if asked.world else []
     words += ["--store", asked.store] if asked.store else []
+    words += ["--profile", asked.profile] if asked.profile else []
     words += ["--faults", asked.faults] if asked.faults else []
     words += asked.plugin_flags
     return shlex.join(words)
@@ -56,6 +59,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
+    `frames` are the user's own frames of a crash, and `traceback` is all of it.
     `seen` says, for each public incident that the scenario is made after, where and what it was.
     """
 
@@ -70,6 +74,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     repeat: str = ""
     evidence: dict[int, str] = {}
     seen: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    traceback: str = ""
 
     @property
     def word(self) -> VerdictWord:
@@ -80,7 +86,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 def summarize(run: Run, asked: Invocation | None) -> RunSummary:
     """The summary of a run; `asked` is how it can be asked for again, if it can."""
     name = run.scenario.run_name
-    verdict = run.verdict
+    verdict, ended = run.verdict, run.history.trace.ended
     return RunSummary(
         name=name,
         scenario=run.scenario.name,
@@ -93,6 +99,8 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         repeat=run_command(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
         seen=tuple(_seen(run.scenario.source)),
+        frames=ended.frames if ended else (),
+        traceback=ended.traceback if ended else "",
     )
 
 

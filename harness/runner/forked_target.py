@@ -36,6 +36,7 @@ from harness.stores.store_options import OpenStore, drop_scratch, open_scratch
 from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
 from harness.targets import End, TargetSpec
+from harness.targets.process_exits import kill_process
 from harness.transports.sdk_clients import import_sdk
 
 
@@ -243,7 +244,7 @@ class ForkedAttempt:
         )
         attempt(
             plan.transition, plan.target, plan.world, plan.folder, own,
-            store=plan.store, number=plan.number, on_kill=die,
+            store=plan.store, number=plan.number, on_kill=kill_process,
         )  # fmt: skip
         own.close(keep=True)
 
@@ -261,14 +262,9 @@ class ForkedAttempt:
             self._count += 1
             os.write(self._writes, f"{name}\n".encode())
         if self._attempt.kill == (self._count, moment):
-            die()
+            kill_process()
 
     def _acknowledge(self, name: str, arguments: tuple[Any, ...], result: Any) -> None:
         said = Acknowledged.of(name, arguments, result)
         if said is not None:
             os.write(self._kept, msgspec.json.encode(said) + b"\n")
-
-
-def die() -> None:
-    """End this process as `kill -9` does: nothing is flushed, closed or caught."""
-    os.kill(os.getpid(), signal.SIGKILL)

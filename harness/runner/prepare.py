@@ -25,6 +25,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
+from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import scenario_path
 from harness.targets import End, TargetSpec
@@ -63,6 +64,30 @@ def transition_for(
     ]
     history = History(sink, DiskLog())
     return Transition(scenario, wire, script or script_of(scenario), history, faults=armed)
+
+
+def has_profile(scenario: Scenario) -> bool:
+    """Whether anything is said of the agent that plays the scenario."""
+    return bool(scenario.profile != NO_PROFILE)
+
+
+def under_profile(scenario: Scenario) -> Scenario:
+    """The scenario as it is played by the agent of its profile.
+
+    Settings of checks and purposes are added; those of the scenario win. Limits are replaced.
+    """
+    profile = scenario.profile
+    own = scenario.checks
+    names = sorted({*own, *profile.checks})
+    checks = {name: {**profile.checks.get(name, {}), **own.get(name, {})} for name in names}
+    added = {p: name for p, name in profile.purposes.items() if p not in scenario.purposes}
+    limits = {} if profile.limits.real_s is None else {"real_s": profile.limits.real_s}
+    return msgspec.structs.replace(
+        scenario,
+        checks=checks if profile.checks else own,
+        purposes={**scenario.purposes, **added},
+        limits=msgspec.structs.replace(scenario.limits, **limits),
+    )
 
 
 def check_faults(scenario: Scenario, target: TargetSpec) -> None:
@@ -125,6 +150,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "window_tokens": scenario.window_tokens,
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
         **({"overlaid": True} if scenario.overlaid else {}),
+        **({"profile": msgspec.to_builtins(scenario.profile)} if has_profile(scenario) else {}),
     }
 
 
@@ -144,9 +170,10 @@ def versions() -> tuple[tuple[str, str], ...]:
 def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
     """Record that the run is over, with what was owed and never came."""
     past = transition.history.past
-    waiting = inbox.pending(transition.inbox, past)
+    waiting = inbox.never_due(transition.inbox, past, at_ms)
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
+        frames=how.frames, traceback=how.traceback,
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
         undelivered=tuple(entry.inbound.id for entry in waiting), **fields,

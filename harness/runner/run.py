@@ -21,6 +21,7 @@ from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import World, kills, reason_not_applicable
@@ -76,20 +77,25 @@ def run(
     script: Script | None = None,
     store: str = "",
     options: dict[str, Any] | None = None,
+    profile: Profile | None = None,
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
     The scenario's `stream` reaches the target as an option, which the target's own options replace.
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
-    `store` names the agent's own store as READER:PATH below its session folder. `out` keeps the
-    run on disk. A target that does wrong never raises here: it is in the verdict. Raises
-    InputError for a scenario, store or world that cannot be used.
+    `store` names the agent's own store as READER:PATH below its session folder. `profile` says
+    what the agent is, in place of `scenario.profile`. `out` keeps the run on disk. A target that
+    does wrong never raises here: it is in the verdict. Raises InputError for a scenario, store or
+    world that cannot be used.
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
     spec = msgspec.structs.replace(spec, options=wanted)
     if seed is not None:
         scenario = msgspec.structs.replace(scenario, seed=seed)
+    if profile is not None:
+        scenario = msgspec.structs.replace(scenario, profile=profile)
+    scenario, store = prepare.under_profile(scenario), store or scenario.profile.store
     chosen = _world(spec, world)
     check_faults(scenario, spec)
     if reason := reason_not_applicable(scenario, spec, chosen):

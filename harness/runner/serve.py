@@ -48,6 +48,7 @@ def serve(
     target = TargetSpec("started by hand", "http", options={"stream": scenario.stream})
     if reason := reason_not_applicable(scenario, target, "supervise"):
         raise InputError(reason, scenario.run_name)
+    scenario, store = prepare.under_profile(scenario), store or scenario.profile.store
     with session_folder() as folder:
         write_seed(folder, seed_messages(scenario))
         transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from harness.agent import agent as reference
 from harness.core.history.events import Answered, AnyEvent, Called
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import HarnessError, InputError, nearest
+from harness.core.values.profile import NO_PROFILE
 from harness.core.values.verdict import Finding
 from harness.runner import run
 from harness.runner.applicability import World
@@ -113,6 +116,7 @@ class FindingOracle:
 
     def _codes(self, scenario: Scenario) -> frozenset[str] | None:
         """What the reference agent shows with the target's store; None if it cannot play it."""
+        scenario = msgspec.structs.replace(scenario, profile=NO_PROFILE)
         options = {k: v for k, v in self._target.options.items() if k == "store"}
         try:
             verdict = run(scenario, REFERENCE, options=options).verdict

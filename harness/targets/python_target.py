@@ -29,6 +29,8 @@ from harness.clock import (
     virtual_time,
 )
 from harness.core.values.errors import InputError, RunStopped, nearest
+from harness.targets import crash_trace
+from harness.targets.process_exits import ProcessExit, ProcessGuard
 from harness.targets.spec import End
 from harness.transports.live_sockets import live_sockets
 from harness.transports.python_calls import ScriptedInterrupt
@@ -60,7 +62,7 @@ def simulate(
 ) -> Simulated:
     """Run an agent on virtual time until it ends, crashes or meets a limit."""
     with live_sockets() as sockets, _seeded(seed), meter:
-        end = ending(lambda: _call(agent, brief, clock, real_s), real_s)
+        end = ending(lambda: _call(agent, brief, clock, real_s), real_s, agent)
     waited_ms = int(meter.waited_s * 1000) if meter.exceeded else 0
     return Simulated(end, clock.now_ms(), waited_ms, tuple(sockets))
 
@@ -79,7 +81,7 @@ def _call(agent: Callable[..., Any], brief: Any, clock: VirtualClock, real_s: fl
 def live(agent: Callable[..., Any], brief: Any, real_s: float, *, seed: int) -> End:
     """Run an agent in this process in real time."""
     with _seeded(seed):
-        return ending(lambda: _call_live(agent, brief), real_s)
+        return ending(lambda: _call_live(agent, brief), real_s, agent)
 
 
 def _call_live(agent: Callable[..., Any], brief: Any) -> None:
@@ -115,40 +117,64 @@ def _seeded(seed: int) -> Iterator[None]:
         random.setstate(former)
 
 
-def ending(call: Callable[[], Any], real_s: float) -> End:
-    """Call a target, and say how it ended; only Ctrl-C and errors of the user's files pass."""
+def ending(call: Callable[[], Any], real_s: float, agent: Callable[..., Any] | None = None) -> End:
+    """Call a target, and say how it ended; only Ctrl-C and errors of the user's files pass.
+
+    What would have ended or replaced the process counts even where the target catches it.
+    """
+    with ProcessGuard() as guard:
+        end, error = _ended(call, real_s)
+    if guard.refused and not isinstance(error, ProcessExit):
+        end, error = End("crashed"), guard.refused[0]
+    return end if error is None else _crashed(end, error, agent, guard.state.folder)
+
+
+def _ended(call: Callable[[], Any], real_s: float) -> tuple[End, BaseException | None]:
+    """How a call ended, with the exception of a crash."""
     try:
         with deadline(real_s):
             call()
     except RealTimeOut as stopped:
-        return End("hung", None, str(stopped) or f"limits.real_s: {real_s:g} s are over")
+        return End("hung", None, str(stopped) or f"limits.real_s: {real_s:g} s are over"), None
     except RunStopped as stopped:
-        return End("limit", None, str(stopped))
+        return End("limit", None, str(stopped)), None
     except ScriptedInterrupt as error:
-        return End("crashed", None, _told(error))
+        return End("crashed"), error
     except (KeyboardInterrupt, InputError):
         raise
     except SystemExit as left:
-        return _left(left)
+        return (End("returned", 0), None) if left.code in (None, 0) else (End("crashed"), left)
     except BaseException as error:
-        return End("crashed", None, _told(error))
-    return End("returned", 0)
+        return End("crashed"), error
+    return End("returned", 0), None
 
 
-def _left(error: SystemExit) -> End:
-    if error.code in (None, 0):
-        return End("returned", 0)
-    code = error.code if isinstance(error.code, int) else 1
-    return End("crashed", code, f"SystemExit: {error.code}")
+def _crashed(end: End, error: BaseException, agent: Callable[..., Any] | None, folder: str) -> End:
+    """The end with what was raised, in which of the user's frames."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    frames = crash_trace.user_frames(error.__traceback__, agent, folder)
+    where = frames[-1].function if frames else _innermost(error)
+    words = " ".join(_words(error).split())[:500]
+    text = words if isinstance(error, ProcessExit) else f"{type(error).__name__}: {words}"
+    return End(
+        end.how,
+        _status(error) if isinstance(error, SystemExit) else end.exit_code,
+        f"{text} (in {where})" if where else text,
+        frames=tuple(map(str, frames)),
+        traceback=crash_trace.whole(error),
+    )
 
 
-def _told(error: BaseException) -> str:
-    """An exception as one line with its function, but no path and no line number."""
-    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        return _told(error.exceptions[0])
+def _status(left: SystemExit) -> int:
+    if left.code is None:
+        return 0
+    return left.code if isinstance(left.code, int) else 1
+
+
+def _innermost(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" (in {frames[-1].name})" if frames else ""
-    return f"{type(error).__name__}: {' '.join(_words(error).split())[:500]}{where}"
+    return frames[-1].name if frames else ""
 
 
 def _words(error: BaseException) -> str:

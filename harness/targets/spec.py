@@ -47,6 +47,8 @@ class End(NamedTuple):
     how: str
     exit_code: int | None = None
     text: str = ""
+    frames: tuple[str, ...] = ()
+    traceback: str = ""
 
 
 def names() -> dict[str, str]:

@@ -13,16 +13,15 @@ from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, NoReturn, Self
 
-from harness.core.values.calls import HEADERS
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait
-from harness.providers import records
 from harness.transports import http_exchange
 from harness.transports.dispatcher import Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
 
-_KEPT = (name for record in records() for name in record.headers.kept)
-_NAMES = {name.encode(): name for name in (*HEADERS, *_KEPT)}
+_LENGTH = b"content-length"
+"""It is of the body, which is here; without it, most requests of a run have equal headers."""
+
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
     "timeout": ("ReadTimeout", "The read operation timed out"),
@@ -96,11 +95,11 @@ def _headers_read(headers: Any) -> dict[str, str]:
         lines = headers._list
     except AttributeError:
         lines = [(name, name.lower(), value) for name, value in headers.raw]
-    found: dict[str, str] = {}
-    for _, name, value in lines:
-        if name in _NAMES:
-            found[_NAMES[name]] = value.decode("latin-1")
-    return found
+    return {
+        name.decode("latin-1"): value.decode("latin-1")
+        for _, name, value in lines
+        if name != _LENGTH
+    }
 
 
 @cache

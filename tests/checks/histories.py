@@ -89,12 +89,16 @@ class Story(Chronicle):
         status: int | None = 200,
         tokens: int = 0,
         sdk_retry: int = 0,
+        request: dict[str, Any] | None = None,
         **answer: Any,
     ) -> Story:
-        """The agent asks the model, with its whole list or `messages`; the model says `blocks`."""
+        """The agent asks the model, with its whole list or `messages`; the model says `blocks`.
+
+        `request` are fields of the request that are not the usual ones.
+        """
         self._join_results()
         self._flush()
-        key = self._call(messages, purpose, tools, refused, tokens, sdk_retry)
+        key = self._call(messages, purpose, tools, refused, tokens, sdk_retry, request or {})
         named = tuple(self._named(b) if isinstance(b, ToolUse) else b for b in blocks)
         said = assistant(*named)
         calls = said.tool_uses
@@ -120,7 +124,7 @@ class Story(Chronicle):
 
     def _call(
         self, messages: list[Message] | None, purpose: str, tools: bool,
-        refused: tuple[str, ...], tokens: int, sdk_retry: int,
+        refused: tuple[str, ...], tokens: int, sdk_retry: int, fields: dict[str, Any],
     ) -> str:  # fmt: skip
         names = [self.history.note(m, self.at_ms) for m in (messages or self.live)]
         keep = 0
@@ -131,6 +135,7 @@ class Story(Chronicle):
             "m", tuple(names[keep:]), after=self._last_key if keep else "", keep=keep,
             tools=self.history.value(msgspec.to_builtins(specs)), tools_offered=tools,
         )  # fmt: skip
+        request = msgspec.structs.replace(request, **fields)
         key = self._key("model")
         self._last_key, self._sent = key, names
         self.history.called(

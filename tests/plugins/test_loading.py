@@ -41,12 +41,14 @@ def test_a_folder_of_scenarios_configures_nothing(harness: Line, folder: Path) -
     [
         ("pyproject.toml", '[tool.harness]\n\nplugin = ["x"]\n',
          "pyproject.toml:3: key `plugin`: unknown; did you mean 'plugins'?"),
-        ("harness.toml", "# mine\nseed = 7\n", "harness.toml:2: key `seed`: unknown;"),
+        ("harness.toml", "# mine\nsede = 7\n", "harness.toml:2: key `sede`: unknown;"),
         ("pyproject.toml", '[tool.harness]\nplugins = "my_parts"\n',
-         "pyproject.toml:2: key `plugins`: a list of module names is expected"),
-        ("pyproject.toml", "[tool]\nharness = 3\n", "pyproject.toml:1: key `harness`: a table"),
+         "pyproject.toml:2: key `plugins`: expected `array`, got `str`"),
+        ("pyproject.toml", "[tool]\nharness = 3\n", "pyproject.toml:2: key `harness`: a table"),
         ("harness.toml", "plugins = [\n", "harness.toml: no TOML"),
-        ("pyproject.toml", "[tool.harness.profiles.mine]\n", ":1: key `profiles`: unknown;"),
+        ("pyproject.toml", "[tool.harness.profiles.mine]\nkep = true\n",
+         "pyproject.toml:2: key `kep`: unknown; did you mean 'keep'?"),
+        ("harness.toml", "profiles = 3\n", "harness.toml:1: key `profiles`: a table is expected"),
     ],
 )  # fmt: skip
 def test_a_wrong_configuration(

@@ -167,11 +167,16 @@ class Killed(Event, frozen=True, kw_only=True, tag="killed"):
 
 
 class Ended(Event, frozen=True, kw_only=True, tag="ended"):
-    """The target ended: returned, crashed, hung, killed, limit, or unable (a harness failure)."""
+    """The target ended: returned, crashed, hung, killed, limit, or unable (a harness failure).
+
+    Of a crash, `frames` are those of the user's code, the innermost last, and `traceback` all.
+    """
 
     how: str
     exit_code: int | None = None
     text: str = ""
+    frames: tuple[str, ...] = ()
+    traceback: str = ""
     unplayed: tuple[str, ...] = ()
     silent_faults: tuple[str, ...] = ()
     undelivered: tuple[str, ...] = ()

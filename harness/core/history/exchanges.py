@@ -130,6 +130,14 @@ class Exchange(Crossing, eq=False):
         return id(self.node), r.model, r.system, r.tools, r.max_tokens
 
     @property
+    def whole(self) -> tuple[object, ...]:
+        """Equal for two requests that are the same in every field and header; of one that cannot be
+        read only the length is known."""
+        r = self.request
+        unread = self.called.bytes if r.unread else 0
+        return *self.content, r.stream, r.settings, r.header_set, unread
+
+    @property
     def status(self) -> int | None:
         """The HTTP status of the answer, None when none came or the recording has none."""
         return self.answered.status if self.answered else None

@@ -33,6 +33,7 @@ from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
 from harness.core.values.plans import Outcome, StepRecord
+from harness.core.values.profile import Profile
 
 _Made = TypeVar("_Made", Started, Effected, Stored, Ended)
 
@@ -216,11 +217,30 @@ def decode(lines: bytes) -> History:
     return history
 
 
-_UNSTABLE: Json = {"at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0}
+def under_profile(history: History, profile: Profile) -> History:
+    """The history as one of an agent with this profile, where it names none itself."""
+    said = msgspec.to_builtins(profile)
+    other = History()
+    for event in history.events:
+        if isinstance(event, Started) and "profile" not in event.settings:
+            own: dict[str, dict[str, Json]] = event.settings.get("checks") or {}
+            names = {*own, *profile.checks}
+            checks = {n: {**profile.checks.get(n, {}), **own.get(n, {})} for n in sorted(names)}
+            settings = {**event.settings, "checks": checks, "profile": said}
+            event = msgspec.structs.replace(event, settings=settings)
+        other.take(event)
+    return other
+
+
+_UNSTABLE: dict[str, Json] = {
+    "at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0, "traceback": "",
+    "frames": (),
+}  # fmt: skip
 
 
 def canonical(history: History) -> bytes:
-    """The history without what may differ between doors and worlds: time, door, versions."""
+    """The history without what may differ between doors and worlds: time, door, versions, and
+    the lines of a crash."""
     return encode(_timeless(event) for event in history.events)
 
 

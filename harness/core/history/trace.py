@@ -15,6 +15,7 @@ from harness.core.history.events import Answered, AnyEvent, Ended, Started, Stor
 from harness.core.history.exchanges import Ask, Exchange, Execution, Sending
 from harness.core.values.calls import Inbound, Seam, StoreRequest
 from harness.core.values.messages import Json, Message
+from harness.core.values.profile import Profile, profile_of
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -56,6 +57,11 @@ class Turn(msgspec.Struct, eq=False):
     def main(self) -> tuple[Exchange, ...]:
         """The main exchanges, in order."""
         return tuple(e for e in self.exchanges if e.purpose == "main")
+
+    @property
+    def readable(self) -> tuple[Exchange, ...]:
+        """The main exchanges whose requests can be read, for what only a request's words tell."""
+        return tuple(e for e in self.main if not e.request.unread)
 
     @property
     def endings(self) -> tuple[Sending, ...]:
@@ -145,6 +151,11 @@ class Trace(msgspec.Struct, eq=False):
     def settings(self) -> dict[str, Json]:
         """What the scenario says of checks, expectation and tools."""
         return self.starts[0].settings if self.starts else {}
+
+    @property
+    def profile(self) -> Profile:
+        """What the agent is, as the command, the test or the configuration says."""
+        return profile_of(self.settings.get("profile"))
 
     def schema(self, exchange: Exchange | None, tool: str) -> dict[str, Json]:
         """The input schema of a tool as the request offered it, else the scenario's; {} if none."""

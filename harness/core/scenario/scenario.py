@@ -12,6 +12,7 @@ import msgspec
 
 from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
+from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.strict import Count, FromOne, Seconds, Strict
 from harness.core.values.verdict import FindingClass, OutcomeWord
 
@@ -228,7 +229,8 @@ class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
 class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """One variant of a scenario, on one wire, streamed or not.
 
-    `overlaid`: faults were added that its author does not know of (`--faults`).
+    `overlaid`: faults were added that its author does not know of (`--faults`). `profile` is what
+    the agent is that plays it, as the command or the test says.
     """
 
     name: str
@@ -252,6 +254,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     variant: str = ""
     folder: str = ""
     overlaid: bool = False
+    profile: Profile = NO_PROFILE
 
     def failing_on(self, fail_on: FindingClass | None) -> Scenario:
         """The scenario that findings of this class and worse fail; itself without one."""

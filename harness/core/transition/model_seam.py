@@ -28,9 +28,10 @@ from harness.core.transition.cassette_answer import is_plain, parsed
 from harness.core.transition.faulty_answer import bend
 from harness.core.transition.limits import STOP, over_limit
 from harness.core.transition.ports import Miss, Provider, Reader, Reading, Script
+from harness.core.transition.request_headers import RequestHeaders
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Message, Text, is_malformed
+from harness.core.values.messages import Json, Message, Text, digest, is_malformed
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply
 
 _KEPT_HEADERS = ("x-stainless-helper", "x-harness-purpose")
@@ -57,8 +58,8 @@ class ModelSeam:
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
         self._too_large = TooLarge(wire)
-        self._headers: tuple[dict[str, str], dict[str, str]] = ({}, {})
-        self._kept_names = (*wire.kept_headers, *_KEPT_HEADERS)
+        self._headers = RequestHeaders((*wire.kept_headers, *_KEPT_HEADERS))
+        self._settings: dict[tuple[str, str], tuple[object, str]] = {}
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
 
     def call(self, received: Received, session: str) -> tuple[Call, Reading]:
@@ -73,7 +74,7 @@ class ModelSeam:
         n = past.next_index(session, "model")
         after = self._last_key.get(lane, "") if reading.keep else ""
         key = self._last_key[lane] = f"{session}/model#{n}"
-        request = self._request(reading, after, received)
+        request = self._request(lane, reading, after, received)
         purpose = self._purpose(stated or reading.purpose, reading.messages)
         call = Call(
             key, "model", n, session, past.turn(session), received.at_ms, request, purpose,
@@ -82,8 +83,11 @@ class ModelSeam:
         )  # fmt: skip
         return call, reading
 
-    def _request(self, reading: Reading, after: str, received: Received) -> ModelRequest:
+    def _request(
+        self, lane: tuple[str, str], reading: Reading, after: str, received: Received
+    ) -> ModelRequest:
         at_ms = received.at_ms
+        self._headers.take(received.headers)
         return ModelRequest(
             model=reading.model,
             messages=tuple(map(self.history.note, reading.added, repeat(at_ms))),
@@ -91,14 +95,18 @@ class ModelSeam:
             system=self._digest("system", reading.system, at_ms) if reading.system else "",
             tools=self._digest("tools", reading.tools, at_ms) if reading.tools else "",
             tools_offered=reading.tools_offered, max_tokens=reading.max_tokens,
-            stream=reading.stream, headers=self._kept(received.headers),
+            stream=reading.stream, headers=self._headers.kept, header_set=self._headers.number,
+            settings=self._settings_name(lane, reading.settings), unread=reading.unread,
         )  # fmt: skip
 
-    def _kept(self, headers: dict[str, str]) -> dict[str, str]:
-        """The recorded headers; successive calls with equal headers share one dict."""
-        if headers != self._headers[0]:
-            self._headers = headers, {k: headers[k] for k in self._kept_names if k in headers}
-        return self._headers[1]
+    def _settings_name(self, lane: tuple[str, str], settings: dict[str, Json]) -> str:
+        """The digest of a request's other fields; one reader gives equal fields as one dict."""
+        if not settings:
+            return ""
+        seen = self._settings.get(lane)
+        if seen is None or seen[0] is not settings:
+            seen = self._settings[lane] = (settings, digest(settings))
+        return seen[1]
 
     def _digest(self, slot: str, value: object, at_ms: int) -> str:
         seen = self._named.get(slot)

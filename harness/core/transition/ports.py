@@ -34,7 +34,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     The first `keep` messages are those of the same reader's last reading; `added` are the rest,
     `messages` all of them. `violations` are what the dialect refuses, first one first; `tokens` is
     the size of the prompt; `settings` are all fields of the body that have no name here. `purpose`
-    is what the request is for, where the API itself has a field that says so.
+    is what the request is for, where the API itself has a field that says so. `unread`: the body,
+    or the conversation that it continues, cannot be read, so that messages are missing here.
     """
 
     model: str
@@ -50,6 +51,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     tokens: int = 0
     violations: tuple[Violation, ...] = ()
     purpose: Purpose | Literal[""] = ""
+    unread: bool = False
 
     def complete(self, reply: Reply) -> Reply:
         """The reply with what the provider adds of its own (signatures); the reply by default."""

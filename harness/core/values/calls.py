@@ -25,7 +25,9 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     """A request to the model. `system` and `tools` are digests of values in the history.
 
     The messages are the first `keep` of the call `after`, then `messages` (digests). `stateful`:
-    the provider holds earlier ones that were not seen.
+    the provider holds earlier ones that were not seen. `settings` is the digest of the body's other
+    fields, and `header_set` numbers the headers: both tell only whether two requests are alike.
+    `unread`: the body, or the conversation that it continues, cannot be read.
     """
 
     model: str
@@ -39,6 +41,9 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     stream: bool = False
     headers: dict[str, str] = {}
     stateful: bool = False
+    settings: str = ""
+    header_set: int = 0
+    unread: bool = False
 
 
 class ProviderRequest(msgspec.Struct, frozen=True, gc=False, tag="provider", omit_defaults=True):
@@ -63,10 +68,12 @@ class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaul
 class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defaults=True):
     """The agent asks for the next inbound message, which ends the turn of the one before.
 
-    `poll`: it only looks, in the middle of a turn, whether the user has cancelled.
+    `poll`: it only looks, in the middle of a turn, whether the user has cancelled. `cancels`: it
+    takes cancels and disconnects here too; without it a cancel between turns is passed over.
     """
 
     poll: bool = False
+    cancels: bool = False
 
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
@@ -104,16 +111,6 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     text: str = ""
     kind: InboundKind = "message"
     at_ms: int = 0
-
-
-HEADERS = (
-    "x-stainless-helper",
-    "x-harness-purpose",
-    "x-harness-parent",
-    "x-stainless-retry-count",
-)
-"""The request headers that are read of any provider, beside those that its record keeps; a
-transport may leave out all others."""
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):

@@ -124,7 +124,7 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         if whole is None:
             return super().read(body)
         if isinstance(whole, Violation):
-            return msgspec.structs.replace(super().read(body), violations=(whole,))
+            return msgspec.structs.replace(super().read(body), violations=(whole,), unread=True)
         assert self._threads is not None
         reading = super().read(whole.body)
         turn = ThreadTurn(self._threads, self._last.raws, whole.previous.fields, whole.previous)

@@ -48,13 +48,15 @@ class ResponsesReader:
             if found.fields is not None:
                 self._fields.take(found.fields)
             self._take(found)
-            return self._reading(*self._fields.said.violations, *self._missing(found))
+            reading = self._reading(*self._fields.said.violations, *self._missing(found))
+            is_list = found.raws is not None or found.bad in (b"", b"null")
+            return reading if is_list else msgspec.structs.replace(reading, unread=True)
         except NotAnObject as error:
             broken = wrong_type("body", "an object", error.value)
         except (ValueError, RecursionError):
             broken = violation("R18", reason=reason(body))
         self._forget()
-        return msgspec.structs.replace(self._reading(), violations=(broken,))
+        return msgspec.structs.replace(self._reading(), violations=(broken,), unread=True)
 
     def _forget(self) -> None:
         """What the server stores stays."""
@@ -96,9 +98,9 @@ class ResponsesReader:
         said, state = self._fields.said, self._path.state
         keep, messages = self._path.kept()
         size = tokens(state.size_bytes + said.size_bytes)
-        if said.previous and not self._stored.has(said.previous):
-            found += (violation("R15", id=said.previous),)
-        found += self._path.finish()
+        # Of a conversation that is not there, nothing else can be said.
+        is_lost = bool(said.previous) and not self._stored.has(said.previous)
+        found += (violation("R15", id=said.previous),) if is_lost else self._path.finish()
         if self._window_tokens is not None and size > self._window_tokens and not said.truncates:
             found += (violation("V23"),)
         return PlacedReading(
@@ -114,6 +116,7 @@ class ResponsesReader:
             tokens=size,
             violations=tuple(v for v in found if v.rule in self._active),
             settings=said.settings,
+            unread=is_lost,
             place=Place(self._stored, self._path.tip, said.conversation, said.stores),
         )
 

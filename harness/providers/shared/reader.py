@@ -245,7 +245,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         self._messages = ()
         self._fold.rewind(0)
         self._follow(0)
-        return msgspec.structs.replace(self._reading(0, ()), violations=found)
+        return msgspec.structs.replace(self._reading(0, ()), violations=found, unread=True)
 
     def _follow(self, keep: int) -> None:
         """Called when the messages have changed behind the first `keep`."""

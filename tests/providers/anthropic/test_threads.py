@@ -10,6 +10,9 @@ import pytest
 from anthropic import beta_tool
 from hypothesis import given
 
+from harness.checks.conversation import append_only_prefix
+from harness.checks.request_form import valid_request
+from harness.checks.retries import no_blind_resend
 from harness.core.scenario.scenario import Turn
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
@@ -99,6 +102,8 @@ def test_where_there_are_no_threads_the_runner_goes_on_without() -> None:
         assert play(client) == "Done."
     refused = [event.refused for event in called(transition)]
     assert refused == [("thread_unsupported_request",), (), (), ()]
+    for check in (valid_request, append_only_prefix, no_blind_resend):
+        assert list(check(transition.history)) == []
 
 
 def turn(reader: AnthropicReader, thread: Json, *messages: Message, **fields: Json) -> Any:

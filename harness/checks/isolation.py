@@ -1,0 +1,222 @@
+"""Isolation: what is said in one session stays in it.
+
+A request is told by its content, for an agent that works at several sessions at once need not say
+for which one it asks. A request is in order while one session alone may have said all of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from operator import itemgetter
+from typing import TypeAlias
+
+from harness.checks.declarations import needs
+from harness.checks.evidence.stored_messages import squeeze
+from harness.core.history.exchanges import Crossing, Exchange, Execution, Node, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Delivery, Trace
+from harness.core.values.messages import Message
+from harness.core.values.verdict import Finding
+
+PIECE = 24
+"""The characters of a piece of text, without white space: about five words."""
+
+SHORTEST = 12
+"""A user's whole text of fewer characters marks nothing: two users may well say it."""
+
+_Homes: TypeAlias = frozenset[str] | None
+"""The sessions that may have said a text; None: any of them."""
+
+_Event: TypeAlias = Delivery | Crossing
+
+
+@needs("model", "inbox", told_by="run")
+def session_isolation(history: History, *, memory: bool = False) -> Iterator[Finding]:
+    """A session's requests and replies hold nothing that only another session has said.
+
+    A session says what its user writes, what the model answers it, and what its tools answer.
+    `message`: the messages of a request hold words of two sessions. `system`: the system text holds
+    words of another session than the messages. `reply`: an answer to one session's user holds words
+    of another. Compared are pieces of 24 characters without white space, and a user's whole text
+    from 12 characters on.
+    Not meant: a sub-agent and its parent, which are one session here; words that the session's own
+    user, model or tools have said too; words of the run's first system text. `memory: true` says
+    that the sessions are one user's and that the agent keeps a memory for all: then only a copy of
+    a whole message is found. An agent with one list of messages for all sessions shows each user
+    what the others wrote. An agent mends it by keeping its history and its caches by session.
+    Source: seed 14.
+    """
+    trace = history.trace
+    if len({delivery.inbound.session for delivery in trace.deliveries}) < 2:
+        return
+    told: set[str] = set()
+    words = _Words(history, memory)
+    for _, event in _events(trace):
+        for rule, homes, n in words.see(event):
+            both = f"{rule} {homes}"
+            if both not in told:
+                told.add(both)
+                text = f"{_named(event)} holds words of {homes}"
+                yield Finding(f"session_isolation.{rule}", text, (n, event.n))
+
+
+def _named(event: _Event) -> str:
+    return event.called.key if isinstance(event, Crossing) else event.inbound.id
+
+
+def _events(trace: Trace) -> Iterator[tuple[int, _Event]]:
+    """Deliveries, requests and sendings as they were made, runs of tools as they ended."""
+    ran = [(run.answered.n, run) for run in trace.executions if run.answered]
+    made: list[Iterable[tuple[int, _Event]]] = [
+        [(delivery.n, delivery) for delivery in trace.deliveries],
+        [(exchange.n, exchange) for exchange in trace.exchanges],
+        [(sending.n, sending) for sending in trace.sendings],
+        sorted(ran, key=itemgetter(0)),
+    ]
+    return merge(*made, key=itemgetter(0))
+
+
+class _Words:
+    """Reads a run in order, and keeps who has said what so far."""
+
+    def __init__(self, history: History, memory: bool) -> None:
+        self._values, self._memory = history.values, memory
+        self._said: dict[str, list[str]] = defaultdict(list)
+        self._pieces: dict[str, dict[str, int]] = defaultdict(dict)
+        self._short: set[str] = set()
+        self._found: dict[int | str, tuple[str, ...]] = {}
+        self._homes: dict[int, _Homes] = {}
+        self._asked_by: dict[int, Iterable[str]] = {}
+        self._answers: dict[str, set[str]] = defaultdict(set)
+        self._common: str | None = None
+
+    def see(self, event: _Event) -> Iterator[tuple[str, str, int]]:
+        """What an event breaks: the rule, the sessions in words, the event that said the words."""
+        match event:
+            case Delivery(inbound=inbound):
+                self._answers[inbound.id].add(inbound.session)
+                self._keep([inbound.session], inbound.text, event.n, SHORTEST)
+            case Exchange():
+                yield from self._request(event)
+            case Execution(ask=ask, answered=answered) if answered:
+                sessions = self._asked_by.get(ask.exchange.n, [""]) if ask else [""]
+                self._keep(sessions, event.text, answered.n)
+            case Sending():
+                yield from self._reply(event)
+
+    def _keep(self, sessions: Iterable[str], text: str, n: int, least: int = PIECE) -> None:
+        """Keep what a session says, or one of several; "" when it is not known which one."""
+        said = squeeze(text)
+        if len(said) < least:
+            return
+        if len(said) < PIECE:
+            self._short.add(said)
+        for session in sessions:
+            self._said[session].append(said)
+            for piece in [said] if self._memory else _pieces(said):
+                if self._pieces[piece] and session not in self._pieces[piece]:
+                    self._homes.clear()  # lists with this piece may be this session's too
+                self._pieces[piece].setdefault(session, n)
+
+    def _request(self, exchange: Exchange) -> Iterator[tuple[str, str, int]]:
+        system = self._system(exchange)
+        homes = self._of_list(exchange.node)
+        if homes == frozenset():
+            pieces = (piece for node in exchange.node.tail() for piece in self._found[id(node)])
+            homes, broken = self._all_said_by(pieces)
+            if broken:
+                yield "message", *broken
+        if homes and not self._memory:
+            _, broken = self._all_said_by(system, homes)
+            if broken:
+                yield "system", *broken
+        sayers = {*homes, exchange.called.session} if homes else {""}
+        self._asked_by[exchange.n] = sayers
+        if exchange.reply is not None:
+            self._keep(sayers, exchange.reply.text, exchange.n)
+
+    def _system(self, exchange: Exchange) -> tuple[str, ...]:
+        """The pieces in a request's system text; the run's first one is common to all sessions."""
+        name = exchange.request.system
+        text = str(self._values.get(name, ""))
+        if self._common is None:
+            self._common = squeeze(text)
+        if name not in self._found:
+            self._found[name] = self._hits(text)
+        return self._found[name]
+
+    def _of_list(self, node: Node) -> _Homes:
+        """The sessions that may have said a whole list; each node is read once."""
+        fresh: list[Node] = []
+        at: Node | None = node
+        while at is not None and at.depth and id(at) not in self._homes:
+            fresh.append(at)
+            at = at.parent
+        homes = self._homes[id(at)] if at is not None and at.depth else None
+        for each in reversed(fresh):
+            if id(each) not in self._found:
+                self._found[id(each)] = () if _opens(each) else self._hits(_text(each.message))
+            for piece in self._found[id(each)]:
+                homes = _both(homes, self._pieces[piece])
+            self._homes[id(each)] = homes
+        return homes
+
+    def _hits(self, text: str) -> tuple[str, ...]:
+        """The pieces of what was said so far that stand in a text."""
+        said = squeeze(text)
+        if self._memory:
+            return (said,) if said in self._pieces else ()
+        places = range(len(said) - PIECE + 1)
+        found = {said[at : at + PIECE] for at in places if said[at : at + PIECE] in self._pieces}
+        found |= {short for short in self._short if short in said}
+        return tuple(piece for piece in found if piece not in (self._common or ""))
+
+    def _all_said_by(
+        self, pieces: Iterable[str], homes: _Homes = None
+    ) -> tuple[_Homes, tuple[str, int] | None]:
+        """The sessions that have said all of some pieces; without one, the two that said them.
+
+        The pieces of the index begin at multiples of their length, so whole texts are searched.
+        """
+        for piece in pieces:
+            sayers = {s for s, texts in self._said.items() if any(piece in text for text in texts)}
+            both = _both(homes, sayers)
+            if both == frozenset():
+                names = sorted({min(homes or sayers), min(sayers)})
+                return frozenset(), (" and ".join(names), min(self._pieces[piece].values()))
+            homes = both
+        return homes, None
+
+    def _reply(self, sending: Sending) -> Iterator[tuple[str, str, int]]:
+        homes = frozenset(self._answers.get(sending.request.in_reply_to, ()))
+        if homes:
+            _, broken = self._all_said_by(self._hits(sending.request.text), homes)
+            if broken:
+                yield "reply", *broken
+
+
+def _opens(node: Node) -> bool:
+    """Whether a message is a part of the system text, which some providers keep in the list."""
+    at: Node | None = node
+    while at is not None and at.depth and at.side == "system":
+        at = at.parent
+    return at is None or not at.depth
+
+
+def _both(homes: _Homes, sayers: Iterable[str]) -> _Homes:
+    """The sessions that are in both; an unknown one ("") may be any."""
+    if "" in sayers:
+        return homes
+    return frozenset(sayers) if homes is None else homes & frozenset(sayers)
+
+
+def _pieces(said: str) -> Iterator[str]:
+    """A text in pieces, of which the last ends with it; a short text is one."""
+    yield from (said[at : at + PIECE] for at in range(0, len(said) - PIECE + 1, PIECE))
+    yield said[-PIECE:]
+
+
+def _text(message: Message) -> str:
+    return "\n".join([message.text, *(result.text for result in message.tool_results)])

@@ -1,0 +1,102 @@
+"""The profile: what an agent under test is, as data.
+
+A capability is a connection that an agent has or lacks, never a quality. A profile stands in the
+configuration or in a file of its own, and in the first event of a history.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+
+from harness.core.values.calls import Purpose
+from harness.core.values.messages import Json
+from harness.core.values.strict import FromOne, Seconds, Strict
+
+Capability: TypeAlias = Literal[
+    "session",
+    "store",
+    "own_store",
+    "cancel",
+    "compaction",
+    "streaming",
+    "sub_agents",
+    "outbox",
+    "restarts",
+]
+
+CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
+"""The names of all capabilities."""
+
+FindingClass: TypeAlias = Literal["defect", "weakness", "advice"]
+
+
+class Capabilities(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What a profile declares of each capability: present, absent, or nothing (None)."""
+
+    session: bool | None = None
+    store: bool | None = None
+    own_store: bool | None = None
+    cancel: bool | None = None
+    compaction: bool | None = None
+    streaming: bool | None = None
+    sub_agents: bool | None = None
+    outbox: bool | None = None
+    restarts: bool | None = None
+
+
+class ProfileLimits(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """The limits of a run that depend on the agent and its machine; None leaves the scenario's."""
+
+    real_s: Seconds | None = None
+    memory_mb: FromOne | None = None
+
+
+class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent is.
+
+    `turn_ending_tools` end a turn when they are called. `results: text`: the agent sends results of
+    tools as text. `tool_names` maps a name of the scenario to the agent's; any other tool of the
+    scenario has `tool_prefix` before its name. `checks` are settings of checks, as in a scenario.
+    """
+
+    target: str = ""
+    wires: tuple[str, ...] = ()
+    stream: Literal["never", "always", "either"] = "either"
+    capabilities: Capabilities = Capabilities()
+    turn_ending_tools: tuple[str, ...] = ()
+    results: Literal["blocks", "text"] = "blocks"
+    tool_prefix: str = ""
+    tool_names: dict[str, str] = {}
+    purposes: dict[str, Purpose] = {}
+    checks: dict[str, dict[str, Json]] = {}
+    limits: ProfileLimits = ProfileLimits()
+    store: str = ""
+    fail_on: FindingClass | None = msgspec.field(default=None, name="fail-on")
+    keep: bool = False
+
+    def declares(self, capability: Capability) -> bool | None:
+        """Whether the profile declares a capability present or absent; None if it says nothing."""
+        stated: bool | None = getattr(self.capabilities, capability)
+        if stated is None and capability == "streaming" and self.stream != "either":
+            return self.stream == "always"
+        if stated is None and capability == "own_store" and self.store:
+            return True
+        return stated
+
+    def agent_name(self, tool: str) -> str:
+        """The agent's name of a tool of the scenario."""
+        return self.tool_names.get(tool) or self.tool_prefix + tool
+
+
+NO_PROFILE = Profile()
+"""What is known of an agent of which nothing is said."""
+
+
+def profile_of(value: Json) -> Profile:
+    """A profile from plain values, as a history keeps them.
+
+    Raises msgspec.ValidationError for what is no profile.
+    """
+    return msgspec.convert(value or {}, type=Profile)

@@ -1,0 +1,73 @@
+"""The stack of a target's crash: the user's own frames, and the whole traceback.
+
+A frame is the user's if its file is neither of the standard library, nor of an installed package,
+nor of the harness. The package of the agent itself always counts.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sysconfig
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+_STANDARD = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib"))
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_HARNESS = f"{Path(__file__).parents[1]}{os.sep}"
+_AGENT = "harness.agent"
+
+FRAMES_MAX, TEXT_MAX = 12, 8_000
+"""How many of the user's frames, and how many characters of a traceback are kept, from the end."""
+
+
+class Frame(NamedTuple):
+    """A place in the user's code: FILE:LINE, the function, and the line as it stands there."""
+
+    place: str
+    function: str
+    line: str
+
+    def __str__(self) -> str:
+        return f"{self.place} in {self.function}: {self.line}".rstrip(": ")
+
+
+def user_frames(
+    trace: TracebackType | None, agent: Callable[..., Any] | None, folder: str
+) -> tuple[Frame, ...]:
+    """The user's frames, the innermost last; files below `folder` are named from there."""
+    package = (getattr(agent, "__module__", None) or "").partition(".")[0]
+    found: list[Frame] = []
+    while trace is not None:
+        code, names = trace.tb_frame.f_code, trace.tb_frame.f_globals
+        if _is_users(code.co_filename, str(names.get("__name__")), package):
+            line = linecache.getline(code.co_filename, trace.tb_lineno, names).strip()
+            place = f"{_below(code.co_filename, folder)}:{trace.tb_lineno}"
+            found.append(Frame(place, code.co_name, line))
+        trace = trace.tb_next
+    return tuple(found[-FRAMES_MAX:])
+
+
+def _is_users(file: str, module: str, package: str) -> bool:
+    if file.startswith(_HARNESS):
+        return package == "harness" and module.startswith(_AGENT)
+    if package and module.partition(".")[0] == package:
+        return True
+    return not (file.startswith(("<", *_STANDARD)) or any(part in file for part in _INSTALLED))
+
+
+def _below(file: str, folder: str) -> str:
+    start = f"{folder}{os.sep}"
+    return file.removeprefix(start) if folder and file.startswith(start) else file
+
+
+def whole(error: BaseException) -> str:
+    """The traceback as Python prints it, its end if it is long."""
+    try:
+        text = "".join(traceback.format_exception(error))
+    except Exception:
+        text = "".join(traceback.format_tb(error.__traceback__))
+    return text[-TEXT_MAX:].strip()

@@ -1,0 +1,253 @@
+"""Calls of a Python target that would end, kill, replace or fork the process of its run.
+
+`os._exit`, `os.abort`, `os.exec*`, signals to the own process and `os.fork` are stand-ins from the
+first run on. They raise ProcessExit in the threads of a target, and do as ever in all others. A
+reference that was taken before (`from os import _exit`), and C code, pass them by: a run in a
+process of its own covers those.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from mmap import mmap
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from harness.clock import real_monotonic
+from harness.clock.virtual_clock import real_sleep
+from harness.targets.process_state import ProcessState
+
+_REAL: dict[str, Callable[..., Any]] = {
+    name: getattr(os, name)
+    for name in ("_exit", "abort", "execv", "execve", "kill", "killpg", "fork", "forkpty")
+}
+_real_raise_signal = signal.raise_signal
+
+CHILD_S = 1.0
+"""How long a forked child of the target may live once the target has ended."""
+
+_FORK_MODULES = frozenset({"multiprocessing.popen_fork", "pty"})
+"""Modules whose forked children never return into the run."""
+
+_IGNORED = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
+"""Signals that do nothing where no handler is set."""
+
+
+class ProcessExit(BaseException):
+    """Raised in a target in place of what would end, kill, replace or fork its process."""
+
+
+class ProcessGuard:
+    """A context manager around a target's call: its process lives on, and is left as it was.
+
+    `refused` holds what the target tried, in the order of the tries.
+    """
+
+    def __init__(self) -> None:
+        _install()
+        self.refused: list[BaseException] = []
+        self._pid = os.getpid()
+        self._children: list[int] = []
+        self._returned: mmap | None = None
+        self._before: ProcessGuard | None = None
+
+    def __enter__(self) -> Self:
+        global _active
+        self.state = ProcessState()
+        self._others = weakref.WeakSet(threading.enumerate())
+        self._thread = threading.current_thread()
+        self._hook, threading.excepthook = threading.excepthook, self._thread_ended
+        self._before, _active = _active, self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        global _active
+        if os.getpid() != self._pid:
+            self._end_child()
+        if self._children:
+            self._await_children()
+        _active = self._before
+        threading.excepthook = self._hook
+        _left.update(t for t in threading.enumerate() if t is not self._thread and self.owns(t))
+        self.state.restore()
+
+    def owns(self, thread: threading.Thread) -> bool:
+        """Whether a thread is the target's: it calls the target, or began during its run."""
+        return thread is self._thread or thread not in self._others
+
+    @property
+    def holds(self) -> bool:
+        """Whether the calling thread and process are the target's."""
+        return self._pid == os.getpid() and self.owns(threading.current_thread())
+
+    def refuse(self, call: str, effect: str = "ends") -> NoReturn:
+        """Raise ProcessExit, and remember it: the target may catch what is raised."""
+        error = ProcessExit(f"{call} {effect} the process of the run")
+        self.refused.append(error)
+        raise error
+
+    def fork(self, name: str) -> Any:
+        """Fork for the target; the child ends where the target's call returns in it."""
+        self._returned = self._returned or mmap(-1, 1)
+        made = _REAL[name]()
+        child = made[0] if isinstance(made, tuple) else made
+        if child:
+            self._children.append(child)
+        return made
+
+    def _end_child(self) -> NoReturn:
+        """A child that came back from the target's call must not go on with the suite."""
+        if self._returned is not None:
+            self._returned[0] = 1
+        _REAL["_exit"](0)
+        raise AssertionError("unreachable")
+
+    def _await_children(self) -> None:
+        end_s = real_monotonic() + CHILD_S
+        while any(map(_is_alive, self._children)) and real_monotonic() < end_s:
+            real_sleep(0.005)
+        for child in self._children:
+            with suppress(ProcessLookupError, ChildProcessError):
+                if _is_alive(child):
+                    _REAL["kill"](child, signal.SIGKILL)
+                os.waitpid(child, 0)
+        if self._returned is not None and self._returned[0]:
+            what = "os.fork(): a child of the target returned from its call"
+            self.refused.append(ProcessExit(what))
+
+    def _thread_ended(self, given: Any) -> None:
+        """`sys.exit` in a thread ends that thread alone, without a word."""
+        if given.exc_type is SystemExit:
+            self.refused.append(given.exc_value)
+        elif given.exc_type is not ProcessExit:
+            self._hook(given)
+
+
+_active: ProcessGuard | None = None
+_left: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+_replaceable = 0
+
+
+def make_replaceable() -> None:
+    """Say that this process may be lost: a target may fork it."""
+    global _replaceable
+    _replaceable = os.getpid()
+
+
+def kill_process() -> None:
+    """End this process as `kill -9` does: nothing is flushed, closed or caught."""
+    _REAL["kill"](os.getpid(), signal.SIGKILL)
+
+
+def _guard(what: str) -> ProcessGuard | None:
+    """The guard of the run whose target calls. Raises ProcessExit in a thread of a past run."""
+    if _active is not None and _active.holds:
+        return _active
+    if threading.current_thread() in _left:
+        raise ProcessExit(f"{what}: the run of this thread is over")
+    return None
+
+
+def _exit(status: int) -> Any:
+    if guard := _guard(what := f"os._exit({status})"):
+        guard.refuse(what)
+    return _REAL["_exit"](status)
+
+
+def _abort() -> Any:
+    if guard := _guard("os.abort()"):
+        guard.refuse("os.abort()")
+    return _REAL["abort"]()
+
+
+def _execv(path: Any, args: Any) -> Any:
+    if guard := _guard(what := f"os.exec of {_name(path)!r}"):
+        guard.refuse(what, "replaces")
+    return _REAL["execv"](path, args)
+
+
+def _execve(path: Any, args: Any, env: Any) -> Any:
+    if guard := _guard(what := f"os.exec of {_name(path)!r}"):
+        guard.refuse(what, "replaces")
+    return _REAL["execve"](path, args, env)
+
+
+def _kill(pid: int, sig: int) -> Any:
+    if pid in (os.getpid(), os.getppid(), 0, -1, -os.getpgrp()):
+        _refuse_signal(f"os.kill({'self' if pid == os.getpid() else pid}", sig)
+    return _REAL["kill"](pid, sig)
+
+
+def _killpg(group: int, sig: int) -> Any:
+    if group in (0, os.getpgrp()):
+        _refuse_signal("os.killpg(own group", sig)
+    return _REAL["killpg"](group, sig)
+
+
+def _raise_signal(signalnum: int) -> Any:
+    _refuse_signal("signal.raise_signal(", signalnum)
+    return _real_raise_signal(signalnum)
+
+
+def _fork() -> Any:
+    return _forked("fork")
+
+
+def _forkpty() -> Any:
+    return _forked("forkpty")
+
+
+def _forked(name: str) -> Any:
+    guard = _guard(what := f"os.{name}()")
+    caller = sys._getframe(2).f_globals.get("__name__")
+    if guard is None or caller in _FORK_MODULES:
+        return _REAL[name]()
+    if _replaceable != os.getpid():
+        guard.refuse(what, "would copy")
+    return guard.fork(name)
+
+
+def _name(path: Any) -> str:
+    return str(path) if isinstance(path, int) else os.path.basename(os.fsdecode(path))
+
+
+def _refuse_signal(call: str, number: int) -> None:
+    """Refuse a signal that ends the process; one that the target itself handles passes."""
+    name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
+    what = f"{call}{'' if call.endswith('(') else ', '}{name})"
+    if number and number not in _IGNORED and (guard := _guard(what)):
+        handler, before = signal.getsignal(number), guard.state.handlers.get(number)
+        is_own = handler is not None and handler is not signal.SIG_DFL and handler != before
+        if number in (signal.SIGKILL, signal.SIGSTOP) or not (is_own or handler is signal.SIG_IGN):
+            guard.refuse(what)
+
+
+_STAND_INS: dict[str, Callable[..., Any]] = {
+    "_exit": _exit, "abort": _abort, "execv": _execv, "execve": _execve, "kill": _kill,
+    "killpg": _killpg, "fork": _fork, "forkpty": _forkpty,
+}  # fmt: skip
+
+
+def _install() -> None:
+    if os._exit is not _STAND_INS["_exit"]:
+        for name, stand_in in _STAND_INS.items():
+            setattr(os, name, wraps(_REAL[name])(stand_in))
+        signal.raise_signal = _raise_signal
+
+
+def _is_alive(child: int) -> bool:
+    """Whether a child still runs; one that has ended is left for the target to wait for."""
+    try:
+        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except (ChildProcessError, OSError):
+        return False

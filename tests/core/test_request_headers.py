@@ -1,0 +1,69 @@
+"""The sets of headers of a run, and what of them stands in the history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.core.history.events import Called
+from harness.core.history.history import encode
+from harness.core.transition.request_headers import RequestHeaders
+from harness.core.values.calls import ModelRequest
+from tests.core import world
+
+BETA = {"anthropic-beta": "a"}
+
+
+def numbers(*sent: dict[str, str]) -> list[int]:
+    """The number of each set."""
+    headers, found = RequestHeaders(()), []
+    for one in sent:
+        headers.take(one)
+        found.append(headers.number)
+    return found
+
+
+def test_a_set_has_one_number_whenever_it_comes() -> None:
+    assert numbers({}, BETA, BETA, {}, {"authorization": "Bearer b"}, BETA) == [0, 1, 1, 0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x-stainless-retry-count", "idempotency-key", "date", "content-length", "traceparent", "host"],
+)
+def test_a_header_that_is_new_with_each_try_makes_no_other_set(name: str) -> None:
+    assert numbers(BETA, {**BETA, name: "1"}, {**BETA, name: "2"}) == [0, 0, 0]
+
+
+def test_no_secret_comes_into_the_history() -> None:
+    run = world.run()
+    for key in ("Bearer one-secret", "Bearer another-secret"):
+        world.ask(run, headers={"authorization": key})
+    assert [r.header_set for r in asked(run)] == [0, 1]
+    assert b"secret" not in encode(run.history.events)
+
+
+def asked(run: Any) -> list[ModelRequest]:
+    """The requests of a run."""
+    found = [e.request for e in run.history.events if isinstance(e, Called)]
+    return [request for request in found if isinstance(request, ModelRequest)]
+
+
+def test_a_field_beside_the_messages_makes_another_request() -> None:
+    run = world.run()
+    for fields in ({}, {"temperature": 0.5}, {"temperature": 0.5}, {"temperature": 1}, {}):
+        world.ask(run, **fields)
+    first, warm, again, hot, last = (r.settings for r in asked(run))
+    assert first == last == ""
+    assert warm == again != hot
+    wholes = [exchange.whole for exchange in run.history.trace.exchanges]
+    assert wholes[1] == wholes[2] != wholes[3] != wholes[4] == wholes[0]
+
+
+def test_a_body_that_cannot_be_read_is_marked() -> None:
+    run = world.run()
+    world.ask(run, messages=[{"role": "user", "content": "hi"}])
+    run.model(world.Received("/v1/messages", {}, b'{"messages": [', 0))
+    world.ask(run, messages=["no message"])  # type: ignore[list-item]
+    assert [request.unread for request in asked(run)] == [False, True, True]
