@@ -228,7 +228,7 @@ def judge(
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     findings, declared = _known_apart(wanted, applied, set(chosen))
-    line = fail_on or wanted.fail_on or FAIL_ON
+    line = fail_on or _fail_on(history, wanted)
     return Verdict(
         _word(any(finding.fails(line) for finding in findings), applied.doubts),
         outcome=outcome(history),
@@ -239,6 +239,14 @@ def judge(
         passed=tuple(applied.passed),
         fail_on=line,
     )
+
+
+def _fail_on(history: History, wanted: Expect) -> FindingClass:
+    """From which class on findings fail: as the scenario says, else the profile of the agent."""
+    try:
+        return wanted.fail_on or history.trace.profile.fail_on or FAIL_ON
+    except msgspec.ValidationError:
+        return FAIL_ON
 
 
 def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
