@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from harness.runner import Run
 
 
+_FAIL_ON = pytest.StashKey["FindingClass | None"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
 
 
@@ -77,6 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
         plugins = config.getini("harness_plugins")
         found = configured(plugins, config=reads_config, folder=config.rootpath)
         config.stash[_CONFIGURATION] = found
+        config.stash[_FAIL_ON] = _fail_on(config)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -90,17 +92,18 @@ def play(request: pytest.FixtureRequest) -> Play:
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     plugins = config.getini("harness_plugins")
     kept = Path(out) if out else None
-    return Play(folders, seed, kept, plugins, partial(_profile, config), _fail_on(config))
+    return Play(folders, seed, kept, plugins, partial(_profile, config), config.stash[_FAIL_ON])
 
 
 def _fail_on(config: pytest.Config) -> FindingClass | None:
     """The class from which on findings fail, by the option or the ini key."""
+    from harness.core.values.errors import InputError
     from harness.core.values.verdict import CLASSES
 
     given = config.getoption("--harness-fail-on") or config.getini("harness_fail_on")
     if given and given not in CLASSES:
-        what = f"harness_fail_on: {given!r} is no class of findings; {', '.join(CLASSES)} are"
-        raise pytest.UsageError(what)
+        what = f"{given!r} is no class of findings; {', '.join(CLASSES)} are"
+        raise InputError(what, "harness_fail_on")
     return given or None
 
 

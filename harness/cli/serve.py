@@ -30,6 +30,7 @@ from harness.cli.run import DEFAULT_OUT
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
+    from harness.report.run_summary import RunSummary
 
 
 @click.command("serve")
@@ -62,7 +63,7 @@ def command(
     from harness.cli import terminal
     from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
-    from harness.report import json_lines, run_report
+    from harness.report import json_lines
     from harness.report.run_summary import summarize
     from harness.runner.serve import serve
 
@@ -85,14 +86,21 @@ def command(
 
     with _stopped_by_signal() as stop:
         made = summarize(serve(found, ready, stop, port=port, out=out, store=store), None)
+    _show(made, as_json, verbose)
+    return EXIT_STATUS[made.word]
+
+
+def _show(made: RunSummary, as_json: bool, verbose: bool) -> None:
+    from harness.cli import terminal
+    from harness.report import json_lines, run_report
+
     if as_json:
         terminal.out(json_lines.run_line(made))
-    else:
-        width, paint = terminal.width(), terminal.paint()
-        column = run_report.label_width([run_report.label(made.name, made.scenario)])
-        terminal.out(run_report.entry(made, None, column, width, paint))
-        terminal.out("\n".join(run_report.ending([made], width, paint, verbose)))
-    return EXIT_STATUS[made.word]
+        return
+    width, paint = terminal.width(), terminal.paint()
+    column = run_report.label_width([run_report.label(made.name, made.scenario)])
+    terminal.out(run_report.entry(made, None, column, width, paint))
+    terminal.out("\n".join(run_report.ending([made], width, paint, verbose)))
 
 
 @contextmanager
