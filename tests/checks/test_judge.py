@@ -15,6 +15,8 @@ from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "session_answers",
+    "session_isolation",
     "bounded_spawn",
     "bounded_wait",
     "budget_ceiling",
