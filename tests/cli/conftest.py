@@ -77,12 +77,6 @@ def dying(brief):
     os._exit(7)
 
 
-def interrupting(brief):
-    os.kill(os.getpid(), signal.SIGINT)
-    while True:
-        pass
-
-
 def hanging(brief):
     print("ready", file=sys.stderr, flush=True)
     while True:
