@@ -6,15 +6,15 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from itertools import count, repeat
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from harness.core.scenario.scenario import ToolScript
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.calls import ToolRequest
-from harness.core.values.errors import RunStopped
-from harness.core.values.messages import Json
+from harness.core.values.errors import PassedLimit, RunStopped
+from harness.core.values.messages import Json, builtin
 from harness.core.values.plans import (
     Answer,
     Close,
@@ -33,8 +33,11 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
     held: list[Json] = []
     calls = count(1)
 
-    def call(input: Json, *, id: str, session: str = "", timeout_s: float | None = None) -> Any:
-        plan = dispatcher.tool(ToolRequest(id, name, deepcopy(input)), session)
+    def call(
+        input: Json, *, id: str = "", session: str = "", timeout_s: float | None = None
+    ) -> Any:
+        request = ToolRequest(builtin(id or ""), name, builtin(input))
+        plan = dispatcher.tool(request, builtin(session or ""))
         limit_ms = None if timeout_s is None else int(timeout_s * 1000)
         value = outcome(dispatcher, until_timeout(plan, limit_ms), f"the tool {name}")
         assert isinstance(value, ToolAnswer), value
@@ -57,8 +60,20 @@ def handed_over(value: ToolAnswer, input: Json, held: list[Json]) -> Any:
             held.append([{"type": "text", "text": str(value.content)}])
             return held[-1]
         case "endless":
-            return repeat(value.content)
+            return _endless(value.content)
     return value.content
+
+
+ENDLESS_BYTES = 64 << 20
+"""How much of an answer without an end a target may read."""
+
+
+def _endless(content: Json) -> Iterator[Json]:
+    # No `itertools.repeat`: a loop over that in C could not be interrupted.
+    for _ in range(ENDLESS_BYTES // max(1, len(str(content)))):
+        yield content
+    text = f"the target read {ENDLESS_BYTES >> 20} MB of a tool's answer that has no end"
+    raise PassedLimit(text, "memory")
 
 
 def change(held: list[Json], calls: int) -> None:

@@ -31,7 +31,6 @@ AGENTS = '''\
 
 import json
 import os
-import signal
 import sys
 
 from harness import Message, Text

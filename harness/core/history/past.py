@@ -31,6 +31,7 @@ class Past:
         self.crossed: set[str] = set()
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
+        self.played_for: dict[str, str] = {}
         self.delivered: Counter[str] = Counter()
         self.cancelled: dict[str, int] = {}
         self.inbounds: dict[str, Json] = {}
@@ -41,6 +42,7 @@ class Past:
         self._unconfirmed = ""
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
+        self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
 
     def next_index(self, session: str, seam: Seam) -> int:
@@ -64,6 +66,14 @@ class Past:
     def working_session(self) -> str:
         """The session that is worked on: the open one that began last, else `main`."""
         return next(reversed(self._open), "main")
+
+    def is_worked_on(self, message: str) -> bool:
+        """Whether an inbound message opened a turn that is not over."""
+        return message in self._open.values()
+
+    def goes_on(self, session: str) -> bool:
+        """Whether a session that has not answered yet may be worked on beside the last one."""
+        return session in self._unanswered and session != self._last_delivered
 
     def open_inbound(self, session: str) -> str:
         """The id of the inbound message that the session works on; "" when it is idle."""
@@ -112,6 +122,7 @@ class Past:
         self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
             self._open.pop(session, None)
+            self._unanswered.discard(session)
             self.said[session] = request.text
         if isinstance(request, InboxRequest) and not request.poll:
             self._open.pop(self._last_delivered, None)
@@ -128,6 +139,7 @@ class Past:
             self.limit_answers += 1
         if turn is not None:
             self.last_played[lane] = turn
+            self.played_for[lane] = self._open.get(key.rpartition("/")[0], "")
             self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:
@@ -143,9 +155,10 @@ class Past:
         self.inbounds[inbound["id"]] = inbound
         session = inbound.get("session", "main")
         if inbound.get("kind", "message") != "message":
-            if session in self._open:
+            if session in self._unanswered:
                 self.cancelled[session] = self.turn(session)
         else:
             self._turns[session] += 1
             self._open[session] = self._unconfirmed = inbound["id"]
             self._last_delivered = session
+            self._unanswered.add(session)
