@@ -141,8 +141,7 @@ async function answerNew(store, { id, session, text }, options) {
 
 /** Answers one inbound message; the store is read afresh each time. */
 export async function answer(inbound, options) {
-  const { id, session, text, kind = "message" } = inbound;
-  if (kind !== "message") return; // a cancel between turns has nothing to stop
+  const { id, session, text } = inbound;
   const report = (words) => deliver({ session, in_reply_to: id, ...failure(words) });
   try {
     const store = new Store(session);

@@ -88,7 +88,9 @@ class Loop:
             try:
                 answer = self.ask(Query(self.messages(), self.toolbox.specs, tools_withdrawn))
             except ModelFailure as failure:
-                if self.counts["model calls"] >= most:
+                self.counts["failures"] += 1
+                spent = self.counts["failures"] >= self.policy.max_failures
+                if spent or self.counts["model calls"] >= most:
                     raise
                 failures[failure.kind] += 1
                 self.recover(failure, failures[failure.kind])

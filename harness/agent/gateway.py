@@ -46,15 +46,11 @@ class Gateway:
         self.own_messages: set[tuple[str, str]] = set()
 
     def run(self) -> None:
-        """Finish what was left undone, then take messages until there are no more.
-
-        A cancel or a disconnect between turns has nothing to stop.
-        """
+        """Finish what was left undone, then take messages until there are no more."""
         self.catch_up()
         for inbound in self.brief.inbox():
             self.catch_up()
-            if inbound.kind == "message":
-                self.receive(inbound)
+            self.receive(inbound)
 
     def catch_up(self) -> None:
         """Note deliveries that could not be noted, and finish what an earlier run left undone.

@@ -21,8 +21,9 @@ class Policy(msgspec.Struct, frozen=True):
     """What a turn may cost, and what is worth another try.
 
     `retries` counts further requests after a failure of that kind; the SDK has already tried a
-    transient one three times, and a permanent one fails again. `runs_calls_on` are the stop reasons
-    after which calls are run: with any other they may be cut short, which their input cannot show.
+    transient one three times, and a permanent one fails again. `max_failures` counts those of
+    a whole turn, whatever succeeds between them. `runs_calls_on` are the stop reasons after which
+    calls are run: with any other they may be cut short, which their input cannot show.
     `max_tokens` and `max_turn_s` hold for a turn with its sub-agents, and `max_depth` and
     `max_tasks` for these.
     """
@@ -32,6 +33,7 @@ class Policy(msgspec.Struct, frozen=True):
     max_turn_s: float = 21_600.0
     max_pauses: int = 5
     max_empty_answers: int = 1
+    max_failures: int = 12
     max_attempts: int = 2
     max_depth: int = 1
     max_tasks: int = 10

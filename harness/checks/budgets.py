@@ -218,7 +218,8 @@ def bounded_wait(
 
 def _asks_for_more(event: Called | Answered) -> bool:
     """Whether the agent asks for the next message, which is a wait for the user."""
-    return isinstance(event, Called) and event.request == InboxRequest()
+    request = event.request if isinstance(event, Called) else None
+    return isinstance(request, InboxRequest) and not request.poll
 
 
 def _says_the_end(event: Called | Answered) -> bool:

@@ -26,8 +26,6 @@ PIECE = 24
 SHORTEST = 12
 """A user's whole text of fewer characters marks nothing: two users may well say it."""
 
-_CODE = "session_isolation"
-
 _Homes: TypeAlias = frozenset[str] | None
 """The sessions that may have said a text; None: any of them."""
 
@@ -61,7 +59,7 @@ def session_isolation(history: History, *, memory: bool = False) -> Iterator[Fin
             if both not in told:
                 told.add(both)
                 text = f"{_named(event)} holds words of {homes}"
-                yield Finding(f"{_CODE}.{rule}", text, (n, event.n))
+                yield Finding(f"session_isolation.{rule}", text, (n, event.n))
 
 
 def _named(event: _Event) -> str:

@@ -140,8 +140,9 @@ def _called(event: Called, history: History) -> str:
             return f"outbox ← {kind} {quoted(text)}{status}"
         case StoreRequest(operation, rows):
             return f"store  ← {operation}{f' {len(rows)} rows' if rows else ''}"
-        case InboxRequest(poll):
-            return "inbox  ← cancelled?" if poll else "inbox  ← next message"
+        case InboxRequest(poll, cancels):
+            wanted = "next message or cancel" if cancels else "next message"
+            return f"inbox  ← {'cancelled?' if poll else wanted}"
         case ProviderRequest(operation, model):
             return f"facts  ← {operation}{f' of {model}' if model else ''}"
 

@@ -170,7 +170,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
     """Record that the run is over, with what was owed and never came."""
     past = transition.history.past
-    waiting = inbox.pending(transition.inbox, past)
+    waiting = inbox.never_due(transition.inbox, past, at_ms)
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
         frames=how.frames, traceback=how.traceback,

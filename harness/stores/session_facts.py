@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from harness.core.values.calls import Inbound
-from harness.core.values.messages import Message
+from harness.core.values.messages import Message, builtin
 
 
 class RowFact(msgspec.Struct, frozen=True, tag="row", tag_field="fact", omit_defaults=True):
@@ -62,7 +62,7 @@ def decode(line: bytes) -> Fact:
 
 def encode(fact: Fact) -> bytes:
     """A fact as a line."""
-    return msgspec.json.encode(fact) + b"\n"
+    return msgspec.json.encode(fact, enc_hook=builtin) + b"\n"
 
 
 def _seed(session: str, messages: Iterable[Message]) -> tuple[Fact, ...]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.core.values.calls import Inbound
-from harness.core.values.messages import Message
+from harness.core.values.messages import Message, builtin
 from harness.stores.session_store import Pending, SessionRow, history_rows, no_commit_hook
 
 decode_message = msgspec.json.Decoder(Message).decode
@@ -22,7 +22,7 @@ _decode_inbound = msgspec.json.Decoder(Inbound).decode
 
 def encode(value: Message | Inbound | str) -> str:
     """A value as the JSON text of a column."""
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(value, enc_hook=builtin).decode()
 
 
 class Statements(NamedTuple):

@@ -86,10 +86,14 @@ class Dispatcher:
         with self._lock:
             return self.transition.tool(request, self.clock.now_ms(), session)
 
-    def next_inbound(self) -> Plan:
-        """The plan for the agent's question for its next message."""
+    def next_inbound(self, cancels: bool = False) -> Plan:
+        """The plan for the agent's question for its next message.
+
+        It may deliver a cancel in any case: without `cancels` the transport passes over that and
+        asks again.
+        """
         with self._lock:
-            return self.transition.next_inbound(self.clock.now_ms())
+            return self.transition.next_inbound(self.clock.now_ms(), cancels)
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from harness.core.values.brief import BriefClock
 from harness.core.values.calls import Inbound, OutboundKind, OutboxRequest
-from harness.core.values.messages import Json
+from harness.core.values.errors import nearest
+from harness.core.values.messages import Json, builtin
 from harness.core.values.plans import Delivered
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.shared.openai import SDK as OPENAI_SDK
@@ -31,6 +32,8 @@ from harness.transports.sdk_clients import (
     sdk_of_package,
     without_certificates,
 )
+
+_KINDS = get_args(OutboundKind)
 
 _ANTHROPIC, _OPENAI = ANTHROPIC.sdk.package, OPENAI_SDK.package
 """The SDKs that a brief has clients of, by their packages."""
@@ -102,17 +105,23 @@ class InProcessBrief:
         with self._own_time():
             return in_process_server(self._dispatcher)
 
-    def inbox(self) -> Iterator[Inbound]:
-        """The inbound messages, until the scenario has no more; asking ends the turn before."""
-        while True:
-            value = outcome(self._dispatcher, self._dispatcher.next_inbound(), "the inbox")
-            if not isinstance(value, Delivered) or value.inbound is None:
-                return
-            yield value.inbound
+    def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
+        """The inbound messages, until the scenario has no more; asking ends the turn before.
+
+        With `cancels` also the cancels and disconnects, whose `kind` says so.
+        """
+        while (inbound := self._next_inbound(cancels)) is not None:
+            if cancels or inbound.kind == "message":
+                yield inbound
+
+    def _next_inbound(self, cancels: bool) -> Inbound | None:
+        """What comes next; without `cancels` a cancel may come, which is to be passed over."""
+        value = outcome(self._dispatcher, self._dispatcher.next_inbound(cancels), "the inbox")
+        return value.inbound if isinstance(value, Delivered) else None
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""
-        return self._dispatcher.cancelled(session)
+        return self._dispatcher.cancelled(builtin(session))
 
     def send(
         self,
@@ -122,9 +131,15 @@ class InProcessBrief:
         in_reply_to: str | None = None,
         status: str | None = None,
     ) -> None:
-        """Say something to the user. Raises what a fault makes of the delivery."""
-        request = OutboxRequest(kind, text, in_reply_to or "", status or "")
-        outcome(self._dispatcher, self._dispatcher.outbox(request, session or ""), "the outbox")
+        """Say something to the user. Raises what a fault makes of the delivery, TypeError for a
+        text that is no string, ValueError for a kind that there is not."""
+        if not isinstance(text, str):
+            raise TypeError(f"brief.send: the text is a str, not {type(text).__name__}")
+        if kind not in _KINDS:
+            raise ValueError(f"brief.send: no kind {kind!r}; {nearest(kind, _KINDS)}")
+        request = OutboxRequest(*map(builtin, (kind, text, in_reply_to or "", status or "")))
+        plan = self._dispatcher.outbox(request, builtin(session or ""))
+        outcome(self._dispatcher, plan, "the outbox")
 
 
 class LoopbackBrief(InProcessBrief):

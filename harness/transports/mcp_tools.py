@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from harness.core.scenario.scenario import ToolScript
-from harness.core.transition.tool_seam import meant_call
 from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import PackageMissing, RunStopped
 from harness.core.values.messages import Json
@@ -101,9 +100,7 @@ class McpEndpoint:
         plans: list[Plan] = []
 
         async def call(name: str, input: Json, stated: str) -> ToolAnswer:
-            history = self._dispatcher.transition.history
-            id_ = stated or meant_call(history, session, name, input)
-            plans.append(self._dispatcher.tool(ToolRequest(id_, name, input), session))
+            plans.append(self._dispatcher.tool(ToolRequest(stated, name, input), session))
             return tool_answer(plans[-1])
 
         server = tool_server(self._dispatcher.transition.scenario.tools, call)
@@ -179,8 +176,7 @@ def in_process_server(dispatcher: Dispatcher) -> Any:
     """
 
     async def call(name: str, input: Json, stated: str) -> ToolAnswer:
-        id_ = stated or meant_call(dispatcher.transition.history, "", name, input)
-        plan = dispatcher.tool(ToolRequest(id_, name, input))
+        plan = dispatcher.tool(ToolRequest(stated, name, input))
         for step in plan:
             if isinstance(step, Wait):
                 await dispatcher.clock.asleep(step.ms / 1000)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from itertools import count, repeat
 from typing import Any
 
@@ -14,7 +13,7 @@ from harness.core.scenario.scenario import ToolScript
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import RunStopped
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, builtin
 from harness.core.values.plans import (
     Answer,
     Close,
@@ -33,8 +32,11 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
     held: list[Json] = []
     calls = count(1)
 
-    def call(input: Json, *, id: str, session: str = "", timeout_s: float | None = None) -> Any:
-        plan = dispatcher.tool(ToolRequest(id, name, deepcopy(input)), session)
+    def call(
+        input: Json, *, id: str = "", session: str = "", timeout_s: float | None = None
+    ) -> Any:
+        request = ToolRequest(builtin(id or ""), name, builtin(input))
+        plan = dispatcher.tool(request, builtin(session or ""))
         limit_ms = None if timeout_s is None else int(timeout_s * 1000)
         value = outcome(dispatcher, until_timeout(plan, limit_ms), f"the tool {name}")
         assert isinstance(value, ToolAnswer), value

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 import msgspec
 
@@ -56,7 +56,7 @@ class OutboxBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ToolBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent posts to a tool."""
 
-    id: str
+    id: str = ""
     input: Json = msgspec.field(default_factory=dict)
 
 
@@ -77,7 +77,10 @@ class Endpoints:
         session, path = split_session(request.path)
         match request.method, path:
             case "GET", "/harness/inbox":
-                return self._inbox.plan(pause)
+                return self._inbox.plan(pause, cancels=_asked(request, "cancels") == "true")
+            case "GET", "/harness/inbox/cancelled":
+                named = _asked(request, "session") or session or "main"
+                return json_answer(200, {"cancelled": self.dispatcher.cancelled(named)})
             case _, "/harness/mcp":
                 return self._mcp(request, session)
             case "POST", "/harness/outbox":
@@ -118,26 +121,42 @@ class Inbox:
         self._lock = threading.Lock()
         self._kept: tuple[int, Plan] | None = None
 
-    def plan(self, pause: Callable[[float], None]) -> Plan:
-        """The next message, or 202 when the client has waited long enough."""
-        with self._lock:
-            now_ms = self._dispatcher.clock.now_ms()
-            due_ms, plan = self._kept or self._ask(now_ms)
-            self._kept = (due_ms, plan)
-            left_ms = max(0, due_ms - now_ms)
-            if left_ms:
-                pause(min(left_ms, INBOX_WAIT_MS) / 1000)
-            if left_ms > INBOX_WAIT_MS:
-                return (Send(b"", Head(202, {})),)
-            self._kept = None
-        return as_http(plan)
+    def plan(self, pause: Callable[[float], None], cancels: bool = False) -> Plan:
+        """The next message, or 202 when the client has waited long enough.
 
-    def _ask(self, now_ms: int) -> tuple[int, Plan]:
+        With `cancels` the next cancel or disconnect too; else it passes over those between turns.
+        """
+        with self._lock:
+            while True:
+                now_ms = self._dispatcher.clock.now_ms()
+                due_ms, plan = self._kept = self._kept or self._ask(now_ms, cancels)
+                left_ms = max(0, due_ms - now_ms)
+                if left_ms:
+                    pause(min(left_ms, INBOX_WAIT_MS) / 1000)
+                if left_ms > INBOX_WAIT_MS:
+                    return (Send(b"", Head(202, {})),)
+                self._kept = None
+                if cancels or not _is_cancel(plan):
+                    return as_http(plan)
+
+    def _ask(self, now_ms: int, cancels: bool) -> tuple[int, Plan]:
         """Return when the next answer is due, and its plan from that moment on."""
-        plan = self._dispatcher.next_inbound()
+        plan = self._dispatcher.next_inbound(cancels)
         waits = next((n for n, s in enumerate(plan) if not isinstance(s, Wait)), len(plan))
         wait_ms = sum(step.ms for step in plan[:waits] if isinstance(step, Wait))
         return now_ms + wait_ms, plan[waits:]
+
+
+def _is_cancel(plan: Plan) -> bool:
+    """Whether a plan delivers a cancel or a disconnect."""
+    values = (step.value for step in plan if isinstance(step, Answer))
+    inbounds = (value.inbound for value in values if isinstance(value, Delivered))
+    return any(inbound.kind != "message" for inbound in inbounds if inbound)
+
+
+def _asked(request: Request, name: str) -> str:
+    """A parameter of the query, "" without one."""
+    return parse_qs(request.query).get(name, [""])[-1]
 
 
 def as_http(plan: Plan) -> Plan:
@@ -199,4 +218,6 @@ def _timeout_ms(seconds: str) -> int | None:
         return None
 
 
-_KNOWN = f"GET {INBOX}, POST {OUTBOX}, GET {TOOLS}, POST {TOOLS}/NAME, POST {MCP}"
+_KNOWN = (
+    f"GET {INBOX}, GET {INBOX}/cancelled, POST {OUTBOX}, GET {TOOLS}, POST {TOOLS}/NAME, POST {MCP}"
+)

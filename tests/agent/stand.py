@@ -80,7 +80,7 @@ class Stand:
         """Not used."""
         raise NotImplementedError
 
-    def inbox(self) -> Iterator[Inbound]:
+    def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
         """The messages."""
         yield from self.messages
 

@@ -82,11 +82,6 @@ def test_a_blank_message_is_refused_before_anything_is_stored(tmp_path: Path, bl
     assert ran.provider.requests == []
 
 
-def test_a_cancel_between_turns_is_no_message(tmp_path: Path) -> None:
-    ran = Stand(tmp_path, [text("x")], Inbound("c1", kind="cancel"), "a").run()
-    assert [s["to"] for s in ran.said] == ["m2"]
-
-
 @pytest.mark.parametrize("failure", [error(400, "no"), error(500, "down", "api_error"), text()])
 def test_a_failed_turn_leaves_no_unanswered_row(tmp_path: Path, failure: Any) -> None:
     ran = Stand(tmp_path, [failure, failure, text("fine"), text("fine")], "a", "b", "c").run()

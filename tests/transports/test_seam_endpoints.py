@@ -47,7 +47,7 @@ def test_faults_reach_a_tools_connection() -> None:
 @pytest.mark.parametrize(
     ("path", "body", "where"),
     [
-        ("tools/say", b"{}", "`id`"),
+        ("tools/say", b'{"id": 3}', "$.id"),
         ("tools/say", b"{", "truncated"),
         ("tools/say", b'{"id": "a", "inptu": {}}', "inptu"),
         ("outbox", b'{"kind": "loud", "text": "a"}', "$.kind"),

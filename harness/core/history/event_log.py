@@ -13,7 +13,7 @@ import msgspec
 
 from harness.core.history.events import SCHEMA_VERSION, AnyEvent, Started
 from harness.core.history.upgrade import OLDEST_VERSION, upgraded
-from harness.core.values.messages import Json, Message, printable
+from harness.core.values.messages import Json, Message, builtin, printable
 
 _Value = TypeVar("_Value")
 
@@ -78,7 +78,7 @@ class InMemory:
         self.values: dict[str, Json] = {}
 
 
-_encoder = msgspec.json.Encoder(order="deterministic")
+_encoder = msgspec.json.Encoder(order="deterministic", enc_hook=builtin)
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 

@@ -41,6 +41,7 @@ class Past:
         self._unconfirmed = ""
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
+        self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
 
     def next_index(self, session: str, seam: Seam) -> int:
@@ -64,6 +65,10 @@ class Past:
     def working_session(self) -> str:
         """The session that is worked on: the open one that began last, else `main`."""
         return next(reversed(self._open), "main")
+
+    def goes_on(self, session: str) -> bool:
+        """Whether a session that has not answered yet may be worked on beside the last one."""
+        return session in self._unanswered and session != self._last_delivered
 
     def open_inbound(self, session: str) -> str:
         """The id of the inbound message that the session works on; "" when it is idle."""
@@ -112,6 +117,7 @@ class Past:
         self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
             self._open.pop(session, None)
+            self._unanswered.discard(session)
             self.said[session] = request.text
         if isinstance(request, InboxRequest) and not request.poll:
             self._open.pop(self._last_delivered, None)
@@ -143,9 +149,10 @@ class Past:
         self.inbounds[inbound["id"]] = inbound
         session = inbound.get("session", "main")
         if inbound.get("kind", "message") != "message":
-            if session in self._open:
+            if session in self._unanswered:
                 self.cancelled[session] = self.turn(session)
         else:
             self._turns[session] += 1
             self._open[session] = self._unconfirmed = inbound["id"]
             self._last_delivered = session
+            self._unanswered.add(session)

@@ -37,6 +37,7 @@ from harness.core.values.calls import (
     InboxRequest,
     ModelRequest,
     OutboxRequest,
+    Request,
     StoreRequest,
     ToolRequest,
 )
@@ -186,7 +187,7 @@ class _Reader:
         if isinstance(call, Exchange) and answered.blocks:
             self._asks(call, answered)
         elif answered.seam == "inbox" and answered.value:
-            self._deliver(answered)
+            self._deliver(answered, call.request if isinstance(call, Called) else None)
 
     def _wrote(self, call: Called, request: StoreRequest, answered: Answered) -> None:
         """Keep a refused write until the same one succeeds."""
@@ -203,11 +204,13 @@ class _Reader:
         if exchange.purpose == "main":
             self._turn(exchange.called).asks += asks
 
-    def _deliver(self, answered: Answered) -> None:
+    def _deliver(self, answered: Answered, request: Request | None) -> None:
         inbound = msgspec.convert(answered.value, type=Inbound)
         turn = self._turn(answered)
         if inbound.kind != "message":
-            turn.cancelled_n = turn.cancelled_n or answered.n
+            wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
+            if wanted or not turn.settled_n:  # else it is passed over: the turn was over
+                turn.cancelled_n = turn.cancelled_n or answered.n
             return
         before = self._deliveries.setdefault(inbound.id, [])
         turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)

@@ -70,6 +70,15 @@ def due_cancel(inbox: Sequence[Entry], past: Past, now_ms: int, session: str) ->
     return due(tuple(meant), past, now_ms, busy=True)
 
 
+def without_running(inbox: Sequence[Entry], past: Past) -> tuple[Entry, ...]:
+    """The inbox without the cancels of turns that may go on: their workers ask for them."""
+    return tuple(
+        e
+        for e in inbox
+        if e.inbound.kind == "message" or e.idle or not past.goes_on(e.inbound.session)
+    )
+
+
 def next_ms(inbox: Sequence[Entry], past: Past) -> int | None:
     """When the next timed message comes, None if none is pending."""
     return min((e.ms for e in pending(inbox, past) if e.ms is not None), default=None)
@@ -78,6 +87,14 @@ def next_ms(inbox: Sequence[Entry], past: Past) -> int | None:
 def pending(inbox: Sequence[Entry], past: Past) -> Iterator[Entry]:
     """What was not delivered yet."""
     return (e for e in inbox if past.delivered[e.inbound.id] < e.delivery)
+
+
+def never_due(inbox: Sequence[Entry], past: Past, at_ms: int) -> Iterator[Entry]:
+    """What was not delivered by the end of a run; a cancel only if its moment never came, for an
+    agent may have no way to be told of one."""
+    for entry in pending(inbox, past):
+        if entry.inbound.kind == "message" or not _is_due(entry, past, at_ms, busy=True):
+            yield entry
 
 
 def _is_due(entry: Entry, past: Past, now_ms: int, busy: bool) -> bool:

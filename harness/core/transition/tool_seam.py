@@ -1,7 +1,7 @@
 """The tool seam of the transition: a scripted tool's plan, and the call that a run belongs to.
 
-Protocols such as MCP carry a tool's name and arguments, but no model call id. The run belongs to
-the first unused call of the session's last answer with both; failing that, with the name.
+Some callers, such as MCP, know a tool's name and arguments, but no model call id. The run belongs
+to the first unused call of the session's last answer with both; failing that, with the name.
 """
 
 from __future__ import annotations

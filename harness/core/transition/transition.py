@@ -22,7 +22,7 @@ from harness.core.transition.limits import STOP
 from harness.core.transition.model_seam import ModelSeam
 from harness.core.transition.ports import Provider, Script
 from harness.core.transition.provider_seam import ProviderSeam
-from harness.core.transition.tool_seam import answer_tool
+from harness.core.transition.tool_seam import answer_tool, meant_call
 from harness.core.values.calls import (
     Call,
     Inbound,
@@ -95,7 +95,10 @@ class Transition:
         return self._provider.answer(call, facts, self._limit(call))
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
-        """Run a scripted tool."""
+        """Run a scripted tool; without an id it is the call of the model that is meant."""
+        if not request.id:
+            meant = meant_call(self.history, session, request.name, request.input)
+            request = msgspec.structs.replace(request, id=meant)
         call = self._call("tool", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         plan, turn, error = answer_tool(
@@ -103,18 +106,26 @@ class Transition:
         )
         return self._answer(call, plan, turn=turn, error=error)
 
-    def next_inbound(self, at_ms: int) -> Plan:
-        """Give the agent its next message, after a wait if none is due yet, or the end."""
-        past = self.history.past
-        entry = inbox.due(self.inbox, past, at_ms, busy=False)
-        when_ms = at_ms
-        if entry is None and (timed := inbox.next_ms(self.inbox, past)) is not None:
-            when_ms = timed
-            entry = inbox.due(self.inbox, past, when_ms, busy=False)
-        return self._deliver(entry.inbound if entry else None, at_ms, when_ms)
+    def next_inbound(self, at_ms: int, cancels: bool = False) -> Plan:
+        """Give the agent its next message, after a wait if none is due yet, or the end.
 
-    def _deliver(self, inbound: Inbound | None, at_ms: int, when_ms: int) -> Plan:
-        call = self._call("inbox", inbound.session if inbound else "", at_ms, InboxRequest())
+        A cancel of a turn that goes on comes here only with `cancels`; one between turns always
+        does, and a transport passes over it for an agent that takes messages alone.
+        """
+        past = self.history.past
+        entries = self.inbox if cancels else inbox.without_running(self.inbox, past)
+        entry = inbox.due(entries, past, at_ms, busy=False)
+        when_ms = at_ms
+        if entry is None and (timed := inbox.next_ms(entries, past)) is not None:
+            when_ms = timed
+            entry = inbox.due(entries, past, when_ms, busy=False)
+        request = InboxRequest(cancels=cancels)
+        return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
+
+    def _deliver(
+        self, request: InboxRequest, inbound: Inbound | None, at_ms: int, when_ms: int
+    ) -> Plan:
+        call = self._call("inbox", inbound.session if inbound else "", at_ms, request)
         self._record(call)
         if inbound is not None:
             inbound = msgspec.structs.replace(inbound, at_ms=when_ms)

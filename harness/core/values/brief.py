@@ -23,9 +23,11 @@ class ToolError(Exception):
 class Tool(msgspec.Struct, frozen=True):
     """A tool of the scenario. `call(input, id=...)` crosses the tool seam.
 
-    It returns text or a list of content blocks, or raises `ToolError`. A tool that is scripted to
-    raise something else raises that; one that hangs blocks on the run's clock, for `timeout_s`
-    seconds if the caller sets them, and then raises `TimeoutError`.
+    `id` is the model's id of the call; without it the run belongs to the first open call of that
+    name, one with this input if there is one. It returns text or a list of content blocks, or
+    raises `ToolError`. A tool that is scripted to raise something else raises that; one that hangs
+    blocks on the run's clock, for `timeout_s` seconds if the caller sets them, and then raises
+    `TimeoutError`.
     """
 
     name: str
@@ -72,8 +74,8 @@ class Brief(Protocol):
     def async_openai(self, **settings: Any) -> Any:
         """An async client of that SDK, likewise."""
 
-    def inbox(self) -> Iterator[Inbound]:
-        """The inbound messages, until the scenario has no more."""
+    def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
+        """The inbound messages, until the scenario has no more; with `cancels` cancels too."""
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""

@@ -68,10 +68,12 @@ class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaul
 class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defaults=True):
     """The agent asks for the next inbound message, which ends the turn of the one before.
 
-    `poll`: it only looks, in the middle of a turn, whether the user has cancelled.
+    `poll`: it only looks, in the middle of a turn, whether the user has cancelled. `cancels`: it
+    takes cancels and disconnects here too; without it a cancel between turns is passed over.
     """
 
     poll: bool = False
+    cancels: bool = False
 
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):

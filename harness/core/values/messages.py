@@ -8,6 +8,7 @@ cycles: `gc=False` saves the garbage collector the walk.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
@@ -107,7 +108,29 @@ class ToolSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         return tuple(names) if isinstance(names, (list, tuple)) else ()
 
 
-_sorted_json = msgspec.json.Encoder(order="sorted").encode
+def builtin(value: Json) -> Json:
+    """A value as JSON values of the built-in classes: frameworks hand over subclasses
+    of str, int, list and dict, which are what they look like.
+
+    Raises TypeError for what is no JSON value.
+    """
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return str.__str__(value)
+        case int():
+            return int.__int__(value)
+        case float():
+            return float.__float__(value)
+        case Mapping():
+            return {builtin(key): builtin(part) for key, part in value.items()}
+        case list() | tuple():
+            return [builtin(part) for part in value]
+    raise TypeError(f"loop-harness: {type(value).__name__} is no JSON value; pass text or JSON")
+
+
+_sorted_json = msgspec.json.Encoder(order="sorted", enc_hook=builtin).encode
 
 _MALFORMED = b"\xff"
 """A byte that no JSON has."""

@@ -101,17 +101,17 @@ class ParkedBrief(InProcessBrief):
         super().__init__(dispatcher, world.folder, **parts)
         self._world, self._place = world, place
 
-    def inbox(self) -> Iterator[Inbound]:
+    def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
         """The messages as they come; it ends when the world lets the agent go."""
-        given = super().inbox()
         while True:
             while not (self._world.is_due or self._world.is_closing or self._place().is_dying):
                 self._place().wait()
-            inbound = next(given, None)
+            inbound = self._next_inbound(cancels)
             self._place().check()
             if inbound is None:
                 return
-            yield inbound
+            if cancels or inbound.kind == "message":
+                yield inbound
 
 
 class MachineWorld:

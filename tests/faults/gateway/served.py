@@ -58,7 +58,7 @@ class Served:
 
     def messages(self) -> Iterable[Inbound]:
         """What the inbox gives, each answered by its own text."""
-        for inbound in self.brief.inbox():
+        for inbound in self.brief.inbox(cancels=True):
             yield inbound
             self.brief.send(f"You said: {inbound.text}", session=inbound.session)
 

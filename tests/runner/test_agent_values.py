@@ -1,0 +1,130 @@
+"""Values that frameworks hand over: subclasses of str and int, calls without an id."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import pytest
+
+from harness import InboxItem, Run, Scenario, ToolScript, ToolTurn, Turn, run
+from harness.core.history.history import decode, encode
+from harness.core.values.brief import Tool
+from harness.core.values.calls import ToolRequest
+from harness.core.values.messages import Message, Text, digest
+
+TOOLS = {"note": ToolScript(script=(ToolTurn(ok="noted", times="forever"),))}
+NOTES = {"type": "tool_use", "name": "note"}
+TWO_NOTES = Turn(
+    blocks=(
+        {**NOTES, "id": "toolu_a", "input": {"text": "a"}},
+        {**NOTES, "id": "toolu_b", "input": {"text": "b"}},
+    )
+)
+
+
+class Accessor(str):
+    """Text that may also be called, as a framework's message has it."""
+
+    def __call__(self) -> str:
+        return str(self)
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Size(IntEnum):
+    LARGE = 3
+
+
+def played(agent: Any) -> Run:
+    inbox = (InboxItem(id="m1", text="Note it."),)
+    script = (TWO_NOTES, Turn(say="Done.", times="forever"))
+    return run(Scenario(name="values", inbox=inbox, tools=TOOLS, script=script), agent)
+
+
+def requests(result: Run, seam: str) -> list[Any]:
+    return [e.request for e in result.history.events if getattr(e, "seam", "") == seam
+            and hasattr(e, "request")]  # fmt: skip
+
+
+def ask(brief: Any) -> None:
+    brief.anthropic().messages.create(
+        model="m", max_tokens=9, messages=[{"role": "user", "content": "Note it."}]
+    )
+
+
+def test_a_subclass_of_str_is_a_string_wherever_an_agent_may_say_one() -> None:
+    def agent(brief: Any) -> None:
+        [note] = brief.tools
+        for inbound in brief.inbox():
+            brief.store.accept(inbound, Message("user", (Text(Accessor(inbound.text)),)))
+            ask(brief)
+            note.call({Accessor("text"): Accessor("a"), "of": [Colour.RED, Size.LARGE]}, id="x")
+            brief.cancelled(Accessor("main"))
+            brief.send(Accessor("Done."), in_reply_to=Accessor(inbound.id), status=Accessor("ok"))
+
+    result = played(agent)
+    assert decode(encode(result.history.events)).events == result.history.events
+    [said] = requests(result, "outbox")
+    assert (type(said.text), said.text, said.in_reply_to) == (str, "Done.", "m1")
+    [noted] = requests(result, "tool")
+    assert noted.input == {"text": "a", "of": ["red", 3]}
+    assert "target.crashed" not in {f.code for f in result.verdict.findings}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [((None,), "not NoneType"), (("Done.", "finale"), "did you mean 'final'"), ((3,), "not int")],
+)
+def test_what_is_no_text_or_no_kind_is_the_targets_mistake(said: Any, words: str) -> None:
+    def agent(brief: Any) -> None:
+        ask(brief)
+        brief.send(*said)
+
+    [crash] = [f for f in played(agent).verdict.findings if f.code == "target.crashed"]
+    assert "brief.send: " in crash.message
+    assert words in crash.message
+
+
+def test_an_input_that_is_no_json_is_the_targets_mistake() -> None:
+    def agent(brief: Any) -> None:
+        ask(brief)
+        brief.tools[0].call({"text": object()}, id="x")
+
+    [crash] = [f for f in played(agent).verdict.findings if f.code == "target.crashed"]
+    assert "object is no JSON value" in crash.message
+
+
+def called(note: Tool) -> None:
+    note.call({"text": "b"})
+    note.call({"text": "changed on the way"})
+    note.call({"text": "one more"}, id="")
+
+
+def test_a_call_without_an_id_is_the_call_of_the_model_that_is_meant() -> None:
+    def agent(brief: Any) -> None:
+        for _ in brief.inbox():
+            ask(brief)
+            called(brief.tools[0])
+
+    ran: list[ToolRequest] = requests(played(agent), "tool")
+    assert [request.id for request in ran] == ["toolu_b", "toolu_a", "call_3"]
+
+
+def test_a_call_with_a_time_limit_ends_at_it() -> None:
+    slow = {"note": ToolScript(script=(ToolTurn(hang=60, ok="noted"),))}
+    met: list[str] = []
+
+    def agent(brief: Any) -> None:
+        with pytest.raises(TimeoutError):
+            brief.tools[0].call({}, timeout_s=5)
+        met.append(f"{brief.clock.now_ms()} ms")
+
+    run(Scenario(name="slow", tools=slow, script=(Turn(say="x"),)), agent)
+    assert met == ["5000 ms"]
+
+
+def test_a_value_of_a_subclass_has_the_digest_of_the_plain_one() -> None:
+    assert digest({"text": Accessor("a")}) == digest({"text": "a"})
