@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -83,7 +84,28 @@ def play(request: pytest.FixtureRequest) -> Play:
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     plugins = config.getini("harness_plugins")
-    return Play(folders, seed, Path(out) if out else None, plugins, partial(_profile, config))
+    kept = Path(out) if out else None
+    note = partial(_note, request.node)
+    return Play(folders, seed, kept, plugins, partial(_profile, config), note)
+
+
+_NOT_APPLICABLE = "harness_not_applicable"
+
+
+def _note(node: pytest.Item, reasons: Sequence[str]) -> None:
+    """Keep why runs of a test are not applicable, for the summary; xdist passes it on."""
+    node.user_properties += [(_NOT_APPLICABLE, reason) for reason in reasons]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many runs were not applicable, and why."""
+    reports = (r for found in terminalreporter.stats.values() for r in found)
+    calls = (r for r in reports if getattr(r, "when", "") == "call")
+    said = (p for report in calls for p in report.user_properties)
+    counts = Counter(str(reason) for name, reason in said if name == _NOT_APPLICABLE)
+    for reason, number in counts.most_common():
+        runs = "1 run" if number == 1 else f"{number} runs"
+        terminalreporter.write_line(f"loop-harness: {runs} not applicable: {reason}")
 
 
 def _profile(config: pytest.Config, named: str) -> Profile:
@@ -145,9 +167,10 @@ class Play:
         out: Path | None,
         plugins: Sequence[str] = (),
         profiles: Callable[[str], Profile] | None = None,
+        note: Callable[[Sequence[str]], None] = lambda reasons: None,
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
-        self._profiles = profiles
+        self._profiles, self._note = profiles, note
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
@@ -169,13 +192,15 @@ class Play:
         function of its brief or a target's specification. `variant` plays only the runs of that
         variant ("" is the baseline). The test fails unless every run passes; with `expect` (a code
         or several) it fails unless each is found in every run, and nothing else is; `check=False`
-        leaves the verdict to the test. `profile` is a configured name, a file or a value; without
-        one the option `--harness-profile` or the configuration names it. Other keywords reach
-        the agent as `brief.options`.
+        leaves the verdict to the test. Runs that need a capability which none of them used are not
+        applicable, and a test without other runs is skipped. `profile` is a configured name, a
+        file or a value; without one the option `--harness-profile` or the configuration names it.
+        Other keywords reach the agent as `brief.options`.
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
         from harness.runner import run
+        from harness.runner.capability_ledger import settled
         from harness.targets.spec import resolve
 
         drawn = self._seed if seed is None else seed
@@ -190,15 +215,22 @@ class Play:
         except InputError as error:
             pytest.fail(f"error: {error}", pytrace=False)
         wanted = frozenset([expect] if isinstance(expect, str) else expect)
+        runs = runs if wanted else settled(runs)
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
         if wrong:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
+        self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
+        if check and reasons and len(reasons) == len(runs):
+            pytest.skip("; ".join(dict.fromkeys(reasons)))
         return Runs(runs)
 
     def _profile(self, named: str | Profile) -> Profile | None:
+        from harness.core.values.profile import NO_PROFILE
+
         if not isinstance(named, str):
             return named
-        return self._profiles(named) if self._profiles else None
+        found = self._profiles(named) if self._profiles else NO_PROFILE
+        return None if found == NO_PROFILE else found
 
     def _scenarios(
         self, scenario: str | Path | Scenario, variant: str | None
@@ -223,6 +255,14 @@ def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
     if not wanted:
         return run.verdict.verdict in ("pass", "not_applicable")
     return {finding.code for finding in run.verdict.findings} == wanted
+
+
+def _is_unasked(run: Run) -> bool:
+    return run.verdict.verdict == "not_applicable"
+
+
+def _reason(run: Run) -> str:
+    return "; ".join(lack.reason for lack in run.verdict.not_applicable)
 
 
 def _report(

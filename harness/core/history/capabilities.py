@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from harness.core.history.events import Called
+from harness.core.history.events import AnyEvent, Called
 from harness.core.history.trace import Trace
-from harness.core.values.calls import StoreRequest
+from harness.core.values.calls import InboxRequest, StoreRequest
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse
 from harness.core.values.profile import CAPABILITIES, Capability
 
@@ -22,7 +22,7 @@ NOT_SEEN: Mapping[Capability, str] = MappingProxyType(
         "session": "showed a seeded message in a request",
         "store": "used brief.store",
         "own_store": "showed a row in a store of the agent's own",
-        "cancel": "was told of a cancel",
+        "cancel": "asked whether the user has cancelled",
         "compaction": "sent a request that is recognised as a summary",
         "streaming": "asked for a stream",
         "sub_agents": "started a sub-agent",
@@ -36,11 +36,14 @@ NOT_SEEN: Mapping[Capability, str] = MappingProxyType(
 def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capability]:
     """The capabilities that the run of this trace has used; `seeded` is its stored session."""
     is_own = any("store" in start.seams for start in trace.starts)
+    has_store = (bool(trace.stored) and not is_own) or _calls_the_store(trace)
     used: dict[Capability, Callable[[], bool]] = {
-        "session": lambda: _shows(trace, seeded),
-        "store": lambda: (bool(trace.stored) and not is_own) or _calls_the_store(trace),
+        "session": lambda: _shows(trace, seeded) or (has_store and _cannot_show(trace, seeded)),
+        "store": lambda: has_store,
         "own_store": lambda: is_own and any(look.added for look in trace.stored),
-        "cancel": lambda: any(turn.cancelled_n for turn in trace.turns.values()),
+        "cancel": lambda: (
+            bool(trace.ended and trace.ended.polled) or any(map(_asks_for_cancels, trace.events))
+        ),
         "compaction": lambda: any(e.purpose == "compact" for e in trace.exchanges),
         "streaming": lambda: any(e.request.stream for e in trace.exchanges),
         "sub_agents": lambda: any(e.called.parent for e in trace.exchanges),
@@ -56,13 +59,27 @@ def _calls_the_store(trace: Trace) -> bool:
 
 def _shows(trace: Trace, seeded: Sequence[Message]) -> bool:
     """Whether a request holds a text that only the stored session can have told the agent."""
-    words = words_of(seeded)
-    heard = "\n".join(_heard(trace)) if words else ""
-    words = [word for word in words if word not in heard]
+    words = _unheard(trace, words_of(seeded))
     shown = (node.message for exchange in trace.exchanges for node in exchange.added)
     return bool(words) and any(
         word in text for message in shown for text in _texts(message) for word in words
     )
+
+
+def _cannot_show(trace: Trace, seeded: Sequence[Message]) -> bool:
+    """Whether the stored session has no words of the user's own, so that it may be left out."""
+    asked = [message for message in seeded if message.role == "user" and message.text.strip()]
+    return bool(seeded) and not _unheard(trace, words_of(asked))
+
+
+def _asks_for_cancels(event: AnyEvent) -> bool:
+    request = event.request if isinstance(event, Called) else None
+    return isinstance(request, InboxRequest) and (request.poll or request.cancels)
+
+
+def _unheard(trace: Trace, words: list[str]) -> list[str]:
+    heard = "\n".join(_heard(trace)) if words else ""
+    return [word for word in words if word not in heard]
 
 
 def words_of(seeded: Sequence[Message]) -> list[str]:

@@ -169,6 +169,7 @@ class Killed(Event, frozen=True, kw_only=True, tag="killed"):
 class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     """The target ended: returned, crashed, hung, killed, limit, or unable (a harness failure).
 
+    `polled`: the agent asked in the middle of a turn whether the user has cancelled.
     Of a crash, `frames` are those of the user's code, the innermost last, and `traceback` all.
     """
 
@@ -182,6 +183,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     undelivered: tuple[str, ...] = ()
     live_sockets: tuple[str, ...] = ()
     real_wait_ms: int = 0
+    polled: bool = False
 
 
 AnyEvent: TypeAlias = (
