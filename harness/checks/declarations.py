@@ -98,6 +98,30 @@ def counted_anew(*events: str) -> Callable[[_F], _F]:
     return declare
 
 
+WRITE_ORDER = "the order of the writes is unknown in a store of the agent's own"
+"""Why rules about the moment of a write are not asked of a store that the harness only reads."""
+
+
+def asks_write_order(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
+    """Declare the rules that compare the moment of a write with other events.
+
+    They are not asked of an agent's own store, which is read beside its writes.
+    """
+
+    def declare(check: _Check[_P]) -> _Check[_P]:
+        @wraps(check)
+        def asked(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
+            for finding in check(history, *args, **settings):
+                rule = finding.code.rpartition(".")[2]
+                if rule not in rules or not history.trace.own_store:
+                    yield finding
+
+        asked.__dict__["write_order"] = rules
+        return asked
+
+    return declare
+
+
 OVERLAY_COUNTS = "an overlay changes how many calls there are"
 """Why an overlay sets aside a rule that counts by the scenario's own plan."""
 
@@ -133,6 +157,9 @@ def declared(check: CheckFunction) -> Iterator[str]:
         yield f"Excused ({rule.replace('_', ' ')}): {words}."
     if events := getattr(check, "counted_anew", ()):
         yield f"Counts begin anew after {' or '.join(events)}."
+    if ordered := getattr(check, "write_order", ()):
+        names = ", ".join(f"`{rule}`" for rule in ordered)
+        yield f"Not asked of a store of the agent's own: {names}."
     aside: dict[str, Any] = getattr(check, "set_aside", {})
     if aside:
         yield f"Set aside under an overlay: {', '.join(f'`{rule}`' for rule in aside)}."

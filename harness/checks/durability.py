@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from harness.checks.declarations import counted_anew, excused_by, needs
+from harness.checks.declarations import asks_write_order, counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import FAILED_STORE, Case
 from harness.checks.evidence.stored_messages import inbound_rows, reply_rows
 from harness.checks.evidence.turn_outcomes import claimed, is_taken
@@ -123,6 +123,7 @@ def _tells(sending: Sending) -> bool:
 
 
 @needs("store", "inbox", "model", "outbox", told_by="run")
+@asks_write_order("inbound", "reply")
 @excused_by(reply=(FAILED_STORE,))
 def durable_first(history: History) -> Iterator[Finding | Case]:
     """What others rely on is stored first.

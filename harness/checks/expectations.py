@@ -39,10 +39,11 @@ def expect(history: History) -> Iterator[Finding]:
 
 
 def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
-    found = outcome(history)
-    if expectation.outcome is not None and found != expectation.outcome:
+    found, wanted = outcome(history), expectation.outcome
+    words = (wanted,) if isinstance(wanted, str) else wanted
+    if words is not None and found not in words:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
-        text = f"the outcome is {found}, expected {expectation.outcome}"
+        text = f"the outcome is {found}, expected {' or '.join(words)}"
         yield Finding("expect.outcome", text, events or _end(history))
 
 
@@ -149,17 +150,32 @@ REAL_WAIT_MS = 1000
 """Real waiting beyond this, in virtual time, means that time was not ours."""
 
 
+_ENDS = {
+    "crashed": "crashed",
+    "hung": "hung",
+    "computes": "computes without an end",
+    "loops": "calls without an end",
+    "backs_off": "backs off without an end",
+}
+"""The ends of a target that are no ordinary ones, in words."""
+
+
 @needs(told_by="run")
 def target(history: History) -> Iterator[Finding]:
-    """The target ends by itself: `crashed` with an exception or an exit status, or `hung`.
+    """The target ends by itself, and within the limits of real time and memory.
+
+    `crashed`: with an exception or an exit status. `hung`: it is stuck, for it neither called nor
+    computed for `limits.real_s` while the machine was fast enough. `computes`: it used as much
+    processor time. `loops`: it went on calling. `backs_off`: its pauses between tries, in real
+    time, fill half of ten times the limit. A machine that is too slow makes the run unknown.
 
     A Python target that ends, kills or replaces its process has crashed too.
     """
     ended = history.trace.ended
-    if ended is not None and ended.how in ("crashed", "hung"):
+    if ended is not None and ended.how in _ENDS:
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
-        text = f"the target {ended.how}{exit_code}{place}: {ended.text}".rstrip(": ")
+        text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
         yield Finding(f"target.{ended.how}", text, (ended.n,))
 
 
@@ -169,9 +185,10 @@ def run(history: History) -> Iterator[Finding]:
     """The false greens: a run that passes without having tested anything.
 
     `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
-    the script was owed and never played. `silent_fault`: an armed fault never fired.
-    `live_socket`: the target opened a connection beyond the harness. `undelivered`: a message of
-    the inbox was never taken.
+    the script was owed and never played. `silent_fault`: an armed fault never fired. Of an open
+    script these two are asked only if the agent left a turn without a word. `live_socket`: the
+    target opened a connection beyond the harness. `undelivered`: a message of the inbox was never
+    taken.
     """
     ended = history.trace.ended
     if ended is None or ended.how == "unable":
@@ -203,6 +220,8 @@ def limit(history: History) -> Iterator[Finding]:
             text = f"the limit {name} was reached at {answered.key}"
             yield Finding(answered.error, text, (answered.n,))
     ended = history.trace.ended
+    if ended is not None and ended.how == "memory":
+        yield Finding("limit.memory_mb", ended.text, (ended.n,))
     if ended is not None and ended.how == "limit" and not seen:
         yield Finding("limit.virtual_s", ended.text or "the run's time is over", (ended.n,))
 

@@ -30,11 +30,12 @@ from harness.checks import (
     tool_execution,
     truthfulness,
 )
-from harness.checks.declarations import declared, untold
+from harness.checks.declarations import WRITE_ORDER, declared, untold
 from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
 from harness.checks.expectations import doubts
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
+from harness.checks.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
@@ -72,7 +73,7 @@ ORDER = (
     *("args_complete", "effect_once", "error_visible", "stream_error_handled"),
     *("reload_equivalence", "durable_first", "no_silent_loss", "resume_bounded"),
     *("inbound_exactly_once", "outbound_once", "turn_serial", "cancel_honoured"),
-    *("truthful_outcome", "session_heals", "expect"),
+    *("truthful_outcome", "session_heals", "session_answers", "expect"),
 )
 """The order in which the checks are applied and reported: how the run itself went comes first, for
 much else may follow from it."""
@@ -204,7 +205,8 @@ def judge(
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
-    applied.not_applicable += _set_aside(history, wanted, chosen)
+    missing = tuple(unreached(history)) if "run" in chosen else ()
+    applied.not_applicable += [*_set_aside(history, wanted, chosen), *missing]
     agents_part = before_own_answers(history)
     for name, check in chosen.items():
         # A check without seams is about the run: it sees the limit, and how the target ended.
@@ -215,8 +217,12 @@ def judge(
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     findings, declared = _known_apart(wanted, applied, set(chosen))
+    word = _word(findings, applied.doubts)
+    if word == "pass" and is_untested(history, missing):
+        word = "not_applicable"
+        applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
     return Verdict(
-        _word(findings, applied.doubts),
+        word,
         outcome=outcome(history),
         findings=findings,
         known=declared,
@@ -235,7 +241,12 @@ def _word(findings: Sequence[Finding], doubts: Sequence[str]) -> VerdictWord:
 def _set_aside(
     history: History, wanted: Expect, chosen: Mapping[str, CheckFunction]
 ) -> Iterator[NotApplicable]:
-    """The rules that an overlay sets aside; of expectations, those that the scenario has."""
+    """The rules that an overlay or a store of the agent's own sets aside; of expectations, those
+    that the scenario has."""
+    if history.trace.own_store:
+        for name, check in chosen.items():
+            for rule in getattr(check, "write_order", ()):
+                yield NotApplicable(f"{name}.{rule}", WRITE_ORDER)
     if not history.trace.settings.get("overlaid"):
         return
     has = {
@@ -275,7 +286,8 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
         return
     applied.asked = applied.asked or bool(needed) or name not in own_checks()
     applied.findings += found
-    if not found:
+    rules = {f"{name}.{rule}" for rule in getattr(check, "write_order", ())}
+    if not found and not (rules & aside):
         applied.passed.append(name)
 
 

@@ -7,6 +7,7 @@ once, where it first appears, so cost is linear in the session.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ import msgspec
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
+from harness.checks.evidence.group_chats import GroupChats
 from harness.checks.evidence.stored_messages import (
     accepted,
     finished_turns,
@@ -24,7 +26,7 @@ from harness.checks.evidence.turn_outcomes import WINDOW_RULES
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import Text, ToolResult, side
+from harness.core.values.messages import Text, ToolResult, ToolUse, side
 from harness.core.values.verdict import Finding
 
 SPIRAL = 5
@@ -66,7 +68,8 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
     """Neighbours in a request are never of one side, and a finished turn stores one of each.
 
     Tool results count as the user's; OpenAI `tool` rows are a side of their own, of which several
-    may follow each other. `wire: false` leaves out the requests. The stored rows of a finished
+    may follow each other. A group chat, in which messages of one side carry different names, has no
+    such law. `wire: false` leaves out the requests. The stored rows of a finished
     turn begin with its inbound message, alternate, and end with a reply; an answer that the
     provider paused may go on in the next row. `spiral`: the fingerprint of replies that never
     reach the history, five messages of the user in a row without an answer; the next answer is to
@@ -81,12 +84,12 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
 
 
 def _on_the_wire(trace: Trace) -> Iterator[Finding]:
-    seen: set[int] = set()
+    seen, groups = set[int](), GroupChats(trace)
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
         for node in exchange.added:
-            if id(node) not in seen and _same_side(node):
+            if id(node) not in seen and _same_side(node) and not groups.holds(exchange):
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
                 yield Finding("role_alternation.wire", text, (exchange.n,))
@@ -138,10 +141,11 @@ def nonblank_content(history: History, *, results: bool = False) -> Iterator[Fin
 
     `empty`: a message without content, but for an assistant's at the end. `blank`: a text of white
     space only. Asked of requests that the dialect accepts. Not meant: a tool result without text,
-    unless `results` is set, for the API takes it and some gateways do not; and a log, which keeps
-    what the model said and not what was sent. Models do answer with a blank, and what was stored
-    unseen makes every later request fail. An agent mends it by leaving blank texts out of what it
-    sends, whatever is stored. Source: invariant 3; NousResearch/hermes-agent#70475.
+    unless `results` is set, for the API takes it and some gateways do not; a text of no characters
+    beside a call, which is the dialect's to refuse; and a log, which keeps what the model said and
+    not what was sent. Models do answer with a blank, and what was stored unseen makes every later
+    request fail. An agent mends it by leaving blank texts out of what it sends, whatever is stored.
+    Source: invariant 3; NousResearch/hermes-agent#70475.
     """
     for exchange, nodes in first_seen(history.trace):
         for node in nodes:
@@ -167,6 +171,8 @@ def _is_empty_reply(node: Node) -> bool:
 def _is_blank(node: Node, results: bool) -> bool:
     blocks = node.message.blocks
     texts = [block.text for block in blocks if isinstance(block, Text)]
+    if any(isinstance(block, ToolUse) for block in blocks):
+        texts = list(filter(None, texts))
     if results:
         texts += [b.text for b in blocks if isinstance(b, ToolResult) and _is_text(b)]
     return any(not text.strip() for text in texts)
@@ -309,8 +315,9 @@ def unique_tool_ids(history: History) -> Iterator[Finding]:
     """A tool call's id is its own: never empty, never used again, with one result at most.
 
     `empty`: a call without an id. `repeated`: two calls of one request have the same.
-    `two_results`: two results name the same call. Asked of requests that the dialect accepts. Not
-    meant: the same call again in a later request, which is the history, and one id in two sessions.
+    `two_results`: more results name an id than calls have it. Asked of requests that the dialect
+    accepts. Not meant: the same call again in a later request, which is the history, and one id in
+    two sessions.
     Clones mint ids from the tool's name, or send none; then a result finds the wrong call. An agent
     mends it by giving such a call an id of its own before it is sent. Source: invariant 2;
     anthropics/claude-code#20901.
@@ -329,7 +336,7 @@ class _Lane:
 
     def __init__(self) -> None:
         self._end: Node | None = None
-        self._held: dict[str, set[str]] = {"repeated": set(), "two_results": set()}
+        self._counts = Counter[tuple[str, str]]()
         self._mine: dict[int, list[tuple[str, str]]] = {}
         self._told: set[int] = set()
 
@@ -353,21 +360,19 @@ class _Lane:
                     break
                 new = new.parent
             else:
-                for rule, id_ in self._mine.pop(id(old), ()):
-                    self._held[rule].discard(id_)
+                self._counts.subtract(self._mine.pop(id(old), ()))
                 old = old.parent
         return entered
 
     def _enter(self, node: Node) -> Iterator[tuple[str, str]]:
-        mine = self._mine[id(node)] = []
-        for use in node.message.tool_uses:
-            yield from self._hold("repeated", use.id, mine) if use.id else [("empty", "")]
-        for result in node.message.tool_results:
-            yield from self._hold("two_results", result.id, mine) if result.id else ()
-
-    def _hold(self, rule: str, id_: str, mine: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        if id_ in self._held[rule]:
-            yield rule, id_
-        else:
-            self._held[rule].add(id_)
-            mine.append((rule, id_))
+        counts, mine = self._counts, self._mine.setdefault(id(node), [])
+        mine += [("call", use.id) for use in node.message.tool_uses]
+        mine += [("result", result.id) for result in node.message.tool_results]
+        for kind, id_ in mine:
+            counts[kind, id_] += 1
+            if kind == "call" and not id_:
+                yield "empty", ""
+            elif kind == "call" and counts[kind, id_] > 1:
+                yield "repeated", id_
+            elif kind == "result" and id_ and counts[kind, id_] > max(1, counts["call", id_]):
+                yield "two_results", id_

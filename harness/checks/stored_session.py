@@ -14,6 +14,7 @@ from harness.checks.evidence.stored_messages import (
     finished_turns,
     inbound_rows,
     is_user_text,
+    named_inbound,
     reply_rows,
     says,
     squeeze,
@@ -56,7 +57,7 @@ def _blanks(trace: Trace) -> Iterator[Finding]:
         for event, row, message in trace.rows_added(turn):
             if event.n < turn.opened_n:
                 continue  # an earlier delivery of the message, which said something else
-            named = row.inbound == turn.delivery.inbound.id
+            named = named_inbound(row, message) == turn.delivery.inbound.id
             if named or (is_user_text(message) and not message.text.strip()):
                 text = f"turn {turn.number} of {turn.session}: its message is blank, and is stored"
                 yield Finding("reload_equivalence.blank", text, (turn.opened_n, event.n))
@@ -246,8 +247,8 @@ class _Seen:
 
 def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
     """What at most one row has: the label of an inbound message, or the ids of tool blocks."""
-    if row.inbound:
-        return ("inbound", row.inbound)
+    if name := named_inbound(row, message):
+        return ("inbound", name)
     calls = tuple(use.id for use in message.tool_uses)
     results = tuple(result.id for result in message.tool_results)
     return ("calls", *calls) if calls else ("results", *results) if results else ()
@@ -263,14 +264,16 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
         return False
     made = [e.reply.tool_uses for e in turn.exchanges if e.reply]
     mark = _mark(StoredRow("", ""), message)
-    rows = [m for _, row, m in trace.rows_added(turn) if not row.inbound]
+    rows = [m for _, row, m in trace.rows_added(turn) if not named_inbound(row, m)]
     stored = sum(_mark(StoredRow("", ""), m) == mark for m in rows)
     return stored <= sum(ids <= {use.id for use in uses} for uses in made)
 
 
 def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:
     """Whether nobody said in the turn what an old text row says again; known once it is settled."""
-    if turn is None or not turn.settled_n or row.inbound or message.tool_results:
+    if turn is None or not turn.settled_n or message.tool_results:
+        return False
+    if named_inbound(row, message):
         return False
     if message.tool_uses or not message.text.strip() or _compacted(trace, turn):
         return False

@@ -138,4 +138,12 @@ def _report(made: LiveRun, recorder: Recorder, cassette: Path, as_json: bool) ->
     return 0 if made.is_whole else 1
 
 
-_ENDS = {"crashed": "crashed", "hung": "did not end", "limit": "went on at a limit"}
+_ENDS = {
+    "crashed": "crashed",
+    "hung": "hung",
+    "computes": "computed without an end",
+    "loops": "called without an end",
+    "backs_off": "backed off without an end",
+    "memory": "took too much memory",
+    "limit": "went on at a limit",
+}

@@ -12,25 +12,30 @@ from __future__ import annotations
 import asyncio
 import selectors
 import threading
-import time
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from harness.clock.meter import REAL_WAIT_LIMIT_S, RealWaitMeter
 from harness.clock.virtual_clock import MICROSECONDS, UPTIME_S, VirtualClock
 from harness.clock.worker_threads import WorkerThreads
 from harness.core.values.errors import RunStopped
 
+Check: TypeAlias = Callable[[], None]
+"""Raises `RunStopped` when the run is over."""
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
 
 @contextmanager
-def virtual_event_loops(clock: VirtualClock, *, real_s: float | None = None) -> Iterator[None]:
+def virtual_event_loops(clock: VirtualClock, *, check: Check | None = None) -> Iterator[None]:
     """In this block a new asyncio event loop is a `VirtualEventLoop` on `clock`.
 
     One clock drives one loop at a time: a second loop beside a first is an ordinary one, whose
-    waits are real and so are measured. `real_s` is as for `VirtualEventLoop`.
+    waits are real and so are measured. `check` is as for `VirtualEventLoop`.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # policies go with Python 3.16
@@ -41,7 +46,7 @@ def virtual_event_loops(clock: VirtualClock, *, real_s: float | None = None) -> 
         def new_event_loop(self) -> asyncio.AbstractEventLoop:
             if clock.driven:
                 return asyncio.SelectorEventLoop()
-            return VirtualEventLoop(clock, real_s=real_s)
+            return VirtualEventLoop(clock, check=check)
 
     _set_policy(VirtualPolicy())
     try:
@@ -56,10 +61,10 @@ def _set_policy(policy: asyncio.AbstractEventLoopPolicy) -> None:
         asyncio.set_event_loop_policy(policy)
 
 
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
-
 PATIENCE_S = REAL_WAIT_LIMIT_S * 1.25
+
+CHECK_S = 0.25
+"""How often a loop that really waits calls its `check`."""
 
 _Events = list[tuple[selectors.SelectorKey, int]]
 
@@ -79,11 +84,11 @@ class _Selector(selectors.DefaultSelector):
 class VirtualEventLoop(asyncio.SelectorEventLoop):
     """An asyncio event loop whose time is `clock`'s.
 
-    `real_s` bounds the real time from its making to its end: `RunStopped` is raised out of the
-    loop when it is used up, by a hung thread or because every task waits for another.
+    `check` is called again and again while the loop runs or waits. What it raises comes out of
+    the loop, also where a thread hangs or every task waits for another.
     """
 
-    def __init__(self, clock: VirtualClock, *, real_s: float | None = None) -> None:
+    def __init__(self, clock: VirtualClock, *, check: Check | None = None) -> None:
         self._clock = clock
         self._virtual_selector = _Selector()
         super().__init__(self._virtual_selector)
@@ -93,8 +98,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         self._children: list[asyncio.SubprocessTransport] = []
         self._only_threads = False
         self._stopped = False
-        self._real_s = real_s
-        self._began = time.perf_counter()
+        self._check = check
         self._workers = WorkerThreads(self._look_again)
         try:
             clock.attach(self._workers.park)
@@ -172,7 +176,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
             if timeout != 0:
                 return self._pass_time()
             if not self._stopped:  # a loop that never rests must meet its limit too
-                self._within_real_time(0)
+                self._look()
         except RunStopped:
             self._stopped = True
             raise
@@ -219,31 +223,32 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         with RealWaitMeter() as meter:
             while patience_s is None or meter.waited_s < patience_s:
                 left_s = None if patience_s is None else patience_s - meter.waited_s
-                if events := self._virtual_selector.wait(self._within_real_time(left_s)):
+                self._look()
+                real_s = CHECK_S if left_s is None else min(left_s, CHECK_S)
+                if events := self._virtual_selector.wait(real_s):
                     return events
         return []
 
-    def _within_real_time(self, wanted_s: float | None) -> float | None:
-        if self._real_s is None:
-            return wanted_s
-        left_s = self._began + self._real_s - time.perf_counter()
-        if left_s <= 0:
-            raise RunStopped(f"limits.real_s: the run took more than {self._real_s} s")
-        return left_s if wanted_s is None else min(left_s, wanted_s)
+    def _look(self) -> None:
+        if self._check is not None:
+            self._check()
 
 
 def run_async(
-    main: Callable[[], Coroutine[Any, Any, T]], clock: VirtualClock, *, real_s: float | None = None
+    main: Callable[[], Coroutine[Any, Any, T]],
+    clock: VirtualClock,
+    *,
+    check: Check | None = None,
 ) -> T:
     """Call the coroutine function `main` and run what it returns to its end in virtual time.
 
     Like `asyncio.run`: leftover tasks are cancelled, asynchronous generators and the default
-    executor are shut down. Raises what `main` raises, and `RunStopped` at a limit of virtual or
-    real time (`real_s`, in seconds).
+    executor are shut down. Raises what `main` and `check` raise, and `RunStopped` at a limit of
+    virtual time.
     """
 
     def loop() -> VirtualEventLoop:
-        return VirtualEventLoop(clock, real_s=real_s)
+        return VirtualEventLoop(clock, check=check)
 
     with asyncio.Runner(loop_factory=loop) as runner:
         return runner.run(main())

@@ -23,8 +23,8 @@ from harness.targets import TargetSpec
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
 """Findings about turns and faults that a scenario requires; a generated one requires none."""
 
-HUNG = "target.hung"
-"""All other findings of a run that hung follow from it, and it is too slow to play often."""
+STOPPED = ("target.hung", "target.computes", "target.loops", "target.backs_off", "limit.memory_mb")
+"""All other findings of a run that a watchdog stopped follow from it, and it is slow to play."""
 
 UNASKED = "run.nothing_intercepted"
 """An agent need not ask the model where a fault has left it no message to ask about."""
@@ -101,7 +101,7 @@ def genuine(run: Run) -> dict[str, str]:
     for finding in run.verdict.findings:
         if finding.code not in owed:
             found.setdefault(finding.code, finding.message)
-    return {HUNG: found[HUNG]} if HUNG in found else found
+    return {code: found[code] for code in STOPPED if code in found} or found
 
 
 def _fired(run: Run) -> set[str]:

@@ -22,7 +22,7 @@ from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
-from harness.fuzz.example import HUNG, RawFinding, draw, genuine, options_of, run_of, silence
+from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of, silence
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE
 from harness.shrink.scenario_size import turns_of
@@ -79,7 +79,7 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
     scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire))
     tries_max = TRIES_MAX
-    if task.code == HUNG:
+    if task.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
         scenario, tries_max = msgspec.structs.replace(scenario, limits=limits), HUNG_TRIES_MAX
     with silence():

@@ -37,7 +37,6 @@ from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
 from harness.targets import End, TargetSpec
 from harness.targets.process_exits import kill_process
-from harness.transports.sdk_clients import import_sdk
 
 
 class Restarts:
@@ -74,7 +73,7 @@ class Restarts:
 
         Raises InputError for what the target itself refuses, HarnessError when a child breaks.
         """
-        import_sdk(self._transition.scenario.wire)
+        prepare.warm_up(self._transition.scenario, self._target)
         for number in range(self._transition.scenario.limits.restarts + 1):
             with tempfile.TemporaryDirectory(prefix="loop-harness-attempt-") as out:
                 if not self._is_killed(number, Path(out), None if number else kill):

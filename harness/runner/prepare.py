@@ -5,6 +5,7 @@ Names are looked up before the target starts, so a wrong one is an error of the 
 
 from __future__ import annotations
 
+import importlib
 import platform
 from collections.abc import Callable
 from functools import cache
@@ -29,7 +30,7 @@ from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import scenario_path
 from harness.targets import End, TargetSpec
-from harness.transports.sdk_clients import sdks
+from harness.transports.sdk_clients import import_sdk, sdks
 
 _OF_VALUES = {
     "tool": "tools.late, tools.raises and tools.answer_lost",
@@ -115,7 +116,19 @@ def script_of(scenario: Scenario) -> Script:
 
         path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
-    return TurnScript(scenario.script, Draws(scenario.seed))
+    return TurnScript(scenario.script, Draws(scenario.seed), scenario.policy)
+
+
+def warm_up(scenario: Scenario, target: TargetSpec) -> None:
+    """Import what a Python target imports at its first call, before its limits begin to count.
+
+    It also spares each forked child these imports.
+    """
+    if target.agent is None:
+        return
+    import_sdk(scenario.wire)
+    if target.agent.__module__ == "harness.agent":
+        importlib.import_module("harness.agent.composition")
 
 
 def start(
@@ -128,7 +141,8 @@ def start(
         wire=scenario.wire, stream=scenario.stream, seed=scenario.seed,
         target=target.text, world=world, attempt=attempt,
         door="transport" if world == "simulate" else "loopback",
-        seams=_seams(scenario, store), settings=settings(scenario), versions=dict(versions()),
+        seams=_seams(scenario, store), versions=dict(versions()),
+        settings={**settings(scenario), **({"own_store": True} if store else {})},
     )  # fmt: skip
 
 
@@ -150,6 +164,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "window_tokens": scenario.window_tokens,
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
         **({"overlaid": True} if scenario.overlaid else {}),
+        **({"policy": scenario.policy} if scenario.policy != "strict" else {}),
         **({"profile": msgspec.to_builtins(scenario.profile)} if has_profile(scenario) else {}),
     }
 

@@ -64,8 +64,9 @@ def _attempt_simulated(
     assert target.agent is not None
     with mounted_by_option(target.options.get("mount"), dispatcher):
         passed = simulate(
-            target.agent, brief, clock, meter, seed=scenario.seed, real_s=scenario.limits.real_s
-        )
+            target.agent, brief, clock, meter,
+            seed=scenario.seed, limits=scenario.limits, seams=dispatcher,
+        )  # fmt: skip
     transition.look(passed.at_ms)
     seen = {"real_wait_ms": passed.real_wait_ms, "live_sockets": passed.live_sockets}
     prepare.end(transition, passed.end, passed.at_ms, **seen)
@@ -88,7 +89,10 @@ def _attempt_on_loopback(
         )
         assert target.agent is not None
         with mounted_by_option(target.options.get("mount"), loopback.dispatcher):
-            end = live(target.agent, brief, scenario.limits.real_s, seed=scenario.seed)
+            end = live(
+                target.agent, brief,
+                seed=scenario.seed, limits=scenario.limits, seams=loopback.dispatcher,
+            )  # fmt: skip
     transition.look(clock.now_ms())
     prepare.end(transition, end, clock.now_ms())
 

@@ -1,7 +1,8 @@
 """The supervised world: a program in its own process, over loopback, in real time.
 
 Its environment is scrubbed and names the URLs of its seams. A limit sends SIGTERM, then SIGKILL, to
-its process group. A scripted kill restarts it on the same session folder.
+its process group. A watchdog beside each attempt counts what the limits count. A scripted kill
+restarts it on the same session folder.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -23,7 +26,11 @@ from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
 from harness.targets.http_target import post_run
+from harness.targets.liveness import START_S, Liveness, Stop
 from harness.targets.process_target import end_program, output_tail, signal_group, start_program
+from harness.targets.resource_usage import OfProgram, Usage
+from harness.targets.spec import passed_limit
+from harness.targets.watchdog import Watchdog
 from harness.transports.loopback import Loopback
 from harness.transports.sdk_clients import model_environment
 
@@ -59,6 +66,7 @@ class _Attempts:
         self.limits = transition.scenario.limits
         self.child: subprocess.Popen[bytes] | None = None
         self.killed = self.stopped = False
+        self.passed: End | None = None
         dispatcher = loopback.dispatcher
         dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
 
@@ -74,22 +82,40 @@ class _Attempts:
     def _attempt(self) -> End:
         if self.target.kind == "http":
             brief = environment(self.transition, self.target, self.folder, self.loopback)
-            return post_run(self.target.url, brief, self._left_s())
+            with self._watched(Usage, start_s=0.0):
+                return post_run(self.target.url, brief, lambda: self.passed)
         with tempfile.TemporaryFile() as output:
             env = environment(self.transition, self.target, self.folder, self.loopback)
             self.child = start_program(self.target, env, output)
             try:
-                code = self.child.wait(self._left_s())
-            except subprocess.TimeoutExpired:
-                return End("hung", None, f"limits.real_s = {self.limits.real_s:g} is over")
+                with self._watched(OfProgram(self.child.pid), start_s=START_S):
+                    code = self.child.wait()
             finally:
                 end_program(self.child)
             return self._ended(code, output)
 
-    def _left_s(self) -> float:
-        return max(self.limits.real_s - self.clock.now_ms() / 1000, 0.01)
+    @contextmanager
+    def _watched(self, usage: Callable[[], Usage], start_s: float) -> Iterator[None]:
+        limits, seams = self.limits, self.loopback.dispatcher
+        first = seams.calls
+
+        def counts() -> Liveness:
+            return Liveness(limits.real_s, limits.memory_mb, start_s=start_s, calls=first)
+
+        dog = Watchdog(counts, usage, seams, self._pass)
+        try:
+            yield
+        finally:
+            dog.close()
+
+    def _pass(self, stop: Stop, text: str) -> None:
+        self.passed = passed_limit(stop, text)
+        if self.child is not None:
+            end_program(self.child)
 
     def _ended(self, code: int, output: IO[bytes]) -> End:
+        if self.passed is not None:
+            return self.passed
         if self.killed:
             return End("killed", code)
         if self.stopped:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import select
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
@@ -14,14 +16,22 @@ BODY_MAX = 2000
 """How many bytes of a server's answer a finding quotes."""
 
 
-def post_run(url: str, brief: dict[str, str], timeout_s: float) -> End:
+LOOK_S = 0.1
+"""How often it is asked whether the run is over."""
+
+TIMEOUT_S = 30.0
+"""How long a server may take to accept the run, and to send an answer that it has begun."""
+
+
+def post_run(url: str, brief: dict[str, str], passed: Callable[[], End | None]) -> End:
     """Give a server its brief (the names that a program gets as environment), and wait.
 
-    Raises InputError when nothing listens at `url`.
+    `passed` gives the end of a run that passed a limit. Raises InputError when nothing listens at
+    `url`.
     """
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.netloc, timeout=timeout_s)
+    connection = kind(parts.netloc, timeout=TIMEOUT_S)
     named = {k: v for k, v in brief.items() if k not in ("PATH", "LANG", "HOME")}
     try:
         connection.connect()
@@ -30,10 +40,13 @@ def post_run(url: str, brief: dict[str, str], timeout_s: float) -> End:
     try:
         headers = {"content-type": "application/json"}
         connection.request("POST", parts.path or "/", msgspec.json.encode(named), headers)
+        while not select.select([connection.sock], [], [], LOOK_S)[0]:
+            if (end := passed()) is not None:
+                return end
         answer = connection.getresponse()
         text = answer.read(BODY_MAX).decode("utf-8", "replace").strip()
     except TimeoutError:
-        return End("hung", None, f"the server did not end the run in {timeout_s:.0f} s")
+        return End("hung", None, f"the server stopped within its answer for {TIMEOUT_S:.0f} s")
     except (OSError, http.client.HTTPException) as error:
         return End("crashed", None, f"{type(error).__name__}: {error}")
     finally:

@@ -1,42 +1,43 @@
 """A Python target: the agent's function, called in this process until its end or a limit.
 
 In simulate, waits pass at once and are recorded, and a socket of its own is refused and reported. A
-target without end stops at `limits.real_s`. In the main thread a timer signal also ends a blocking
-system call; elsewhere an exception put into the thread ends only a loop.
+watchdog stops a target that is stuck or has no end.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import inspect
 import random
-import signal
+import selectors
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from harness.clock import (
     RealWaitMeter,
     VirtualClock,
-    real_monotonic,
     run_async,
     run_trio,
     virtual_event_loops,
     virtual_time,
 )
-from harness.core.values.errors import InputError, RunStopped, nearest
+from harness.core.scenario.scenario import Limits
+from harness.core.values.errors import InputError, PassedLimit, RunStopped, nearest
 from harness.targets import crash_trace
 from harness.targets.process_exits import ProcessExit, ProcessGuard
-from harness.targets.spec import End
+from harness.targets.spec import End, passed_limit
+from harness.targets.watchdog import Check, Seams, watched
 from harness.transports.live_sockets import live_sockets
 from harness.transports.python_calls import ScriptedInterrupt
 
 BACKENDS = ("asyncio", "trio")
 """What the option `backend` of an asynchronous agent may say; anyio runs on either."""
+
+LOOK_S = 0.25
+"""How often a loop beside the main thread looks whether its run is over."""
 
 
 class Simulated(NamedTuple):
@@ -58,39 +59,62 @@ def simulate(
     meter: RealWaitMeter,
     *,
     seed: int,
-    real_s: float,
+    limits: Limits,
+    seams: Seams,
 ) -> Simulated:
     """Run an agent on virtual time until it ends, crashes or meets a limit."""
     with live_sockets() as sockets, _seeded(seed), meter:
-        end = ending(lambda: _call(agent, brief, clock, real_s), real_s, agent)
+        end = ending(lambda check: _call(agent, brief, clock, check), limits, seams, agent)
     waited_ms = int(meter.waited_s * 1000) if meter.exceeded else 0
     return Simulated(end, clock.now_ms(), waited_ms, tuple(sockets))
 
 
-def _call(agent: Callable[..., Any], brief: Any, clock: VirtualClock, real_s: float) -> None:
+def _call(agent: Callable[..., Any], brief: Any, clock: VirtualClock, check: Check) -> None:
     with virtual_time(clock):
-        with virtual_event_loops(clock, real_s=real_s):
+        with virtual_event_loops(clock, check=check):
             result = agent(brief)
         if inspect.isawaitable(result):
             if _backend(brief, result) == "trio":
                 run_trio(lambda: _awaited(result), clock)
             else:
-                run_async(lambda: _awaited(result), clock, real_s=real_s)
+                run_async(lambda: _awaited(result), clock, check=check)
 
 
-def live(agent: Callable[..., Any], brief: Any, real_s: float, *, seed: int) -> End:
+def live(agent: Callable[..., Any], brief: Any, *, seed: int, limits: Limits, seams: Seams) -> End:
     """Run an agent in this process in real time."""
     with _seeded(seed):
-        return ending(lambda: _call_live(agent, brief), real_s, agent)
+        return ending(lambda check: _call_live(agent, brief, check), limits, seams, agent)
 
 
-def _call_live(agent: Callable[..., Any], brief: Any) -> None:
+def _call_live(agent: Callable[..., Any], brief: Any, check: Check) -> None:
     result = agent(brief)
     if inspect.isawaitable(result):
         if _backend(brief, result) == "trio":
             run_trio(lambda: _awaited(result))
         else:
-            asyncio.run(_awaited(result))
+            _run_live(_awaited(result), check)
+
+
+def _run_live(main: Coroutine[Any, Any, Any], check: Check) -> None:
+    if threading.current_thread() is threading.main_thread():
+        asyncio.run(main)
+        return
+    # No signal comes to this thread, so its loop wakes up to look.
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(_Looking(check))) as runner:
+        runner.run(main)
+
+
+class _Looking(selectors.DefaultSelector):
+    """A selector that asks `check` every `LOOK_S` at least."""
+
+    def __init__(self, check: Check) -> None:
+        super().__init__()
+        self._check = check
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        events = super().select(LOOK_S if timeout is None else min(timeout, LOOK_S))
+        self._check()
+        return events
 
 
 def _backend(brief: Any, result: Any) -> str:
@@ -117,25 +141,32 @@ def _seeded(seed: int) -> Iterator[None]:
         random.setstate(former)
 
 
-def ending(call: Callable[[], Any], real_s: float, agent: Callable[..., Any] | None = None) -> End:
+def ending(
+    call: Callable[[Check], Any],
+    limits: Limits,
+    seams: Seams,
+    agent: Callable[..., Any] | None = None,
+) -> End:
     """Call a target, and say how it ended; only Ctrl-C and errors of the user's files pass.
 
     What would have ended or replaced the process counts even where the target catches it.
     """
     with ProcessGuard() as guard:
-        end, error = _ended(call, real_s)
+        end, error = _ended(call, limits, seams)
     if guard.refused and not isinstance(error, ProcessExit):
         end, error = End("crashed"), guard.refused[0]
     return end if error is None else _crashed(end, error, agent, guard.state.folder)
 
 
-def _ended(call: Callable[[], Any], real_s: float) -> tuple[End, BaseException | None]:
+def _ended(
+    call: Callable[[Check], Any], limits: Limits, seams: Seams
+) -> tuple[End, BaseException | None]:
     """How a call ended, with the exception of a crash."""
     try:
-        with deadline(real_s):
-            call()
-    except RealTimeOut as stopped:
-        return End("hung", None, str(stopped) or f"limits.real_s: {real_s:g} s are over"), None
+        with watched(limits.real_s, limits.memory_mb, seams) as check:
+            call(check)
+    except PassedLimit as passed:
+        return passed_limit(passed.stop, str(passed)), None
     except RunStopped as stopped:
         return End("limit", None, str(stopped)), None
     except ScriptedInterrupt as error:
@@ -182,46 +213,3 @@ def _words(error: BaseException) -> str:
         return str(error)
     except Exception:
         return "(its text raises, too)"
-
-
-class RealTimeOut(RunStopped):
-    """`limits.real_s` of real time are over."""
-
-
-@contextmanager
-def deadline(real_s: float) -> Iterator[None]:
-    """Raises RealTimeOut in this block after `real_s` seconds of real time."""
-    in_main = threading.current_thread() is threading.main_thread()
-    with _alarm(real_s) if in_main and hasattr(signal, "setitimer") else _thread_timer(real_s):
-        yield
-
-
-@contextmanager
-def _alarm(real_s: float) -> Iterator[None]:
-    def stop(signum: int, frame: FrameType | None) -> NoReturn:
-        raise RealTimeOut(f"limits.real_s: {real_s:g} s of real time are over")
-
-    began = real_monotonic()
-    former_handler = signal.signal(signal.SIGALRM, stop)
-    left_s, interval_s = signal.setitimer(signal.ITIMER_REAL, real_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former_handler)
-        if left_s:
-            rest_s = max(left_s - (real_monotonic() - began), 0.001)
-            signal.setitimer(signal.ITIMER_REAL, rest_s, interval_s)
-
-
-@contextmanager
-def _thread_timer(real_s: float) -> Iterator[None]:
-    thread = ctypes.c_ulong(threading.get_ident())
-    put = ctypes.pythonapi.PyThreadState_SetAsyncExc
-    timer = threading.Timer(real_s, put, (thread, ctypes.py_object(RealTimeOut)))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -51,6 +51,11 @@ class End(NamedTuple):
     traceback: str = ""
 
 
+def passed_limit(stop: str, text: str) -> End:
+    """The end of a target that passed a limit; a slow machine leaves us unable to tell."""
+    return End("unable" if stop == "slow" else stop, None, text)
+
+
 def names() -> dict[str, str]:
     """The forms of a specification, and what each means."""
     return dict(_FORMS)

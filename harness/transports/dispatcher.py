@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -17,6 +18,7 @@ from harness.core.values.calls import OutboxRequest, Received, StoreRequest, Too
 from harness.core.values.messages import Message
 from harness.core.values.plans import (
     DATA,
+    Close,
     Head,
     Jump,
     Kill,
@@ -38,8 +40,11 @@ class Dispatcher:
 
     `on_kill` carries out a `Kill` step (it ends the target, and may not return); `on_stop` is
     called when the run is over and the target, which cannot be reached by an exception, has to be
-    ended from outside.
+    ended from outside. `calls`, `under_way` and `failed` tell a watchdog of the target's activity:
+    how many requests came, how many answers are on their way, whether the last one is an error.
     """
+
+    calls = under_way = 0
 
     def __init__(
         self,
@@ -53,6 +58,7 @@ class Dispatcher:
         self.on_kill, self.on_stop = on_kill, on_stop
         self._paths = frozenset(transition.paths)
         self._lock = threading.Lock()
+        self._last: Plan = ()
 
     def model(
         self,
@@ -78,13 +84,13 @@ class Dispatcher:
             at_ms = self.clock.now_ms()
             received = Received(path, headers, body, at_ms, session, timeout_ms)
             if asked is not None:
-                return self.transition.provider(asked, received)
-            return self.transition.model(received)
+                return self._given(self.transition.provider(asked, received))
+            return self._given(self.transition.model(received))
 
     def tool(self, request: ToolRequest, session: str = "") -> Plan:
         """The plan for a tool call."""
         with self._lock:
-            return self.transition.tool(request, self.clock.now_ms(), session)
+            return self._given(self.transition.tool(request, self.clock.now_ms(), session))
 
     def next_inbound(self, cancels: bool = False) -> Plan:
         """The plan for the agent's question for its next message.
@@ -93,12 +99,13 @@ class Dispatcher:
         asks again.
         """
         with self._lock:
-            return self.transition.next_inbound(self.clock.now_ms(), cancels)
+            plan = self.transition.next_inbound(self.clock.now_ms(), cancels)
+            return self._given(plan)
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""
         with self._lock:
-            return self.transition.outbox(request, self.clock.now_ms(), session)
+            return self._given(self.transition.outbox(request, self.clock.now_ms(), session))
 
     def store(
         self,
@@ -110,11 +117,33 @@ class Dispatcher:
         """The plan for a call of the agent's store; see `Transition.store`."""
         with self._lock:
             at_ms = self.clock.now_ms()
-            return self.transition.store(request, records, messages, at_ms, session)
+            plan = self.transition.store(request, records, messages, at_ms, session)
+            return self._given(plan)
+
+    def _given(self, plan: Plan) -> Plan:
+        self.calls, self._last = self.calls + 1, plan
+        return plan
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last answer is one after which an agent may back off."""
+        return any(map(_is_error, self._last))
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """In this block an answer is on its way: the target may wait for it."""
+        with self._lock:
+            self.under_way += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.under_way -= 1
 
     def cancelled(self, session: str) -> bool:
         """Whether the user has cancelled the session's open turn."""
         with self._lock:
+            self.calls += 1
             return self.transition.cancelled(session, self.clock.now_ms())
 
     def carry_out(self, step: Step) -> None:
@@ -123,7 +152,8 @@ class Dispatcher:
             case Wait(ms) if isinstance(self.clock, VirtualClock):
                 self.clock.sleep(ms / 1000, source="transport")
             case Wait(ms):
-                self.clock.sleep(ms / 1000)
+                with self.answering():
+                    self.clock.sleep(ms / 1000)
             case Jump(wall_ms, monotonic_ms) if isinstance(self.clock, VirtualClock):
                 self.clock.jump(wall_ms, monotonic_ms)
             case Kill():
@@ -134,9 +164,8 @@ class Dispatcher:
         wire = self.transition.scenario.wire
         text = f"loop-harness: no {method} {path} here; this run serves the wire {wire}: {known}"
         status = 405 if path in self._paths else 404
-        return json_answer(
-            status, {"type": "error", "error": {"type": "not_found_error", "message": text}}
-        )
+        error = {"type": "not_found_error", "message": text}
+        return self._given(json_answer(status, {"type": "error", "error": error}))
 
 
 def split_session(path: str) -> tuple[str, str]:
@@ -155,6 +184,15 @@ def json_answer(status: int, value: object, **headers: str) -> Plan:
     except UnicodeEncodeError:  # half a character, which JSON can say and UTF-8 cannot
         data = json.dumps(value).encode()
     return (Send(data, head),)
+
+
+def _is_error(step: Step) -> bool:
+    match step:
+        case Raise() | Close():
+            return True
+        case Send(head=Head(status=status)):
+            return status >= 400
+    return False
 
 
 def is_stop(step: Step) -> bool:

@@ -125,12 +125,13 @@ class Responder:
             for request in self._connection.requests():
                 endpoints, request = self._route(request)
                 self._dispatcher = endpoints.dispatcher
-                plan = endpoints.plan(request, self._connection.pause)
-                if (known := at_once(plan)) is not None:
-                    answer = whole_answer(*known, reusable=request.reusable)
-                    self._connection.write(answer)
-                else:
-                    self._answer(exchange_of(plan), request)
+                with self._dispatcher.answering():
+                    plan = endpoints.plan(request, self._connection.pause)
+                    if (known := at_once(plan)) is not None:
+                        answer = whole_answer(*known, reusable=request.reusable)
+                        self._connection.write(answer)
+                    else:
+                        self._answer(exchange_of(plan), request)
                 if not request.reusable or _ends_connection(plan):
                     break
         except Refused as error:

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from itertools import count, repeat
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from harness.core.scenario.scenario import ToolScript
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.calls import ToolRequest
-from harness.core.values.errors import RunStopped
+from harness.core.values.errors import PassedLimit, RunStopped
 from harness.core.values.messages import Json, builtin
 from harness.core.values.plans import (
     Answer,
@@ -59,8 +60,20 @@ def handed_over(value: ToolAnswer, input: Json, held: list[Json]) -> Any:
             held.append([{"type": "text", "text": str(value.content)}])
             return held[-1]
         case "endless":
-            return repeat(value.content)
+            return _endless(value.content)
     return value.content
+
+
+ENDLESS_BYTES = 64 << 20
+"""How much of an answer without an end a target may read."""
+
+
+def _endless(content: Json) -> Iterator[Json]:
+    # No `itertools.repeat`: a loop over that in C could not be interrupted.
+    for _ in range(ENDLESS_BYTES // max(1, len(str(content)))):
+        yield content
+    text = f"the target read {ENDLESS_BYTES >> 20} MB of a tool's answer that has no end"
+    raise PassedLimit(text, "memory")
 
 
 def change(held: list[Json], calls: int) -> None:

@@ -39,9 +39,11 @@ def model_environment(url: str) -> dict[str, str]:
 
 
 def import_sdk(wire: str) -> None:
-    """Import the SDK of a provider, if it is installed, so that forked children need not."""
-    with suppress(ImportError):
-        importlib.import_module(record(wire).sdk.package)
+    """Import the SDK of a provider with what it imports late, if it is installed."""
+    package = record(wire).sdk.package
+    for name in (package, f"{package}.resources", "anyio._backends._asyncio"):
+        with suppress(ImportError):
+            importlib.import_module(name)
 
 
 def without_certificates() -> ssl.SSLContext:

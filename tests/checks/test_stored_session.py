@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.durability import durable_first
+from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
 from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
@@ -40,6 +41,21 @@ def test_a_reply_that_was_delivered_and_not_stored_is_lost() -> None:
 def test_an_inbound_message_that_is_not_stored_is_lost_although_roles_alternate() -> None:
     story = Story(stores=False).turn("one").row(user("other")).reply("x").row(assistant("x"))
     assert codes(reload_equivalence(story.final().end())) == ["reload_equivalence.lost_inbound"]
+
+
+def test_rows_of_the_assistant_and_of_tools_may_name_the_message_that_they_belong_to() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply(use("list"))
+    story.row(assistant(use("list", id="t1")), labels=["m1"]).tool()
+    story.row(results(ToolResult("t1", "ok")), labels=["m1"]).reply("x")
+    history = story.row(assistant("x"), labels=["m1"]).final().end()
+    assert judge(history).findings == ()
+
+
+def test_a_message_that_is_stored_twice_under_its_name_is_still_found() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply("x")
+    history = story.row(user("one"), assistant("x"), labels=["m1", "m1"]).final().end()
+    found = {finding.code for finding in judge(history).findings}
+    assert {"inbound_exactly_once.twice", "reload_equivalence.duplicate"} <= found
 
 
 def test_an_inbound_message_without_a_label_is_known_by_its_text() -> None:

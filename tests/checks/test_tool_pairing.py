@@ -79,7 +79,9 @@ def test_an_id_is_never_empty() -> None:
 
 def test_an_id_names_one_call_and_one_result() -> None:
     twice = [ASK, CALL, result("a"), CALL, result("a")]
-    assert ids(twice) == ["unique_tool_ids.repeated", "unique_tool_ids.two_results"]
+    assert ids(twice) == ["unique_tool_ids.repeated"]
+    found = ids([*twice, result("a")])
+    assert found == ["unique_tool_ids.repeated", "unique_tool_ids.two_results"]
     assert ids([ASK, CALL, result("a", "a")]) == ["unique_tool_ids.two_results"]
 
 

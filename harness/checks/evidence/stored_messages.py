@@ -68,9 +68,15 @@ def keeps_inbound(row: StoredRow, message: Message, turn: Turn) -> bool:
     """Whether a row keeps the inbound message of the turn."""
     if turn.delivery is None:
         return False
-    if row.inbound:
-        return row.inbound == turn.delivery.inbound.id
+    if name := named_inbound(row, message):
+        return name == turn.delivery.inbound.id
     return is_user_text(message) and same_text(message.text, turn.text)
+
+
+def named_inbound(row: StoredRow, message: Message) -> str:
+    """The inbound message that a row names and keeps; "" for rows of the assistant and of tools,
+    which some stores note with the id of the message that they belong to."""
+    return row.inbound if is_user_text(message) else ""
 
 
 def is_user_text(message: Message) -> bool:

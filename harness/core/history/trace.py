@@ -153,6 +153,12 @@ class Trace(msgspec.Struct, eq=False):
         return self.starts[0].settings if self.starts else {}
 
     @property
+    def own_store(self) -> bool:
+        """Whether the store is the agent's own, which is read beside its writes and not through
+        them: what stands there at the end is known, when it was written is not."""
+        return bool(self.settings.get("own_store"))
+
+    @property
     def profile(self) -> Profile:
         """What the agent is, as the command, the test or the configuration says."""
         return profile_of(self.settings.get("profile"))

@@ -45,10 +45,17 @@ class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
     say: tuple[str, ...] = ()
 
 
-class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent does in this scenario."""
+Policy: TypeAlias = Literal["strict", "open"]
+"""What a script asks of an agent: `strict`, to play it to its end and no further; `open`, only what
+the scenario declares as owed or forbidden."""
 
-    outcome: OutcomeWord | None = None
+
+class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What a correct agent does in this scenario; `outcome` is one word, or all that are true."""
+
+    outcome: OutcomeWord | Annotated[tuple[OutcomeWord, ...], msgspec.Meta(min_length=1)] | None = (
+        None
+    )
     must: tuple[str, ...] = ()
     must_not: MustNot = MustNot()
     calls: ExpectCalls = ExpectCalls()
@@ -72,13 +79,26 @@ DEFAULT_WIRE = "anthropic"
 """The provider of a scenario that names none; the providers' own folder knows all names."""
 
 
+class RequestText(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A condition on a request: the text that it has, and the text that it lacks, in its system
+    text or in any of its messages, whatever the case."""
+
+    has: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    lacks: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError without a text."""
+        if self.has is None and self.lacks is None:
+            raise ValueError("`when` takes `has`, `lacks` or both")
+
+
 class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """A turn of the fake model.
 
     `say`, `think` and `use` (with `input`) are the short form of one text, thinking and tool call;
     `blocks` gives them in full. A conditional turn (`when`) is played only while its condition
     holds, and then ends a running `times`: `refused`, a result came without its call crossing the
-    tool seam; `ended`, no tools are offered any more.
+    tool seam; `ended`, no tools are offered any more; a mapping, the request has or lacks a text.
     """
 
     say: str | None = None
@@ -90,7 +110,7 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     usage: dict[str, int] = {}
     times: Times = 1
     optional: bool = False
-    when: Literal["refused", "ended"] | None = None
+    when: Literal["refused", "ended"] | RequestText | None = None
     purpose: Purpose = msgspec.field(default="main", name="for")
 
     def __post_init__(self) -> None:
@@ -207,6 +227,7 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     provider_calls: Count = 1000
     virtual_s: Seconds = 86400.0
     real_s: Seconds = 30.0
+    memory_mb: FromOne = 4096
     restarts: Count = 3
 
 
@@ -236,6 +257,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     story: str = ""
     source: tuple[str, ...] = ()
+    policy: Policy = "strict"
     wire: str = DEFAULT_WIRE
     dialect: str = ""
     stream: bool = False

@@ -51,6 +51,14 @@ class RunStopped(BaseException):
     """
 
 
+class PassedLimit(RunStopped):
+    """A limit of real time, processor time or memory is passed; `stop` is its name."""
+
+    def __init__(self, text: str = "", stop: str = "hung") -> None:
+        self.stop = stop
+        super().__init__(text)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a message for a mistyped `name`: the nearest known ones, at most three.
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from harness.clock import VirtualClock, run_async, virtual_event_loops, virtual_time
+from harness.clock import RealWaitMeter, VirtualClock, run_async, virtual_event_loops, virtual_time
 from harness.core.values.errors import RunStopped
 
 REAL_S = 30.0
@@ -41,7 +41,10 @@ class AgentThread:
         """Let the agent run until it waits again, ends or dies."""
         if self.is_over:
             return
-        with virtual_time(self._clock), virtual_event_loops(self._clock, real_s=REAL_S):
+        with (
+            virtual_time(self._clock),
+            virtual_event_loops(self._clock, check=self._in_time),
+        ):
             self.is_running = True
             self._turn.release()
             self._back.acquire()
@@ -71,11 +74,12 @@ class AgentThread:
 
     def _run(self) -> None:
         self._turn.acquire()
+        self._meter = RealWaitMeter()
         try:
             result = self._live()
             if inspect.isawaitable(result):
                 self.is_asynchronous = True
-                run_async(lambda: _awaited(result), self._clock, real_s=REAL_S)
+                run_async(lambda: _awaited(result), self._clock, check=self._in_time)
         except Died:
             pass
         except RunStopped as stopped:
@@ -84,6 +88,10 @@ class AgentThread:
             self.crash = f"{type(error).__name__}: {error}"
         self.is_over = True
         self._back.release()
+
+    def _in_time(self) -> None:
+        if self._meter.waited_s > REAL_S:
+            raise RunStopped(f"the agent waited more than {REAL_S:g} s in real time")
 
 
 async def _awaited(result: Any) -> Any:

@@ -264,11 +264,14 @@ def recorded_message(value: dict[str, Json]) -> Message:
     """A message of a recording, also of the many that speak this API with oddities of their own.
 
     A failing result may have its text only in `error`; arguments are any JSON text, or the value
-    itself; the functions of old have no ids. Fields without a name in the core are left out.
+    itself; the functions of old have no ids. Fields without a name in the core are left out, but
+    for the name of the speaker, which tells a group chat.
     """
     role = f.text(value.get("role")) or "assistant"
-    is_result = role in RESULT_ROLES
-    return Message(role, (_recorded_result(value),) if is_result else (*_recorded(value),))
+    if role in RESULT_ROLES:
+        return Message(role, (_recorded_result(value),))
+    said, name = tuple(_recorded(value)), f.text(value.get("name"))
+    return Message(role, (*said, Opaque("name", {"name": name})) if said and name else said)
 
 
 def _recorded_result(value: dict[str, Json]) -> ToolResult:

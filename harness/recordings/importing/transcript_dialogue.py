@@ -13,7 +13,7 @@ from itertools import count
 import msgspec
 
 from harness.core.values.errors import InputError, nearest
-from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, side
+from harness.core.values.messages import Block, Message, Opaque, Text, Thinking, ToolResult, side
 from harness.core.values.plans import ApiError
 from harness.recordings.importing import fidelity
 from harness.recordings.importing.dialogue import (
@@ -49,11 +49,11 @@ def choose_transcript(transcripts: Sequence[Transcript], name: str = "") -> Tran
     if not transcripts:
         raise InputError("the recording holds no transcript")
     if not name:
-        return max(transcripts, key=lambda transcript: len(transcript.messages)).spoken
+        return _nameless(max(transcripts, key=lambda transcript: len(transcript.messages)).spoken)
     known = {transcript.name: transcript for transcript in transcripts}
     if name not in known:
         raise InputError(f"no such transcript; {nearest(name, known)}", f"--transcript {name}")
-    return known[name].spoken
+    return _nameless(known[name].spoken)
 
 
 def leading_exchanges(
@@ -64,6 +64,19 @@ def leading_exchanges(
         return (chosen,)
     requests = ((one, _request(one)) for one in transcripts if one.exchange)
     return tuple(one for one, asked in requests if asked and chosen.messages[: len(asked)] == asked)
+
+
+def _nameless(transcript: Transcript) -> Transcript:
+    """The transcript without the names of its speakers, which no scenario has."""
+    messages = tuple(
+        msgspec.structs.replace(message, blocks=tuple(b for b in message.blocks if not _is_name(b)))
+        for message in transcript.messages
+    )
+    return msgspec.structs.replace(transcript, messages=messages)
+
+
+def _is_name(block: Block) -> bool:
+    return isinstance(block, Opaque) and block.kind == "name"
 
 
 def _request(transcript: Transcript) -> tuple[Message, ...]:

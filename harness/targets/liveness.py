@@ -1,0 +1,150 @@
+"""What a run's limits count, and the name of the one that ends it. Pure: it is fed beats.
+
+Processor time counts until `limits.real_s`. Silence counts while nothing is called, nothing is
+computed and our own heartbeat is on time. A late heartbeat is the machine's, so that time counts
+against nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Stop = Literal["hung", "computes", "loops", "backs_off", "memory", "slow"]
+
+LATE_S = 0.5
+"""A heartbeat that is later than this comes from a machine that is too slow to judge silence."""
+
+COMPUTING = 0.05
+"""From this share of the time on a processor, a target computes."""
+
+RETRY_PAUSE = 3
+"""After a failed answer silence may last so many times longer: it may be a back-off."""
+
+RUN = 10
+"""A run that never rests may take so many times `limits.real_s` of real time."""
+
+LOOP_CALLS = 10
+"""From so many calls in the last half of its time on, a target loops."""
+
+START_S = 60.0
+"""What a program may take, beside its limit, until its first call: it loads its code."""
+
+
+class Beat(NamedTuple):
+    """What happened since the beat before.
+
+    `late_s` is how much later than planned the heartbeat came, processor time of the target apart.
+    `calls` counts all calls so far. `served` says that an answer of ours is under way, `failed`
+    that the last one was an error.
+    """
+
+    wall_s: float
+    cpu_s: float
+    late_s: float = 0.0
+    memory_mb: float = 0.0
+    calls: int = 0
+    served: bool = False
+    failed: bool = False
+
+
+class Liveness:
+    """The counts of one run, or of one attempt of it, before which there were so many `calls`.
+    `start_s` is the allowance before its first call."""
+
+    def __init__(
+        self, real_s: float, memory_mb: float, *, start_s: float = 0.0, calls: int = 0
+    ) -> None:
+        self._real_s, self._memory_mb, self._start_s = real_s, memory_mb, start_s
+        self._first = self._calls = self._calls_before_half = calls
+        self._cpu_s = self._silent_s = self._slow_s = self._total_s = self._pauses_s = 0.0
+        self._worst_late_s, self._late_beats, self._failed = 0.0, 0, False
+
+    def beat(self, beat: Beat) -> Stop | None:
+        """Count a beat; the name of the limit that is passed by it, if one is."""
+        called = beat.calls != self._calls
+        if called and self._calls == self._first:
+            self._cpu_s = self._total_s = 0.0  # the start is over
+        self._cpu_s += beat.cpu_s
+        if called or beat.served or beat.cpu_s >= COMPUTING * beat.wall_s:
+            self._rest()
+        if not called and not beat.served:
+            self._quiet(beat)
+        self._calls, self._failed = beat.calls, beat.failed
+        if max(self._cpu_s / self._allowed_s, self._total_s / RUN / self._real_s) < 0.5:
+            self._calls_before_half = beat.calls
+        return self._passed(beat)
+
+    def _rest(self) -> None:
+        """The silence is over."""
+        if self._failed:
+            self._pauses_s += self._silent_s
+        self._silent_s = self._slow_s = self._worst_late_s = 0.0
+        self._late_beats = 0
+
+    def _quiet(self, beat: Beat) -> None:
+        self._total_s += beat.wall_s if beat.late_s <= LATE_S else 0.0
+        if beat.cpu_s >= COMPUTING * beat.wall_s:
+            return
+        if beat.late_s <= LATE_S:
+            self._silent_s += beat.wall_s
+            return
+        # A machine that slept for an hour is no more than one late beat.
+        self._slow_s += min(beat.wall_s, self._real_s / 5)
+        self._late_beats += 1
+        self._worst_late_s = max(self._worst_late_s, beat.late_s)
+
+    @property
+    def _allowed_s(self) -> float:
+        """How much processor time the target may have used by now."""
+        return self._real_s + (self._start_s if self._calls == self._first else 0.0)
+
+    @property
+    def _silence_s(self) -> float:
+        """How long the target may be silent now."""
+        return self._allowed_s * (RETRY_PAUSE if self._failed else 1)
+
+    def _passed(self, beat: Beat) -> Stop | None:
+        if beat.memory_mb > self._memory_mb:
+            return "memory"
+        if self._cpu_s >= self._allowed_s:
+            return "loops" if self._loops else "computes"
+        if self._silent_s >= self._silence_s:
+            return "hung"
+        if self._slow_s >= self._silence_s:
+            return "slow"
+        if self._total_s >= RUN * self._allowed_s:
+            return self._restless
+        return None
+
+    @property
+    def _loops(self) -> bool:
+        return self._calls - self._calls_before_half >= LOOP_CALLS
+
+    @property
+    def _restless(self) -> Stop:
+        if self._pauses_s + (self._silent_s if self._failed else 0.0) >= self._total_s / 2:
+            return "backs_off"
+        return "loops" if self._calls > self._calls_before_half else "computes"
+
+    def words(self, stop: Stop) -> str:
+        """A sentence on a limit that is passed, with numbers that are the same in each run."""
+        of = f"limits.real_s is {self._real_s:g}"
+        match stop:
+            case "memory":
+                return f"the target took more memory than limits.memory_mb = {self._memory_mb:g}"
+            case "computes":
+                return f"it used {self._allowed_s:g} s of processor time and called little ({of})"
+            case "loops":
+                return f"it went on calling and came to no end ({of})"
+            case "backs_off":
+                text = f"its pauses after failed answers fill {RUN * self._real_s / 2:g} s or more"
+                return f"{text} of real time ({of}; --real-s allows more)"
+            case "hung":
+                after = " after a failed answer" if self._failed else ""
+                return f"it neither called nor computed for {self._silence_s:g} s{after} ({of})"
+            case "slow":
+                return (
+                    f"this machine is too slow: the target was silent, and our heartbeat was late "
+                    f"{self._late_beats} times, by up to {self._worst_late_s:.1f} s "
+                    f"(on time is within {LATE_S:g} s; {of})"
+                )

@@ -1,0 +1,174 @@
+"""Processor time and memory of a target: threads of this process, and programs it has started.
+
+Linux tells both in `/proc`. Elsewhere `ps` tells them of programs, at most once a second.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.clock import real_monotonic
+
+PS_EVERY_S = 1.0
+_PROC = Path("/proc")
+_MB = 1024 * 1024
+
+
+class Usage(NamedTuple):
+    """Processor seconds since some fixed moment, and memory in use."""
+
+    cpu_s: float = 0.0
+    memory_mb: float = 0.0
+
+
+class Process(NamedTuple):
+    """A process of this machine. `cpu_s` is with its children that have ended."""
+
+    pid: int
+    parent: int
+    group: int
+    cpu_s: float
+    memory_mb: float
+
+
+Table = Callable[[], list[Process]]
+
+
+def processes() -> list[Process]:
+    """All processes of this machine that can be seen."""
+    return _of_proc() if (_PROC / "self" / "stat").exists() else _of_ps()
+
+
+def _of_proc() -> list[Process]:
+    tick_s, page = 1 / os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+    found = []
+    for name in os.listdir(_PROC):
+        if not name.isdigit():
+            continue
+        with suppress(OSError):
+            stat = (_PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
+            cpu_s = sum(int(ticks) for ticks in stat[11:15]) * tick_s
+            memory_mb = int(stat[21]) * page / _MB
+            found.append(Process(int(name), int(stat[1]), int(stat[2]), cpu_s, memory_mb))
+    return found
+
+
+def _of_ps() -> list[Process]:
+    columns = ["ps", "-A", "-o", "pid=,ppid=,pgid=,time=,rss="]
+    with suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(columns, capture_output=True, text=True, check=True, timeout=5)
+        return [_of_line(line.split()) for line in told.stdout.splitlines() if line.strip()]
+    return []
+
+
+def _of_line(words: list[str]) -> Process:
+    pid, parent, group, cpu, memory_kb = words
+    return Process(int(pid), int(parent), int(group), seconds(cpu), int(memory_kb) / 1024)
+
+
+def seconds(text: str) -> float:
+    """The seconds of `[[DAYS-]HOURS:]MINUTES:SECONDS`."""
+    days, _, clock = text.rpartition("-")
+    total = 0.0
+    for part in clock.split(":"):
+        total = total * 60 + float(part)
+    return total + int(days or 0) * 86_400
+
+
+def tree(root: int, table: Iterable[Process], without: frozenset[int] = frozenset()) -> Usage:
+    """The usage of a process, of what descends from it, and of its process group."""
+    table = [process for process in table if process.pid not in without]
+    members = {p.pid for p in table if root in (p.pid, p.group)}
+    while more := {p.pid for p in table if p.parent in members} - members:
+        members |= more
+    inside = [process for process in table if process.pid in members]
+    return Usage(sum(p.cpu_s for p in inside), sum(p.memory_mb for p in inside))
+
+
+class OfProgram:
+    """The usage of a program and all that it has started; call it for what it is now."""
+
+    def __init__(self, pid: int, table: Table = processes) -> None:
+        self._pid, self._table = pid, table
+        self._looked_s, self._last = -PS_EVERY_S, Usage()
+
+    def __call__(self) -> Usage:
+        """What is used now, or was within the last second where `ps` tells it."""
+        if not _PROC.exists() and real_monotonic() - self._looked_s < PS_EVERY_S:
+            return self._last
+        self._looked_s = real_monotonic()
+        self._last = tree(self._pid, self._table())
+        return self._last
+
+
+class OfRun:
+    """The usage of a run in this process, from its beginning.
+
+    Threads that were there before, but for the one that makes this, work for somebody else. The
+    memory is what the process has grown by.
+    """
+
+    def __init__(self) -> None:
+        me = threading.current_thread()
+        self._others = [thread for thread in threading.enumerate() if thread is not me]
+        self._foreign = frozenset(p.pid for p in self._children())
+        self._base_mb = _own_memory_mb()
+
+    def __call__(self) -> Usage:
+        """What is used now. The thread that asks is not counted."""
+        programs = [p for p in self._children() if p.pid not in self._foreign]
+        strangers = (*self._others, threading.current_thread())
+        ended = os.times()
+        cpu_s = time.process_time() - sum(map(_thread_s, strangers))
+        cpu_s += ended.children_user + ended.children_system + sum(p.cpu_s for p in programs)
+        memory_mb = _own_memory_mb() - self._base_mb + sum(p.memory_mb for p in programs)
+        return Usage(cpu_s, max(0.0, memory_mb))
+
+    def _children(self) -> list[Process]:
+        me = os.getpid()
+        if not _has_children(me):
+            return []
+        table = processes()
+        members = {me}
+        while more := {p.pid for p in table if p.parent in members} - members:
+            members |= more
+        return [process for process in table if process.pid in members - {me}]
+
+
+def _has_children(pid: int) -> bool:
+    """Whether a look at all processes is worth its time; True where nothing tells."""
+    if not _PROC.exists():
+        return False  # `ps` would be a child itself, at each beat
+    try:
+        tasks = os.listdir(_PROC / str(pid) / "task")
+        return any((_PROC / str(pid) / "task" / t / "children").read_bytes() for t in tasks)
+    except OSError:
+        return True
+
+
+def _thread_s(thread: threading.Thread) -> float:
+    """The processor time of a thread of this process; 0 where nothing tells it."""
+    if thread.ident is None or not thread.is_alive() or not hasattr(time, "pthread_getcpuclockid"):
+        return 0.0
+    try:
+        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+    except OSError:
+        return 0.0
+
+
+def _own_memory_mb() -> float:
+    try:
+        pages = int((_PROC / "self" / "statm").read_bytes().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / _MB
+    except OSError:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most / (_MB if sys.platform == "darwin" else 1024)

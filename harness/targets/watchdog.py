@@ -1,0 +1,151 @@
+"""A heartbeat beside a run: it counts what the limits count, and stops the run that passes one.
+
+A Python target is stopped by an exception in its thread. In the main thread a signal also ends a
+blocking system call. A single long call into C ends neither way: the exception waits for its
+return.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol, TypeAlias
+
+from harness.clock import real_monotonic
+from harness.core.values.errors import InputError, PassedLimit
+from harness.targets.liveness import Beat, Liveness, Stop
+from harness.targets.resource_usage import OfRun, Usage
+
+BEAT_S = 0.1
+
+_SIGNAL = getattr(signal, "SIGURG", None)
+"""Ignored by default and used by hardly anything, so a late one does no harm."""
+
+
+class Seams(Protocol):
+    """What the seams tell of a target's activity."""
+
+    calls: int
+    under_way: int
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last answer is an error."""
+
+
+class Watchdog:
+    """A thread that beats until `close`. `on_stop` is called with the limit that is passed, and
+    again whenever the counts pass one anew: a target may swallow the first stop."""
+
+    def __init__(
+        self,
+        liveness: Callable[[], Liveness],
+        usage: Callable[[], Usage],
+        seams: Seams,
+        on_stop: Callable[[Stop, str], None],
+        *,
+        beat_s: float = BEAT_S,
+    ) -> None:
+        self._new, self._usage, self._seams, self._on_stop = liveness, usage, seams, on_stop
+        self._beat_s = beat_s
+        self._over = threading.Lock()
+        self._over.acquire()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Beat no more."""
+        self._over.release()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _beat(self) -> None:
+        counts, before, used = self._new(), real_monotonic(), self._usage()
+        # A lock, and no event: time in `threading` may be virtual.
+        while not self._over.acquire(timeout=self._beat_s):
+            now, using = real_monotonic(), self._usage()
+            wall_s, cpu_s = now - before, max(0.0, using.cpu_s - used.cpu_s)
+            seams, late_s = self._seams, wall_s - self._beat_s - cpu_s
+            before, used = now, using
+            stop = counts.beat(
+                Beat(
+                    wall_s, cpu_s, late_s, using.memory_mb,
+                    seams.calls, seams.under_way > 0, seams.failed,
+                )
+            )  # fmt: skip
+            if stop is not None:
+                text, counts = counts.words(stop), self._new()
+                self._on_stop(stop, text)
+        self._over.release()
+
+
+Check: TypeAlias = Callable[[], None]
+
+
+@contextmanager
+def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
+    """Raises PassedLimit in this block, in this thread, when the run passes a limit.
+
+    Where a thread may wait beyond the reach of an exception, call what the block is given.
+    """
+    interrupt = _interrupt()
+    passed: list[PassedLimit] = []
+
+    def check() -> None:
+        if passed:
+            raise passed[-1]
+
+    def stop(which: Stop, text: str) -> None:
+        passed.append(PassedLimit(text, which))
+        interrupt()
+
+    beat_s = min(BEAT_S, real_s / 5)
+    with _raising(passed):
+        dog = Watchdog(lambda: Liveness(real_s, memory_mb), OfRun(), seams, stop, beat_s=beat_s)
+        try:
+            yield check
+        except (KeyboardInterrupt, InputError):
+            raise
+        except BaseException as error:
+            # It may have been wrapped on its way, or be the bare class.
+            if passed and error is not passed[-1]:
+                raise passed[-1] from None
+            raise
+        finally:
+            dog.close()
+
+
+@contextmanager
+def _raising(passed: list[PassedLimit]) -> Iterator[None]:
+    """In this block, in the main thread, our signal raises the last of `passed`."""
+    if _SIGNAL is None or not _in_main_thread():
+        yield
+        return
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        if passed:
+            raise passed[-1]
+
+    former = signal.signal(_SIGNAL, handler)
+    try:
+        yield
+    finally:
+        signal.signal(_SIGNAL, former)
+
+
+def _interrupt() -> Callable[[], None]:
+    """What interrupts this thread from another one."""
+    thread = threading.get_ident()
+    if _SIGNAL is not None and _in_main_thread():
+        number = _SIGNAL
+        return lambda: signal.pthread_kill(thread, number)
+    put = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    return lambda: put(ctypes.c_ulong(thread), ctypes.py_object(PassedLimit))
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
