@@ -86,15 +86,17 @@ def run(
     store: str = "",
     options: dict[str, Any] | None = None,
     profile: Profile | None = None,
+    isolate: bool = False,
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
     The scenario's `stream` reaches the target as an option, which the target's own options replace.
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
     `store` names the agent's own store as READER:PATH below its session folder. `profile` says
-    what the agent is, in place of `scenario.profile`. `out` keeps the run on disk. A target that
-    does wrong never raises here: it is in the verdict. Raises InputError for a scenario, store or
-    world that cannot be used.
+    what the agent is, in place of `scenario.profile`. `out` keeps the run on disk. `isolate` runs a
+    Python target in a forked child, which it may end by any means. A target that does wrong never
+    raises here: it is in the verdict. Raises InputError for a scenario, store or world that cannot
+    be used.
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
@@ -113,7 +115,9 @@ def run(
         return _unplayed(scenario, spec, chosen, reasons)
     try:
         with session_folder() as folder:
-            history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+            history = pass_through(
+                scenario, spec, chosen, folder, script=script, store=store, isolate=isolate
+            )
     except PackageMissing as error:
         lacks = NotApplicable("run", error.what, error.package)
         return _unplayed(scenario, spec, chosen, (lacks,))
@@ -173,6 +177,7 @@ def pass_through(
     script: Script | None,
     store: str,
     model_url: str = "",
+    isolate: bool = False,
 ) -> History:
     """The history of a run in a world; the folder is the agent's session folder.
 
@@ -180,7 +185,7 @@ def pass_through(
     """
     seed = seed_messages(scenario)
     write_seed(folder, seed)
-    if target.kind == "python" and kills(scenario):
+    if target.kind == "python" and (isolate or kills(scenario)):
         restarts = Restarts(scenario, target, world, folder, script=script, store=store)
         try:
             return restarts.run()
