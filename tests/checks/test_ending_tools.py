@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
-from harness import InboxItem, Run, Scenario, ToolScript, ToolTurn, Turn, run
+from harness import InboxItem, Run, Scenario, ToolError, ToolScript, ToolTurn, Turn, run
+from harness.checks.judge import judge
+from harness.core.values.messages import ToolResult, assistant, results, user
 from harness.core.values.profile import Profile
-from tests.checks.ending_agents import Agent, leaves_in_a_call, reacts, structured, submits
+from tests.checks.ending_agents import Agent, Chat, leaves_in_a_call, reacts, structured, submits
+from tests.checks.histories import Story, use
 
+STORED = ("durable_first", "reload_equivalence", "role_alternation")
 CITIES = Scenario(
     name="struct-hello",
     inbox=(
@@ -95,3 +99,41 @@ def test_results_as_text_that_are_cut_short_are_results() -> None:
 def test_a_result_that_is_left_out_of_the_text_is_still_found() -> None:
     found = codes(NOTES, reacts(lambda _: "done"), AS_TEXT)
     assert {"history_faithful.forgotten_result", "error_visible.hidden"} <= found
+
+
+def test_a_failure_that_ends_the_turn_is_not_told_by_the_next_message() -> None:
+    def agent(brief: Any) -> None:
+        chat, [note] = Chat(brief), brief.tools
+        for inbound in brief.inbox():
+            chat.hear(inbound.text)
+            reply = chat.ask()
+            try:
+                for call in [block for block in reply.content if block.type == "tool_use"]:
+                    chat.messages[-1] = {"role": "assistant", "content": "Action: note"}
+                    note.call(call.input, id=call.id)
+            except ToolError as error:
+                brief.send(str(error), kind="error", in_reply_to=inbound.id)
+            else:
+                brief.send(reply.content[-1].text, in_reply_to=inbound.id)
+
+    full = Scenario(
+        name="full",
+        tools={"note": ToolScript(script=(FULL,))},
+        inbox=NOTES.inbox,
+        script=(NOTES.script[0], Turn(say="Welcome.")),
+    )
+    assert "error_visible.hidden" not in codes(full, agent, AS_TEXT)
+
+
+def test_the_call_by_which_a_turn_ended_is_its_stored_reply() -> None:
+    def stored(**profile: Any) -> set[str]:
+        call = use("final_result", {"city": "Oslo"}, id="t1")
+        story = Story(stores=False, settings={"profile": profile}).turn("Where?")
+        story.row(user("Where?"), labels=["m1"]).reply(call)
+        story.row(assistant(call), results(ToolResult("t1", "processed")))
+        history = story.say("Oslo").end()
+        return {f.code for f in judge(history).findings if f.code.startswith(STORED)}
+
+    lost = {"durable_first.reply", "reload_equivalence.lost_reply", "role_alternation.store"}
+    assert stored() == lost
+    assert stored(turn_ending_tools=["final_result"]) == set()
