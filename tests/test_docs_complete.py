@@ -40,6 +40,7 @@ SECTIONS = {
     "AtMs": "## inbox",
     "After": "## inbox",
     "FaultSpec": "## faults",
+    "RequestText": "## script",
     "When": "## faults",
     "Limits": "## limits",
     "Expect": "## expect",

@@ -39,10 +39,11 @@ def expect(history: History) -> Iterator[Finding]:
 
 
 def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
-    found = outcome(history)
-    if expectation.outcome is not None and found != expectation.outcome:
+    found, wanted = outcome(history), expectation.outcome
+    words = (wanted,) if isinstance(wanted, str) else wanted
+    if words is not None and found not in words:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
-        text = f"the outcome is {found}, expected {expectation.outcome}"
+        text = f"the outcome is {found}, expected {' or '.join(words)}"
         yield Finding("expect.outcome", text, events or _end(history))
 
 
@@ -184,9 +185,10 @@ def run(history: History) -> Iterator[Finding]:
     """The false greens: a run that passes without having tested anything.
 
     `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
-    the script was owed and never played. `silent_fault`: an armed fault never fired.
-    `live_socket`: the target opened a connection beyond the harness. `undelivered`: a message of
-    the inbox was never taken.
+    the script was owed and never played. `silent_fault`: an armed fault never fired. Of an open
+    script these two are asked only if the agent left a turn without a word. `live_socket`: the
+    target opened a connection beyond the harness. `undelivered`: a message of the inbox was never
+    taken.
     """
     ended = history.trace.ended
     if ended is None or ended.how == "unable":

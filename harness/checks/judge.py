@@ -35,12 +35,20 @@ from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
 from harness.checks.expectations import doubts
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
+from harness.checks.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
-from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
+from harness.core.values.verdict import (
+    FAIL_ON,
+    Finding,
+    FindingClass,
+    NotApplicable,
+    Verdict,
+    VerdictWord,
+)
 
 MODULES: tuple[ModuleType, ...] = (
     request_form,
@@ -72,7 +80,7 @@ ORDER = (
     *("args_complete", "effect_once", "error_visible", "stream_error_handled"),
     *("reload_equivalence", "durable_first", "no_silent_loss", "resume_bounded"),
     *("inbound_exactly_once", "outbound_once", "turn_serial", "cancel_honoured"),
-    *("truthful_outcome", "session_heals", "expect"),
+    *("truthful_outcome", "session_heals", "session_answers", "expect"),
 )
 """The order in which the checks are applied and reported: how the run itself went comes first, for
 much else may follow from it."""
@@ -191,12 +199,18 @@ class _Applied(msgspec.Struct):
 
 
 def judge(
-    history: History, *, only: str | None = None, extra: Sequence[CheckFunction] = ()
+    history: History,
+    *,
+    only: str | None = None,
+    extra: Sequence[CheckFunction] = (),
+    fail_on: FindingClass | None = None,
 ) -> Verdict:
     """The verdict over a history, by all checks, or by the one named `only`.
 
     `extra` are checks of the caller's own, `(history, **settings) -> findings`. Settings come from
-    the scenario, by the name of the check. Raises InputError when `only` names no check.
+    the scenario, by the name of the check. Findings of the class `fail_on` and worse fail the run;
+    without it the history says which, else weaknesses do. Raises InputError when `only` names no
+    check.
     """
     known = {**checks(), **{check.__name__: check for check in extra}}
     if only is not None and only not in known:
@@ -204,7 +218,8 @@ def judge(
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
-    applied.not_applicable += _set_aside(history, wanted, chosen)
+    missing = tuple(unreached(history)) if "run" in chosen else ()
+    applied.not_applicable += [*_set_aside(history, wanted, chosen), *missing]
     agents_part = before_own_answers(history)
     for name, check in chosen.items():
         # A check without seams is about the run: it sees the limit, and how the target ended.
@@ -215,19 +230,33 @@ def judge(
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     findings, declared = _known_apart(wanted, applied, set(chosen))
+    line = fail_on or _fail_on(history, wanted)
+    word = _word(any(finding.fails(line) for finding in findings), applied.doubts)
+    if word == "pass" and is_untested(history, missing):
+        word = "not_applicable"
+        applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
     return Verdict(
-        _word(findings, applied.doubts),
+        word,
         outcome=outcome(history),
         findings=findings,
         known=declared,
         doubts=tuple(applied.doubts),
         not_applicable=tuple(applied.not_applicable),
         passed=tuple(applied.passed),
+        fail_on=line,
     )
 
 
-def _word(findings: Sequence[Finding], doubts: Sequence[str]) -> VerdictWord:
-    if findings:
+def _fail_on(history: History, wanted: Expect) -> FindingClass:
+    """From which class on findings fail: as the scenario says, else the profile of the agent."""
+    try:
+        return wanted.fail_on or history.trace.profile.fail_on or FAIL_ON
+    except msgspec.ValidationError:
+        return FAIL_ON
+
+
+def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
+    if fails:
         return "fail"
     return "unknown" if doubts else "pass"
 

@@ -26,7 +26,7 @@ from harness.checks.evidence.turn_outcomes import WINDOW_RULES, ending_calls
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import Text, ToolResult, side
+from harness.core.values.messages import Text, ToolResult, ToolUse, side
 from harness.core.values.verdict import Finding
 
 SPIRAL = 5
@@ -145,10 +145,11 @@ def nonblank_content(history: History, *, results: bool = False) -> Iterator[Fin
 
     `empty`: a message without content, but for an assistant's at the end. `blank`: a text of white
     space only. Asked of requests that the dialect accepts. Not meant: a tool result without text,
-    unless `results` is set, for the API takes it and some gateways do not; and a log, which keeps
-    what the model said and not what was sent. Models do answer with a blank, and what was stored
-    unseen makes every later request fail. An agent mends it by leaving blank texts out of what it
-    sends, whatever is stored. Source: invariant 3; NousResearch/hermes-agent#70475.
+    unless `results` is set, for the API takes it and some gateways do not; a text of no characters
+    beside a call, which is the dialect's to refuse; and a log, which keeps what the model said and
+    not what was sent. Models do answer with a blank, and what was stored unseen makes every later
+    request fail. An agent mends it by leaving blank texts out of what it sends, whatever is stored.
+    Source: invariant 3; NousResearch/hermes-agent#70475.
     """
     for exchange, nodes in first_seen(history.trace):
         for node in nodes:
@@ -174,6 +175,8 @@ def _is_empty_reply(node: Node) -> bool:
 def _is_blank(node: Node, results: bool) -> bool:
     blocks = node.message.blocks
     texts = [block.text for block in blocks if isinstance(block, Text)]
+    if any(isinstance(block, ToolUse) for block in blocks):
+        texts = list(filter(None, texts))
     if results:
         texts += [b.text for b in blocks if isinstance(b, ToolResult) and _is_text(b)]
     return any(not text.strip() for text in texts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 
 from harness.checks.declarations import needs
@@ -11,7 +13,7 @@ from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.values.messages import canonical
+from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Finding
 
 
@@ -21,8 +23,9 @@ def args_complete(history: History) -> Iterator[Finding]:
 
     `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
     tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
-    the schema requires a name. In a recording a failed call may never have run and is left alone.
-    Source: invariant 22.
+    the schema requires a name. Not meant: an answer whose end came, however its events are
+    numbered; an input with `NaN`, as a client reads it; and in a recording a failed call, which may
+    never have run. Source: invariant 22.
     """
     trace = history.trace
     recorded = trace.world == "recording"
@@ -40,15 +43,24 @@ def _broken(
     trace: Trace, execution: Execution, ask: Ask, recorded: bool
 ) -> Iterator[tuple[str, str]]:
     name, exchange = execution.request.name, ask.exchange
-    answered = exchange.answered
-    if answered is not None and not answered.complete:
+    if exchange.is_cut:
         yield "incomplete", f"{name} runs although the model's answer was cut"
     elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
-    if canonical(plain(execution.request.input)) != canonical(plain(ask.use.input)):
+    if canonical(plain(execution.request.input)) not in _readings(ask.use.input):
         yield "changed", f"{name} runs with another input than the model gave"
     if is_empty(execution.request.input) and trace.schema(exchange, name).get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
+
+
+def _readings(value: Json) -> set[str]:
+    """An input as the answer says it, and as Python reads a text that strict readers refuse: `NaN`
+    is no JSON, and a client may know it all the same."""
+    found = {canonical(plain(value))}
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            found.add(canonical(plain(json.loads(value))))
+    return found
 
 
 @needs("tool", told_by="run")

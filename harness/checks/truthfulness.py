@@ -193,7 +193,7 @@ def stream_error_handled(history: History) -> Iterator[Finding | Case]:
 def _is_broken(exchange: Exchange) -> bool:
     """Whether a part of an answer came, and not its end; not when the agent itself was ended."""
     a = exchange.answered
-    if a is None or a.complete or not a.blocks or (a.status or 200) >= 400:
+    if a is None or not exchange.is_cut or not a.blocks or (a.status or 200) >= 400:
         return False
     kinds = set(map(type, a.steps))
     return exchange.purpose == "main" and Sent in kinds and Kill not in kinds

@@ -116,7 +116,7 @@ def script_of(scenario: Scenario) -> Script:
 
         path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
-    return TurnScript(scenario.script, Draws(scenario.seed))
+    return TurnScript(scenario.script, Draws(scenario.seed), scenario.policy)
 
 
 def warm_up(scenario: Scenario, target: TargetSpec) -> None:
@@ -164,6 +164,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "window_tokens": scenario.window_tokens,
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
         **({"overlaid": True} if scenario.overlaid else {}),
+        **({"policy": scenario.policy} if scenario.policy != "strict" else {}),
         **({"profile": msgspec.to_builtins(scenario.profile)} if has_profile(scenario) else {}),
     }
 

@@ -24,6 +24,7 @@ MESSAGES = {
     "wellformed_text",
     "no_progress_stop",
     "args_complete",
+    "session_answers",
 }
 REQUESTS = {"valid_request", "nonblank_content"}
 COUNTS_REASON = "an overlay changes how many calls there are"

@@ -97,6 +97,22 @@ def test_a_message_one_of_whose_results_changes_is_stopped_falsely() -> None:
     assert codes(no_false_stop(_batches(4, changing=True).end())) == ["no_false_stop.refused"]
 
 
+def _results(*said: str) -> list[str]:
+    """What is said of an agent that refuses one call after these results of it."""
+    story = Story().turn("go")
+    for text in said:
+        story.reply(use("write", {"path": "/a"})).tool(text, error=text == "error")
+    story.reply(use("write", {"path": "/a"})).refuse()
+    return codes(no_false_stop(story.reply("x").final().end()))
+
+
+def test_a_success_between_two_failures_begins_the_row_anew() -> None:
+    assert _results("error", "error", "error") == []
+    assert _results("error", "found", "error", "error", "error") == []
+    assert _results("error", "found", "error", "error") == ["no_false_stop.refused"]
+    assert "in a row" in str(no_false_stop.__doc__)
+
+
 def _unknown(times: int) -> Story:
     story = Story().turn("go")
     for _ in range(times):

@@ -200,6 +200,14 @@ def test_a_message_says_something() -> None:
     assert codes(found) == ["nonblank_content.blank"]
 
 
+def test_a_text_of_no_characters_beside_a_call_is_the_dialects_to_refuse() -> None:
+    beside, result = assistant("", use("list", id="a")), results(ToolResult("a", "ok"))
+    assert codes(nonblank_content(asked(user("go"), beside, result))) == []
+    assert codes(nonblank_content(asked(user("go"), assistant(""), user("?")))) == [
+        "nonblank_content.blank"
+    ]
+
+
 def test_an_empty_prefill_at_the_end_is_allowed() -> None:
     assert codes(nonblank_content(asked(user("go"), Message("assistant")))) == []
 

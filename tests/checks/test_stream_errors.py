@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.truthfulness import stream_error_handled
+from harness.checks.truthfulness import stream_error_handled, truthful_outcome
 from harness.core.values.messages import assistant, user
 from harness.core.values.plans import Kill, Raise, Sent
-from tests.checks.failing_worlds import FailingWorld
+from tests.checks.failing_worlds import SENT, FailingWorld
 from tests.checks.histories import Story, codes, use
 
 WHOLE = "The ship leaves at nine in the morning."
@@ -41,6 +41,15 @@ def test_a_part_is_not_run() -> None:
     (finding, *_) = stream_error_handled(world.end())
     assert finding.code == "stream_error_handled.executed"
     assert finding.events == (world.history.trace.exchanges[0].n, world.called)
+
+
+def test_an_answer_whose_end_came_out_of_order_may_be_run() -> None:
+    world = FailingWorld()
+    came = {"complete": False, "outcome": "error", "steps": SENT, "said_all": True}
+    world.turn("Go.").reply("I will look.", use("list"), **came).tool("x")
+    assert not list(stream_error_handled(world.end()))
+    told = FailingWorld().turn("Go.").reply(WHOLE, **came).final()
+    assert not list(truthful_outcome(told.end()))
 
 
 def test_a_part_is_not_stored_as_an_answer() -> None:

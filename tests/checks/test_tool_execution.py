@@ -52,6 +52,21 @@ def test_an_input_that_does_not_parse_is_not_repaired() -> None:
     assert codes(_run(block, input={"path": "a"})[0]) == ["args_complete.changed"]
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_is_no_json_runs_as_a_client_reads_it(number: str) -> None:
+    block = type(use("write"))("", "write", f'{{"path": "a", "ratio": {number}}}')
+    assert _run(block, input={"path": "a", "ratio": float(number)})[0] == []
+    assert codes(_run(block, input={"path": "a", "ratio": 0})[0]) == ["args_complete.changed"]
+
+
+def test_an_answer_whose_end_came_out_of_order_is_no_cut_one() -> None:
+    came = {"complete": False, "outcome": "error", "said_all": True}
+    block = use("write", {"path": "a"})
+    assert _run(block, **came)[0] == []
+    assert codes(_run(block, **came, stop="max_tokens")[0]) == ["args_complete.truncated"]
+    assert codes(_run(block, **{**came, "said_all": False})[0]) == ["args_complete.incomplete"]
+
+
 def test_the_order_of_keys_does_not_matter() -> None:
     said = use("write", {"path": "a", "mode": 1})
     assert _run(said, input={"mode": 1, "path": "a"})[0] == []

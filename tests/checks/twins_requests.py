@@ -71,6 +71,7 @@ def nonblank_content(history: History, results: bool) -> Wrong:
             if not message.blocks and not last:
                 wrong.add(("nonblank_content.empty", exchange.n))
             texts = [b.text for b in message.blocks if isinstance(b, Text)]
+            texts = [text for text in texts if text or not message.tool_uses]
             texts += [b.text for b in message.blocks if results and isinstance(b, ToolResult)]
             if any(text.strip() == "" for text in texts):
                 wrong.add(("nonblank_content.blank", exchange.n))

@@ -15,7 +15,7 @@ def _exchange(n: int, reply: Message | None = None) -> Exchange:
 
 
 def _run(asked: CallPairing, request: ToolRequest) -> Ask | None:
-    ask = asked.run(request)
+    ask = asked.run(request, "main")
     if ask is not None and ask.execution is None:
         called = Called(n=9, key="main/tool#1", seam="tool", request=request, session="main")
         ask.execution = Execution(called, request, ask)
@@ -40,6 +40,18 @@ def test_calls_of_one_answer_that_share_an_id_are_told_apart_by_their_input() ->
     one, two = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"), _look("x", "Bob"))))
     assert _run(asked, ToolRequest("x", "look_up", {"name": "Bob"})) is two
     assert _run(asked, ToolRequest("x", "look_up", {"name": "changed"})) is one
+
+
+def test_a_run_under_an_id_that_no_answer_has_is_known_by_its_tool() -> None:
+    asked = CallPairing()
+    reply = assistant(_look("call_1", "Ada"), _look("call_2", "Bob"))
+    ada, bob = asked.see_answer(_exchange(1, reply))
+    assert _run(asked, ToolRequest("fc_2", "look_up", {"name": "Bob"})) is bob
+    assert _run(asked, ToolRequest("fc_9", "delete", {"name": "Ada"})) is None
+    assert _run(asked, ToolRequest("fc_1", "look_up", {"name": "Ada", "all": True})) is ada
+    assert _run(asked, ToolRequest("fc_1", "look_up", {"name": "Ada"})) is None
+    asked.see_answer(_exchange(2, assistant(_look("call_3", "Eve"))))
+    assert asked.run(ToolRequest("fc_3", "look_up", {"name": "Eve"}), "other") is None
 
 
 def test_a_result_under_a_new_id_is_known_by_its_place() -> None:

@@ -84,6 +84,10 @@ MISTAKES = [
         11,
         "did you mean 'memory'?",
     ),
+    (MINIMAL + "policy: opn\n", 5, "key `policy`: invalid enum value 'opn'"),
+    (MINIMAL + "expect:\n  outcome: [complted]\n", 6, "invalid enum value 'complted'"),
+    (MINIMAL + "  - {say: hi, when: {hass: x}}\n", 5, "key `hass`: unknown; did you mean 'has'?"),
+    (MINIMAL + "  - {say: hi, when: {}}\n", 5, "`when` takes `has`, `lacks` or both"),
     (
         MINIMAL + "faults: [{kind: http.status, when: {p: 2}}]\n",
         5,

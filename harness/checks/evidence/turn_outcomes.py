@@ -148,9 +148,9 @@ def wrong(exchange: Exchange) -> str:
     a = exchange.answered
     if a is None or (a.status or 200) >= 400 or a.outcome == "timeout":
         return "failed"
-    if not a.complete:
+    if exchange.is_cut:
         return "failed" if not a.blocks else "incomplete"
-    if a.outcome != "ok":
+    if a.outcome != "ok" and a.complete:
         return "failed"
     if _is_synthetic(exchange):
         return "synthetic"

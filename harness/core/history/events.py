@@ -99,7 +99,8 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     stands, with `ms` behind the number of a `retry-after-ms`; `too_large` says that the answer
     refuses the request for its size, whatever its shape. `silent_ms` is the longest time within a
     model's answer in which nothing comes, or nothing but keep-alives. `layers` names the layer of
-    each fault that a plug-in brought.
+    each fault that a plug-in brought. `said_all`: the terminal event came, though the answer is not
+    `complete`: the events before it are out of order, and a client reads it or not.
     """
 
     key: str
@@ -119,6 +120,7 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     too_large: bool = False
     silent_ms: int = 0
     layers: dict[str, str] = {}
+    said_all: bool = False
 
     def layer_of(self, fault: str) -> str:
         """The layer of a fault that bent this answer: as declared, else the part before the dot."""
@@ -131,6 +133,7 @@ class Rare(TypedDict, total=False):
     retry_after: str
     too_large: bool
     silent_ms: int
+    said_all: bool
 
 
 class Effected(Event, frozen=True, kw_only=True, tag="effect"):

@@ -145,8 +145,14 @@ class Exchange(Crossing, eq=False):
 
     @property
     def stop(self) -> str | None:
-        """The stop reason of a whole answer; of one that was cut nobody knows it."""
-        return self.answered.stop if self.answered and self.answered.complete else None
+        """The stop reason of an answer whose end came; of one that was cut nobody knows it."""
+        return self.answered.stop if self.answered and not self.is_cut else None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the end of the answer never came."""
+        a = self.answered
+        return a is not None and not (a.complete or a.said_all)
 
     @property
     def succeeded(self) -> bool:
@@ -312,10 +318,18 @@ class CallPairing:
             self._last[exchange.called.session] = asks
         return asks
 
-    def run(self, request: ToolRequest) -> Ask | None:
-        """The call that a run of a tool carries out."""
-        asks = self._by_id.get(request.id, [])
-        waiting = [ask for ask in asks if ask.execution is None] or asks[-1:]
+    def run(self, request: ToolRequest, session: str = "") -> Ask | None:
+        """The call that a run of a tool carries out.
+
+        An id that no answer has is one of the framework's own, or another id of the same call: an
+        item has one beside the call's. Then the tool's name tells, among the session's last calls.
+        """
+        asks = self._by_id.get(request.id)
+        if asks is None:
+            last = self._last.get(session, [])
+            waiting = [a for a in last if a.execution is None and a.use.name == request.name]
+        else:
+            waiting = [ask for ask in asks if ask.execution is None] or asks[-1:]
         if len(waiting) < 2:
             return waiting[0] if waiting else None
         same = (ask for ask in waiting if canonical(ask.use.input) == canonical(request.input))

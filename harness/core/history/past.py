@@ -31,6 +31,7 @@ class Past:
         self.crossed: set[str] = set()
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
+        self.played_for: dict[str, str] = {}
         self.delivered: Counter[str] = Counter()
         self.cancelled: dict[str, int] = {}
         self.inbounds: dict[str, Json] = {}
@@ -65,6 +66,10 @@ class Past:
     def working_session(self) -> str:
         """The session that is worked on: the open one that began last, else `main`."""
         return next(reversed(self._open), "main")
+
+    def is_worked_on(self, message: str) -> bool:
+        """Whether an inbound message opened a turn that is not over."""
+        return message in self._open.values()
 
     def goes_on(self, session: str) -> bool:
         """Whether a session that has not answered yet may be worked on beside the last one."""
@@ -134,6 +139,7 @@ class Past:
             self.limit_answers += 1
         if turn is not None:
             self.last_played[lane] = turn
+            self.played_for[lane] = self._open.get(key.rpartition("/")[0], "")
             self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:

@@ -153,7 +153,7 @@ class _Reader:
         return compaction
 
     def _tool(self, called: Called, request: ToolRequest) -> None:
-        ask = self._asked.run(request)
+        ask = self._asked.run(request, called.session)
         execution = Execution(called, request, ask)
         if ask is not None and ask.execution is None:
             ask.execution = execution

@@ -14,7 +14,7 @@ from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.strict import Count, FromOne, Seconds, Strict
-from harness.core.values.verdict import OutcomeWord
+from harness.core.values.verdict import FindingClass, OutcomeWord
 
 
 class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,16 +45,27 @@ class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
     say: tuple[str, ...] = ()
 
 
-class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent does in this scenario."""
+Policy: TypeAlias = Literal["strict", "open"]
+"""What a script asks of an agent: `strict`, to play it to its end and no further; `open`, only what
+the scenario declares as owed or forbidden."""
 
-    outcome: OutcomeWord | None = None
+
+class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What a correct agent does in this scenario; `outcome` is one word, or all that are true.
+
+    Findings of the class `fail_on` and worse fail it.
+    """
+
+    outcome: OutcomeWord | Annotated[tuple[OutcomeWord, ...], msgspec.Meta(min_length=1)] | None = (
+        None
+    )
     must: tuple[str, ...] = ()
     must_not: MustNot = MustNot()
     calls: ExpectCalls = ExpectCalls()
     inputs: dict[str, Json] = {}
     waits_s: tuple[float, ...] | Waits | None = None
     known: tuple[str, ...] = ()
+    fail_on: FindingClass | None = None
 
 
 Times: TypeAlias = FromOne | Literal["forever"]
@@ -72,13 +83,26 @@ DEFAULT_WIRE = "anthropic"
 """The provider of a scenario that names none; the providers' own folder knows all names."""
 
 
+class RequestText(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """A condition on a request: the text that it has, and the text that it lacks, in its system
+    text or in any of its messages, whatever the case."""
+
+    has: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    lacks: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError without a text."""
+        if self.has is None and self.lacks is None:
+            raise ValueError("`when` takes `has`, `lacks` or both")
+
+
 class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """A turn of the fake model.
 
     `say`, `think` and `use` (with `input`) are the short form of one text, thinking and tool call;
     `blocks` gives them in full. A conditional turn (`when`) is played only while its condition
     holds, and then ends a running `times`: `refused`, a result came without its call crossing the
-    tool seam; `ended`, no tools are offered any more.
+    tool seam; `ended`, no tools are offered any more; a mapping, the request has or lacks a text.
     """
 
     say: str | None = None
@@ -90,7 +114,7 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     usage: dict[str, int] = {}
     times: Times = 1
     optional: bool = False
-    when: Literal["refused", "ended"] | None = None
+    when: Literal["refused", "ended"] | RequestText | None = None
     purpose: Purpose = msgspec.field(default="main", name="for")
 
     def __post_init__(self) -> None:
@@ -237,6 +261,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     story: str = ""
     source: tuple[str, ...] = ()
+    policy: Policy = "strict"
     wire: str = DEFAULT_WIRE
     dialect: str = ""
     stream: bool = False
@@ -255,6 +280,13 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     folder: str = ""
     overlaid: bool = False
     profile: Profile = NO_PROFILE
+
+    def failing_on(self, fail_on: FindingClass | None) -> Scenario:
+        """The scenario that findings of this class and worse fail; itself without one."""
+        if fail_on is None:
+            return self
+        expect = msgspec.structs.replace(self.expect, fail_on=fail_on)
+        return msgspec.structs.replace(self, expect=expect)
 
     @property
     def run_name(self) -> str:

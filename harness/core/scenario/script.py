@@ -1,7 +1,8 @@
 """The script: what the fake model, the tools and the user say, as a function of the past.
 
 A turn is consumed when its answer leaves whole. A refused, cut or replaced answer comes again on
-the next call.
+the next call. An open script bears agents of other policies: a repetition ends with the message for
+which it was begun, and past the end the closing turn is said again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from typing import TypeVar
 import msgspec
 
 from harness.core.history.past import Past
-from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
+from harness.core.scenario.request_text import meets
+from harness.core.scenario.scenario import (
+    Policy,
+    RequestText,
+    Times,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError, nearest
@@ -37,18 +46,19 @@ def count(times: Times) -> int:
 class TurnScript:
     """The scripted model: turns in order, one lane for each purpose."""
 
-    def __init__(self, turns: Sequence[Turn], draws: Draws) -> None:
-        self._draws = draws
+    def __init__(self, turns: Sequence[Turn], draws: Draws, policy: Policy = "strict") -> None:
+        self._draws, self._is_open = draws, policy == "open"
         self._replies: dict[int, tuple[Reply, bool]] = {}
         self._lanes: dict[str, _Lane] = {}
         for index, turn in enumerate(turns):
             self._lanes.setdefault(turn.purpose, []).append((index, turn, count(turn.times)))
 
-    def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
-        """The reply that is due, or None past the end."""
-        due = _due(self._lanes.get(call.purpose, []), call, past)
+    def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | None:
+        """The reply that is due, or None past the end of a strict script."""
+        lane = self._lanes.get(call.purpose, [])
+        due = _due(lane, call, past, is_open=self._is_open)
         if due is None:
-            return None
+            return (_closing(lane, call), None) if self._is_open else None
         index, turn, _ = due
         known = self._replies.get(index)
         if known is None:
@@ -66,12 +76,14 @@ class TurnScript:
                     yield f"script turn {index + 1} ({describe(turn)})"
 
 
-def _due(lane: _Lane, call: Call, past: Past) -> _Entry | None:
+def _due(lane: _Lane, call: Call, past: Past, *, is_open: bool) -> _Entry | None:
     """The turn that is due; a conditional turn that holds ends the running one before it."""
     last = past.last_played.get(f"model:{call.purpose}", 0)
     for place in range(bisect_left(lane, last, key=_INDEX) if last else 0, len(lane)):
         index, turn, times = lane[place]
         plays = past.plays.get(("model", index), 0)
+        if is_open and plays and _is_left_behind(turn, call, past):
+            continue
         if plays < times and (turn.when is None or _holds(turn, call, past)):
             ending = _ending(lane, place, call, past) if plays else None
             return ending or lane[place]
@@ -88,9 +100,42 @@ def _ending(lane: _Lane, place: int, call: Call, past: Past) -> _Entry | None:
     return None
 
 
+def _is_left_behind(turn: Turn, call: Call, past: Past) -> bool:
+    """Whether a repeated call of tools was asked for in a turn of the user that is over."""
+    message = past.played_for.get(f"model:{call.purpose}", "")
+    return bool(message) and not past.is_worked_on(message) and _calls_tools(turn)
+
+
+def _calls_tools(turn: Turn) -> bool:
+    return turn.use is not None or any(b.get("type") == "tool_use" for b in turn.blocks)
+
+
+_CLOSING_TEXTS = {
+    "main": "That is all.",
+    "compact": "Summary: the conversation so far, in short.",
+    "aux": "OK",
+}
+"""What the model says past the end of a lane without a closing turn, by purpose."""
+
+
+def _closing(lane: _Lane, call: Call) -> Reply:
+    """The last turn of a lane that ends in order with a text, or plain words."""
+    said = [turn for _, turn, _ in lane if _closes(turn)]
+    turn = said[-1] if said else Turn(say=_CLOSING_TEXTS[call.purpose])
+    return _unnamed(turn)
+
+
+def _closes(turn: Turn) -> bool:
+    texts = [turn.say or "", *(str(b.get("text", "")) for b in turn.blocks)]
+    in_order = turn.stop in (None, "end_turn") and not turn.usage and not _calls_tools(turn)
+    return in_order and any(text.strip() for text in texts)
+
+
 def _holds(turn: Turn, call: Call, past: Past) -> bool:
     if turn.when is None:
         return True
+    if isinstance(turn.when, RequestText):
+        return meets(turn.when, call)
     if turn.when == "ended":
         return isinstance(call.request, ModelRequest) and not call.request.tools_offered
     last = call.messages[-1] if call.messages else None
@@ -173,19 +218,20 @@ def describe(turn: Turn) -> str:
 
 
 class ToolScripts:
-    """The scripted tools; past its end a tool says so as an error."""
+    """The scripted tools; past its end a tool says so as an error, or repeats its last turn if the
+    script is open."""
 
-    def __init__(self, tools: Mapping[str, ToolScript]) -> None:
-        self._tools = tools
+    def __init__(self, tools: Mapping[str, ToolScript], policy: Policy = "strict") -> None:
+        self._tools, self._is_open = tools, policy == "open"
 
     def due(self, name: str, past: Past) -> tuple[ToolTurn, int] | None:
-        """The tool's turn that is due and its index, or None past the end."""
+        """The tool's turn that is due and its index, or None past the end of a strict script."""
         lane = f"tool:{name}"
         turns = self._tools[name].script or (ToolTurn(ok="ok", times="forever"),)
         for index in range(max(past.last_played.get(lane, 0), 0), len(turns)):
             if past.plays[lane, index] < count(turns[index].times):
                 return turns[index], index
-        return None
+        return (turns[-1], len(turns) - 1) if self._is_open else None
 
     def known(self, name: str) -> bool:
         """Whether the scenario has this tool."""

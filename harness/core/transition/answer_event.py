@@ -81,11 +81,12 @@ def record_answer(
     value: Json = None,
     cut: bool = False,
     too_large: bool = False,
+    said_all: bool = False,
 ) -> Plan:
     """Record the plan as the answer to a call, effects included; return what the door carries out.
 
-    `said` is what a model's answer says; `value`, `cut` (its terminal event is missing) and
-    `too_large` are what the caller knows and the plan does not show.
+    `said` is what a model's answer says; `value`, `cut` (its terminal event is missing),
+    `said_all` (it is there) and `too_large` are what the caller knows and the plan does not show.
     """
     kinds = set(map(type, plan))
     whole = ENDINGS.isdisjoint(kinds)
@@ -97,7 +98,7 @@ def record_answer(
     heads = [step.head for step in plan if isinstance(step, Send) and step.head is not None]
     statuses = [head.status for head in heads] or written_status(plan)
     failed = isinstance(said, ApiError) or (bool(statuses) and max(statuses) >= 400)
-    is_rare = too_large or Wait in kinds or (bool(statuses) and statuses[0] >= 400)
+    is_rare = too_large or said_all or Wait in kinds or (bool(statuses) and statuses[0] >= 400)
     history.answered(
         call.key, call.seam, call.at_ms, call.session, call.turn,
         script_turn=turn, faults=faults, error=error, steps=record_steps(plan), value=value,
@@ -106,17 +107,18 @@ def record_answer(
         complete=(reply is not None or call.seam == "provider") and whole and not cut,
         blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
         stop=reply.stop if reply else None, usage=reply.usage if reply else None,
-        rare=_rare(plan, heads, too_large=too_large) if is_rare else None,
+        rare=_rare(plan, heads, too_large=too_large, said_all=said_all) if is_rare else None,
     )  # fmt: skip
     return plan
 
 
-def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool) -> Rare:
+def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool, said_all: bool) -> Rare:
     is_refused = bool(heads) and heads[0].status >= 400
     return {
         "retry_after": _retry_after(heads[0].headers) if is_refused else "",
         "too_large": too_large,
         "silent_ms": silent_ms(plan),
+        "said_all": said_all,
     }
 
 

@@ -35,13 +35,15 @@ Said = Reply | ApiError | Recorded | None
 
 class Bent(msgspec.Struct, frozen=True):
     """A bent answer: its plan, what that says, which faults (`by`) did it, whether the script's
-    turn is `consumed`, and whether the end of what it says is `cut` off."""
+    turn is `consumed`, whether the end of what it says is `cut` off, and whether all is said though
+    the connection breaks off behind it (`said_all`)."""
 
     plan: Plan
     said: Said
     by: tuple[str, ...]
     consumed: bool
     cut: bool
+    said_all: bool = False
 
 
 def bend(
@@ -67,7 +69,15 @@ def bend(
             said, is_cut = _heard(wire, said, plan)
             cut |= is_cut
     plan = until_timeout(plan, call.timeout_ms)
-    return Bent(plan, said, by, is_consumed(scripted + endings(bent), bent, plan), cut)
+    consumed = is_consumed(scripted + endings(bent), bent, plan)
+    said_all = not cut and not is_whole(plan) and _is_said(wire, said, plan)
+    return Bent(plan, said, by, consumed, cut, said_all)
+
+
+def _is_said(wire: Provider, said: Said, plan: Plan) -> bool:
+    """Whether the terminal event of a reply is in the bytes that leave."""
+    answer = answer_bytes.read(wire, plan) if isinstance(said, Reply) else None
+    return answer is not None and answer[1].message is not None and answer[1].complete
 
 
 def _shown(

@@ -163,16 +163,18 @@ class ModelSeam:
         said: Reply | ApiError | Recorded | None = value
         by: tuple[str, ...] = ()
         plan: Plan
-        cut = False
+        cut = said_all = False
         if due or not is_plain(value):
             bent = bend(self.wire, self.history, self.draws, due, call, reading, value)
             plan, said, by, cut = bent.plan, bent.said, bent.by, bent.cut
+            said_all = bent.said_all
             turn = turn if bent.consumed else None
         else:
             plan = self.wire.write(value, reading, call.key, self.draws)
         told, cut = parsed(self.wire, said, plan) if isinstance(said, Recorded) else (said, cut)
         return record_answer(
             self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
+            said_all=said_all,
             value=value.message if error == MISS and isinstance(value, ApiError) else None,
             too_large=self._too_large.is_said(told, plan, bent=bool(by), cut=cut),
         )  # fmt: skip

@@ -137,8 +137,11 @@ class Script(Protocol):
     comes before what our dialect would say.
     """
 
-    def reply(self, call: Call, past: Past) -> tuple[Value, int] | Miss | None:
-        """The answer to a call and the index of its turn, None past the end, or a miss."""
+    def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | Miss | None:
+        """The answer to a call and the index of its turn, None past the end, or a miss.
+
+        The index is None for an answer that is no turn of the script.
+        """
 
     def unplayed(self, past: Past) -> Iterable[str]:
         """What was owed and never played, in words."""

@@ -69,7 +69,7 @@ class Transition:
     ) -> None:
         self.scenario, self.history, self.faults = scenario, history, tuple(faults)
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
-        self.tools = ToolScripts(scenario.tools)
+        self.tools = ToolScripts(scenario.tools, scenario.policy)
         self._tool_names = ToolNames(scenario.tools, scenario.profile)
         self.inbox = inbox.entries(scenario.inbox)
         for fault in self.faults:

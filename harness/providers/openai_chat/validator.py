@@ -75,6 +75,8 @@ def _bad_content(n: int, content: Json) -> Iterator[Violation]:
 
 def _assistant(n: int, row: Message, fields: dict[str, Json]) -> Iterator[Violation]:
     asks = any(isinstance(b, ToolUse) or is_call(b) for b in row.blocks)
+    if asks and not _says(row) and any(map(_is_content, row.blocks)):
+        yield violation("C36")
     if asks or _INSTEAD & fields.keys():
         return
     if not any(_is_content(block) for block in row.blocks):

@@ -193,6 +193,20 @@ def test_a_turn_that_was_not_heard_whole_is_said_again() -> None:
         assert getattr(answered, "complete", True) is False, name
 
 
+@pytest.mark.parametrize(
+    ("name", "said_all"),
+    [
+        ("index_gap", True),
+        ("delta_before_its_block", True),
+        ("no_message_stop", False),
+        ("invalid_json", False),
+    ],
+)
+def test_an_answer_whose_terminal_event_leaves_says_all(name: str, said_all: bool) -> None:
+    (answered,) = [e for e in ask(f"sse.{name}").history.events if isinstance(e, Answered)]
+    assert (answered.complete, answered.said_all) == (False, said_all)
+
+
 @pytest.mark.parametrize("name", ["carriage_return_line_ends", "crlf_split", "character_split"])
 def test_a_socket_carries_the_same(name: str) -> None:
     met = ask(f"sse.{name}", door="loopback")

@@ -14,11 +14,13 @@ def said(role: str, content: Json = "x", **more: Json) -> dict[str, Json]:
     return {"role": role, "content": content, **more}
 
 
-def asks(*ids: str, name: str = "read", arguments: Json = "{}", **more: Json) -> dict[str, Json]:
+def asks(
+    *ids: str, name: str = "read", arguments: Json = "{}", content: Json = None, **more: Json
+) -> dict[str, Json]:
     """An assistant row that calls a tool for each id."""
     function = {"name": name, "arguments": arguments}
     calls = [{"id": id_, "type": "function", "function": function, **more} for id_ in ids]
-    return said("assistant", None, tool_calls=calls)
+    return said("assistant", content, tool_calls=calls)
 
 
 def done(id_: str = "call_1", content: Json = "ok") -> dict[str, Json]:

@@ -182,6 +182,12 @@ CASES: dict[str, tuple[bytes, str, str, str]] = {
         "invalid_value",
     ),
     "C35": (body(tools=[tool("read"), tool("read")]), "Tool names must be unique", "", ""),
+    "C36": (
+        body(asks("call_1", content=""), done("call_1")),
+        "messages: text content blocks must be non-empty",
+        "",
+        "",
+    ),
     "V23": (
         body(),
         "This model's maximum context length is 5 tokens. However, your messages resulted in "

@@ -1,0 +1,76 @@
+"""An open script: what an agent did not reach is no finding if it told its user how it ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.checks.judge import judge
+from harness.core.values.verdict import Verdict
+from tests.checks.histories import Story, codes
+
+OWED: dict[str, Any] = {"unplayed": ("turn #2",), "silent_faults": ("http.status",)}
+
+
+def _verdict(story: Story, **ended: Any) -> Verdict:
+    return judge(story.end(**ended))
+
+
+def _story(policy: str = "open", **settings: Any) -> Story:
+    return Story(settings={"policy": policy, **settings}).turn("go")
+
+
+def _listed(verdict: Verdict) -> dict[str, str]:
+    return {n.check: n.reason for n in verdict.not_applicable if n.check.startswith("run")}
+
+
+@pytest.mark.parametrize("kind", ["final", "error"])
+def test_stopping_earlier_with_a_word_is_the_agents_policy(kind: str) -> None:
+    story = _story().fail(529, faults=("http.overloaded",)).final("It failed.", "failed", kind)
+    verdict = _verdict(story, **OWED)
+    assert (verdict.verdict, codes(verdict.findings)) == ("pass", [])
+    assert _listed(verdict) == {
+        "run.unplayed_turn": "unreached: turn #2",
+        "run.silent_fault": "unreached: http.status",
+    }
+
+
+def test_stopping_without_a_word_is_not() -> None:
+    verdict = _verdict(_story().fail(529, faults=("http.overloaded",)), **OWED)
+    assert {"run.unplayed_turn", "run.silent_fault"} <= set(codes(verdict.findings))
+
+
+def test_of_a_strict_script_everything_is_owed() -> None:
+    verdict = _verdict(_story("strict").reply("hi", script_turn=0).final(), **OWED)
+    assert codes(verdict.findings) == ["run.unplayed_turn", "run.silent_fault"]
+
+
+def test_a_run_in_which_no_fault_fired_is_not_applicable() -> None:
+    verdict = _verdict(_story().reply("hi", script_turn=0).final(), silent_faults=("sse.cut",))
+    assert (verdict.verdict, codes(verdict.findings)) == ("not_applicable", [])
+    assert verdict.not_applicable[0].check == "run"
+    assert verdict.not_applicable[0].reason.startswith("unreached: ")
+
+
+def test_a_run_in_which_no_turn_was_played_is_not_applicable() -> None:
+    story = _story().fail(401).final("It failed.", "failed")
+    assert _verdict(story, unplayed=("turn #1",)).verdict == "not_applicable"
+
+
+def test_a_defect_of_such_a_run_is_a_defect() -> None:
+    story = _story().fail(400, "V4", refused=("V4",)).final("It failed.", "failed")
+    assert _verdict(story, unplayed=("turn #1",)).verdict == "fail"
+
+
+def test_a_run_that_reached_everything_lists_nothing() -> None:
+    verdict = _verdict(_story().reply("hi", script_turn=0).final())
+    assert (verdict.verdict, _listed(verdict)) == ("pass", {})
+
+
+@pytest.mark.parametrize(("status", "found"), [("ok", []), ("failed", []), ("limit", ["outcome"])])
+def test_several_outcomes_may_be_true(status: str, found: list[str]) -> None:
+    expect = {"outcome": ["completed", "failed_truthfully"]}
+    verdict = _verdict(_story(expect=expect).reply("hi", script_turn=0).final(status=status))
+    assert codes(verdict.findings) == [f"expect.{rule}" for rule in found]
+    assert all("completed or failed_truthfully" in f.message for f in verdict.findings)
