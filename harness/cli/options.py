@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
+from harness.core.values.verdict import CLASSES
+
 if TYPE_CHECKING:
     from harness.configuration import Configuration
     from harness.core.values.profile import Profile
@@ -111,6 +113,11 @@ engine = click.option("--engine", type=click.Choice(["local", "ray"]), default="
                       show_default=True,
                       help="Processes here, or an existing Ray cluster (extra `ray`).")  # fmt: skip
 """`--engine`: where the work is done."""
+
+fail_on = click.option("--fail-on", type=click.Choice(CLASSES),
+                       help="From which class on a finding fails a run.  [default: as the scenario "
+                       "or the profile says, else weakness]")  # fmt: skip
+"""`--fail-on CLASS`: where the line is drawn, whatever a scenario or a profile says."""
 
 seed = click.option("--seed", type=click.IntRange(0), metavar="N",
                     help="In place of the scenario's.")  # fmt: skip

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from tests.cli.conftest import Harness
+from tests.report.test_json_lines import FINDING_KEYS
 
 KEYS = [
     *("name", "target", "world", "seed", "verdict", "outcome"),
@@ -23,7 +24,7 @@ def test_json_lines(harness: Harness, folder: Path) -> None:
         assert (row["seed"], row["world"], row["verdict"]) == (9, "simulate", "fail")
         assert (folder / row["history"]).is_file()
         for finding in row["findings"]:
-            assert set(finding) == {"code", "check", "message", "events", "repeat"}
+            assert set(finding) == {*FINDING_KEYS}
             assert finding["code"].startswith(f"{finding['check']}.")
 
 
