@@ -164,3 +164,14 @@ def engine_named(engine: EngineName, workers: int | None) -> Engine:
     from harness.engines.local import Local
 
     return Local(workers)
+
+
+def target_engine(engine: EngineName, workers: int | None, target: str) -> Engine:
+    """The engine for runs of a target: at least one worker for Python code, which may end it."""
+    from harness.targets.spec import resolve
+
+    if engine == "local" and resolve(target).kind == "python":
+        from harness.engines.local import Local
+
+        return Local(workers or 1)
+    return engine_named(engine, workers)
