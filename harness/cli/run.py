@@ -24,6 +24,7 @@ from harness.cli.options import (
     plugin_flags,
     plugins,
     profile,
+    real_s,
     seed,
     spoken,
     target_engine,
@@ -52,6 +53,7 @@ DEFAULT_OUT = ".harness/runs"
               )  # fmt: skip
 @spoken("Only runs on this wire, for an agent that speaks no other.")
 @profile
+@real_s
 @fail_on
 @seed
 @world
