@@ -25,8 +25,8 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """What a run was asked for, as the user said it.
 
     `world` is empty when it followed from the target, `store` when the agent uses the brief's,
-    `profile` without one that is named, `faults` without an overlay. `plugin_flags` are the
-    words by which plug-ins were loaded.
+    `profile` without one that is named, `fail_on` and `faults` without the flag. `plugin_flags`
+    are the words by which plug-ins were loaded.
     """
 
     path: str
@@ -34,6 +34,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     world: str = ""
     store: str = ""
     profile: str = ""
+    fail_on: str = ""
     faults: str = ""
     plugin_flags: tuple[str, ...] = ()
 
@@ -49,6 +50,7 @@ def run_command(asked: Invocation, name: str, seed: int) -> str:
     words += ["--world", asked.world] if asked.world else []
     words += ["--store", asked.store] if asked.store else []
     words += ["--profile", asked.profile] if asked.profile else []
+    words += ["--fail-on", asked.fail_on] if asked.fail_on else []
     words += ["--faults", asked.faults] if asked.faults else []
     words += asked.plugin_flags
     return shlex.join(words)
