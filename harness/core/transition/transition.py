@@ -47,6 +47,7 @@ from harness.core.values.plans import (
     Wait,
     is_consumed,
 )
+from harness.core.values.tool_names import ToolNames
 
 
 class Transition:
@@ -69,6 +70,7 @@ class Transition:
         self.scenario, self.history, self.faults = scenario, history, tuple(faults)
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
         self.tools = ToolScripts(scenario.tools, scenario.policy)
+        self._tool_names = ToolNames(scenario.tools, scenario.profile)
         self.inbox = inbox.entries(scenario.inbox)
         for fault in self.faults:
             fault.traits = wire.traits()
@@ -96,8 +98,11 @@ class Transition:
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool; without an id it is the call of the model that is meant."""
+        if not self.tools.known(request.name):
+            meant = self._tool_names.meant_by(request.name)
+            request = msgspec.structs.replace(request, name=meant)
         if not request.id:
-            meant = meant_call(self.history, session, request.name, request.input)
+            meant = meant_call(self.history, self._tool_names, request, session)
             request = msgspec.structs.replace(request, id=meant)
         call = self._call("tool", session or self.history.past.working_session, at_ms, request)
         self._record(call)
