@@ -14,6 +14,7 @@ from harness.core.scenario.scenario import Limits, Scenario, ToolTurn
 from harness.core.scenario.script import ToolScripts, tool_answer
 from harness.core.transition.limits import LIMIT_ANSWERS_MAX, STOP, limit_text
 from harness.core.values.calls import Call, ToolRequest
+from harness.core.values.draws import Draws
 from harness.core.values.messages import ToolUse
 from harness.core.values.plans import Answer, Effect, Plan, Raise, Step, ToolAnswer, Wait
 from harness.core.values.tool_names import ToolNames
@@ -57,6 +58,25 @@ def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
     if turn.raises is not None:
         return (*steps, Raise("tool", turn.raises))
     return (*steps, Answer(tool_answer(turn)))
+
+
+SPREAD_MS = 40
+"""Within so many milliseconds the calls of one answer are answered, in an order that is drawn."""
+
+
+def spread(plan: Plan, history: History, call: Call, draws: Draws) -> Plan:
+    """The plan with a short wait before its answer, if the model asked for several calls at once.
+
+    An agent that runs them side by side gets their answers in another order with another seed; one
+    that runs them in turn waits a little. A plan that waits by itself stays as it is.
+    """
+    answer = plan[-1] if plan else None
+    if not isinstance(answer, Answer) or any(isinstance(step, Wait) for step in plan):
+        return plan
+    if len(tuple(_last_uses(history, call.session))) < 2:
+        return plan
+    wait_ms = draws.random("arrival", call.key).randint(1, SPREAD_MS)
+    return (*plan[:-1], Wait(wait_ms), answer)
 
 
 def meant_call(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:

@@ -22,7 +22,7 @@ from harness.core.transition.limits import STOP
 from harness.core.transition.model_seam import ModelSeam
 from harness.core.transition.ports import Provider, Script
 from harness.core.transition.provider_seam import ProviderSeam
-from harness.core.transition.tool_seam import answer_tool, meant_call
+from harness.core.transition.tool_seam import answer_tool, meant_call, spread
 from harness.core.values.calls import (
     Call,
     Inbound,
@@ -111,6 +111,7 @@ class Transition:
         plan, turn, error = answer_tool(
             self.scenario, self.tools, self.history, call, self._limit(call)
         )
+        plan = spread(plan, self.history, call, self.draws)
         return self._answer(call, plan, turn=turn, error=error)
 
     def next_inbound(self, at_ms: int, cancels: bool = False) -> Plan:
