@@ -242,12 +242,11 @@ class Play:
             pytest.fail(f"error: {error}", pytrace=False)
         wanted = frozenset([expect] if isinstance(expect, str) else expect)
         runs = runs if wanted else settled(runs)
-        self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
+        self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
         if wrong:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
-        if check and reasons and len(reasons) == len(runs):
-            pytest.skip("; ".join(dict.fromkeys(reasons)))
+        _skip_unasked(reasons, len(runs) if check else 0)
         return Runs(runs)
 
     def _profile(self, named: str | Profile) -> Profile | None:
@@ -290,6 +289,12 @@ def _is_unasked(run: Run) -> bool:
 
 def _reason(run: Run) -> str:
     return "; ".join(lack.reason for lack in run.verdict.not_applicable)
+
+
+def _skip_unasked(reasons: Sequence[str], runs: int) -> None:
+    """Skip the test when none of its runs is applicable."""
+    if runs and len(reasons) == runs:
+        pytest.skip("; ".join(dict.fromkeys(reasons)))
 
 
 def _report(
