@@ -14,8 +14,9 @@ import msgspec
 
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import unknown_name
-from harness.core.values.profile import FindingClass, Profile, ProfileLimits
+from harness.core.values.profile import Profile, ProfileLimits
 from harness.core.values.strict import Count, Strict
+from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import text_of
 from harness.files.toml_text import line_of, parse_toml
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixtures `play` and `cassette`, five options and two ini keys.
+"""The pytest plugin: the fixtures `play` and `cassette`, six options and three ini keys.
 
 Plug-ins are loaded at session start, in each pytest-xdist worker too. Everything else is imported
 when a test first plays.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
     from harness.core.values.brief import Brief
     from harness.core.values.profile import Profile
-    from harness.core.values.verdict import Finding
+    from harness.core.values.verdict import Finding, FindingClass
     from harness.runner import Run
 
 
+_FAIL_ON = pytest.StashKey["FindingClass | None"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options `--harness-*`, and the ini keys `harness_plugins` and `harness_profile`."""
+    """The options `--harness-*`, and the ini keys `harness_*`."""
     group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
@@ -49,6 +51,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Read no [tool.harness] of the root folder, and load no installed plug-in.",
     )
+    group.addoption(
+        "--harness-fail-on",
+        choices=("defect", "weakness", "advice"),
+        help="From which class on a finding fails a run.",
+    )
+    parser.addini("harness_fail_on", help="The class where no option names one.")
     parser.addini("harness_profile", help="The profile where no option names one.")
     parser.addini(
         "harness_plugins",
@@ -71,6 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
         plugins = config.getini("harness_plugins")
         found = configured(plugins, config=reads_config, folder=config.rootpath)
         config.stash[_CONFIGURATION] = found
+        config.stash[_FAIL_ON] = _fail_on(config)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -83,7 +92,41 @@ def play(request: pytest.FixtureRequest) -> Play:
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     plugins = config.getini("harness_plugins")
-    return Play(folders, seed, Path(out) if out else None, plugins, partial(_profile, config))
+    kept = Path(out) if out else None
+    note = partial(_note, request.node)
+    profiles = partial(_profile, config)
+    return Play(folders, seed, kept, plugins, profiles, config.stash[_FAIL_ON], note)
+
+
+_NOT_APPLICABLE = "harness_not_applicable"
+
+
+def _note(node: pytest.Item, reasons: Sequence[str]) -> None:
+    """Keep why runs of a test are not applicable, for the summary; xdist passes it on."""
+    node.user_properties += [(_NOT_APPLICABLE, reason) for reason in reasons]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many runs were not applicable, and why."""
+    reports = (r for found in terminalreporter.stats.values() for r in found)
+    calls = (r for r in reports if getattr(r, "when", "") == "call")
+    said = (p for report in calls for p in report.user_properties)
+    counts = Counter(str(reason) for name, reason in said if name == _NOT_APPLICABLE)
+    for reason, number in counts.most_common():
+        runs = "1 run" if number == 1 else f"{number} runs"
+        terminalreporter.write_line(f"loop-harness: {runs} not applicable: {reason}")
+
+
+def _fail_on(config: pytest.Config) -> FindingClass | None:
+    """The class from which on findings fail, by the option or the ini key."""
+    from harness.core.values.errors import InputError
+    from harness.core.values.verdict import CLASSES
+
+    given = config.getoption("--harness-fail-on") or config.getini("harness_fail_on")
+    if given and given not in CLASSES:
+        what = f"{given!r} is no class of findings; {', '.join(CLASSES)} are"
+        raise InputError(what, "harness_fail_on")
+    return given or None
 
 
 def _profile(config: pytest.Config, named: str) -> Profile:
@@ -145,9 +188,11 @@ class Play:
         out: Path | None,
         plugins: Sequence[str] = (),
         profiles: Callable[[str], Profile] | None = None,
+        fail_on: FindingClass | None = None,
+        note: Callable[[Sequence[str]], None] = lambda reasons: None,
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
-        self._profiles = profiles
+        self._profiles, self._fail_on, self._note = profiles, fail_on, note
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
@@ -161,6 +206,7 @@ class Play:
         seed: int | None = None,
         store: str = "",
         profile: str | Profile = "",
+        fail_on: FindingClass | None = None,
         **options: Any,
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
@@ -168,19 +214,24 @@ class Play:
         A path is looked up in the test's folder, then in the root of the tests. `agent` is a
         function of its brief or a target's specification. `variant` plays only the runs of that
         variant ("" is the baseline). The test fails unless every run passes; with `expect` (a code
-        or several) it fails unless each is found in every run, and nothing else is; `check=False`
-        leaves the verdict to the test. `profile` is a configured name, a file or a value; without
-        one the option `--harness-profile` or the configuration names it. Other keywords reach
-        the agent as `brief.options`.
+        or several) it fails unless each is found in every run, and no other one that fails it;
+        `check=False` leaves the verdict to the test. Runs that need a capability which none of them
+        used are not applicable, and a test without other runs is skipped. `profile` is a configured
+        name, a file or a value; without one the option `--harness-profile` or the configuration
+        names it. Findings of the class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a
+        run; without it those that `--harness-fail-on`, the scenario or the profile says. Other
+        keywords reach the agent as `brief.options`.
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
         from harness.runner import run
+        from harness.runner.capability_ledger import settled
         from harness.targets.spec import resolve
 
         drawn = self._seed if seed is None else seed
         try:
-            chosen = list(self._scenarios(scenario, variant))
+            line = fail_on or self._fail_on
+            chosen = [each.failing_on(line) for each in self._scenarios(scenario, variant)]
             target = resolve(agent) if isinstance(agent, str) else agent
             run_one = partial(
                 run, seed=drawn, out=self._out, store=store, options=options,
@@ -190,15 +241,21 @@ class Play:
         except InputError as error:
             pytest.fail(f"error: {error}", pytrace=False)
         wanted = frozenset([expect] if isinstance(expect, str) else expect)
+        runs = runs if wanted else settled(runs)
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
+        self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
         if wrong:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
+        _skip_unasked(reasons, len(runs) if check else 0)
         return Runs(runs)
 
     def _profile(self, named: str | Profile) -> Profile | None:
+        from harness.core.values.profile import NO_PROFILE
+
         if not isinstance(named, str):
             return named
-        return self._profiles(named) if self._profiles else None
+        found = self._profiles(named) if self._profiles else NO_PROFILE
+        return None if found == NO_PROFILE else found
 
     def _scenarios(
         self, scenario: str | Path | Scenario, variant: str | None
@@ -222,7 +279,22 @@ class Play:
 def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
     if not wanted:
         return run.verdict.verdict in ("pass", "not_applicable")
-    return {finding.code for finding in run.verdict.findings} == wanted
+    found = {finding.code for finding in run.verdict.findings}
+    return {finding.code for finding in run.verdict.failing} <= wanted <= found
+
+
+def _is_unasked(run: Run) -> bool:
+    return run.verdict.verdict == "not_applicable"
+
+
+def _reason(run: Run) -> str:
+    return "; ".join(lack.reason for lack in run.verdict.not_applicable)
+
+
+def _skip_unasked(reasons: Sequence[str], runs: int) -> None:
+    """Skip the test when none of its runs is applicable."""
+    if runs and len(reasons) == runs:
+        pytest.skip("; ".join(dict.fromkeys(reasons)))
 
 
 def _report(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import AGENTS, SCENARIO
+from tests.cli.test_fail_on import ADVISED
 
 TESTS = """
 import agents
@@ -68,7 +69,7 @@ def test_play(session: pytest.Pytester) -> None:
         [
             "*_ test_wrong _*",
             "FAIL greeting",
-            "  valid_request.V11",
+            "  valid_request.V11  (defect)",
             "    #* model  ← 2 messages*",
             "  repeat:  harness run scenarios/greeting.yaml --only greeting --target agents:w*",
             "*_ test_wrong_as_a_value _*",
@@ -174,3 +175,74 @@ def test_a_profile(session: pytest.Pytester, options: tuple[str, ...]) -> None:
     session.makefile(".toml", harness="[profiles.configured]\nlimit = 1\n")
     done = session.runpytest_subprocess("-p", "no:cacheprovider", "-q")
     done.stderr.fnmatch_lines(["*harness.toml:2: key `limit`: unknown; did you mean 'limits'?"])
+
+
+FAIL_ON_TESTS = """
+import agents
+import pytest
+
+def test_by_the_ini(play):
+    play("scenarios/greeting.yaml", agents.advised, variant="")
+
+def test_by_keyword(play):
+    (run,) = play("scenarios/greeting.yaml", agents.advised, variant="", fail_on="weakness")
+    assert [f.class_ for f in run.verdict.below] == ["advice"]
+
+def test_expected(play):
+    code = "role_alternation.wire"
+    play("scenarios/greeting.yaml", agents.advised, expect=code)
+    play("scenarios/greeting.yaml", agents.advised, expect=code, fail_on="weakness")
+"""
+
+
+def test_the_line_between_findings(session: pytest.Pytester) -> None:
+    session.makepyfile(agents=f"{AGENTS}\n{ADVISED}", test_play=FAIL_ON_TESTS)
+    session.makeini("[pytest]\nharness_fail_on = advice\n")
+    session.runpytest_subprocess("-q").assert_outcomes(passed=2, failed=1)
+    done = session.runpytest_subprocess("-q", "--harness-fail-on", "weakness")
+    done.assert_outcomes(passed=3)
+    session.makeini("[pytest]\nharness_fail_on = opinion\n")
+    done = session.runpytest_subprocess("-q")
+    done.stderr.fnmatch_lines(["*'opinion' is no class of findings; defect, weakness, advice are"])
+
+
+LACKING_TESTS = """
+import agents
+from harness.core.values.profile import Capabilities, Profile
+
+def test_partly(play):
+    runs = play("scenarios/both.yaml", agents.good)
+    assert [run.verdict.verdict for run in runs] == ["pass", "not_applicable"]
+
+def test_only(play):
+    play("scenarios/streams.yaml", agents.good)
+    raise AssertionError("the test goes on")
+
+def test_unchecked(play):
+    (run,) = play("scenarios/streams.yaml", agents.good, check=False)
+    assert run.verdict.verdict == "not_applicable"
+
+def test_owed(play):
+    streams = Profile(capabilities=Capabilities(streaming=True))
+    (run,) = play("scenarios/streams.yaml", agents.good, profile=streams)
+    assert run.verdict.verdict == "pass"
+
+def test_misbehaves(play):
+    play("scenarios/both.yaml", agents.wrong)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_a_test_without_an_applicable_run_is_skipped(
+    session: pytest.Pytester, options: tuple[str, ...]
+) -> None:
+    session.makepyfile(test_play=LACKING_TESTS)
+    text = "inbox: Hello\nscript: [{say: Good morning.}]\n"
+    (session.path / "scenarios/both.yaml").write_text(f"name: both\nstream: both\n{text}")
+    (session.path / "scenarios/streams.yaml").write_text(f"name: streams\nstream: true\n{text}")
+    done = session.runpytest_subprocess("-p", "no:cacheprovider", "-rs", *options)
+    done.assert_outcomes(passed=3, skipped=1, failed=1)
+    said = "needs streaming: no run of this command asked for a stream"
+    done.stdout.fnmatch_lines_random(
+        [f"SKIPPED*{said}", f"loop-harness: 4 runs not applicable: {said}", "FAIL both"]
+    )

@@ -41,7 +41,14 @@ from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
-from harness.core.values.verdict import Finding, NotApplicable, Verdict, VerdictWord
+from harness.core.values.verdict import (
+    FAIL_ON,
+    Finding,
+    FindingClass,
+    NotApplicable,
+    Verdict,
+    VerdictWord,
+)
 
 MODULES: tuple[ModuleType, ...] = (
     request_form,
@@ -192,12 +199,18 @@ class _Applied(msgspec.Struct):
 
 
 def judge(
-    history: History, *, only: str | None = None, extra: Sequence[CheckFunction] = ()
+    history: History,
+    *,
+    only: str | None = None,
+    extra: Sequence[CheckFunction] = (),
+    fail_on: FindingClass | None = None,
 ) -> Verdict:
     """The verdict over a history, by all checks, or by the one named `only`.
 
     `extra` are checks of the caller's own, `(history, **settings) -> findings`. Settings come from
-    the scenario, by the name of the check. Raises InputError when `only` names no check.
+    the scenario, by the name of the check. Findings of the class `fail_on` and worse fail the run;
+    without it the history says which, else weaknesses do. Raises InputError when `only` names no
+    check.
     """
     known = {**checks(), **{check.__name__: check for check in extra}}
     if only is not None and only not in known:
@@ -217,7 +230,8 @@ def judge(
     applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     findings, declared = _known_apart(wanted, applied, set(chosen))
-    word = _word(findings, applied.doubts)
+    line = fail_on or _fail_on(history, wanted)
+    word = _word(any(finding.fails(line) for finding in findings), applied.doubts)
     if word == "pass" and is_untested(history, missing):
         word = "not_applicable"
         applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
@@ -229,11 +243,20 @@ def judge(
         doubts=tuple(applied.doubts),
         not_applicable=tuple(applied.not_applicable),
         passed=tuple(applied.passed),
+        fail_on=line,
     )
 
 
-def _word(findings: Sequence[Finding], doubts: Sequence[str]) -> VerdictWord:
-    if findings:
+def _fail_on(history: History, wanted: Expect) -> FindingClass:
+    """From which class on findings fail: as the scenario says, else the profile of the agent."""
+    try:
+        return wanted.fail_on or history.trace.profile.fail_on or FAIL_ON
+    except msgspec.ValidationError:
+        return FAIL_ON
+
+
+def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
+    if fails:
         return "fail"
     return "unknown" if doubts else "pass"
 

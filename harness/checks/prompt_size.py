@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import counted_anew, excused_by, needs
+from harness.checks.evidence.carried_words import PROMPT_TOKENS, carried, leaves_out, words_of
 from harness.checks.evidence.excuses import KILL_BETWEEN, Case, is_killed_between, may_begin_again
 from harness.checks.evidence.stored_messages import settled_list, squeeze, stands
 from harness.checks.evidence.turn_outcomes import (
@@ -40,7 +41,9 @@ def request_fits(history: History) -> Iterator[Finding]:
     fewer bytes, and nothing came of the turn in between. Where the reply may be what does not fit,
     a lower `max_tokens` is smaller too. Not meant: the same conversation for a model or with a beta
     whose window is another one, what grows after a request that succeeded, a retry by the SDK, the
-    step that was under way when the agent was killed, begun once more, and a new turn. An agent
+    step that was under way when the agent was killed, begun once more, and a new turn; and a part
+    of the conversation with a longer prompt around it, which is smaller than any real window. An
+    agent
     that knows one shape of the refusal pays for each of the others, and its conversation is stuck.
     An agent mends it by treating all shapes alike: make the request smaller, look whether it is,
     else say so. Source: invariant 7; gptme/gptme#185.
@@ -82,7 +85,9 @@ def _is_smaller(exchange: Exchange, refused: Exchange) -> bool:
     now, then = exchange.called, refused.called
     if now.tokens < then.tokens or now.bytes < then.bytes:
         return True
-    return _asks_another_window(exchange, refused) or _leaves_more_room(exchange, refused)
+    if _asks_another_window(exchange, refused) or _leaves_more_room(exchange, refused):
+        return True
+    return now.tokens - then.tokens <= PROMPT_TOKENS and leaves_out(refused, exchange)
 
 
 def _asks_another_window(exchange: Exchange, refused: Exchange) -> bool:
@@ -104,6 +109,9 @@ window has not got however short its prompt is."""
 
 _BEGINNING = 40
 """So many characters of a message stand in the next request, even if an agent cuts it short."""
+
+_HALF = 0.5
+"""A summary of so much of a conversation is made in parts."""
 
 _KEPT = 0.8
 """So many of the words of a system text are still there, whatever else it tells meanwhile."""
@@ -138,10 +146,15 @@ def compaction_preserves(history: History) -> Iterator[Finding]:
 def _too_large(compaction: Compaction) -> Iterator[Finding]:
     before = compaction.before
     for call in compaction.calls:
-        is_long = before is None or 2 * call.size > before.size
-        if _PROMPT_RULE in call.called.refused and is_long:
+        if _PROMPT_RULE in call.called.refused and (before is None or _is_long(call, before)):
             text = f"{call.called.key} asks for a summary and is itself too long"
             yield Finding("compaction_preserves.too_large", text, (call.n,))
+
+
+def _is_long(call: Exchange, before: Exchange) -> bool:
+    """Whether it is as long as half of the conversation because it carries half of it: the prompt
+    for a summary may outweigh a conversation of a few words."""
+    return 2 * call.size > before.size and carried(before.node, call.node) > _HALF
 
 
 def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
@@ -264,10 +277,21 @@ def _larger(compaction: Compaction) -> Iterator[Finding]:
     before, after = compaction.before, compaction.gone_on
     if before is None or after is None or compaction.failed or not fails_for_good(before):
         return
-    if before.size and after.size >= before.size:
+    if before.size and after.size >= before.size and not _is_outweighed(compaction, before, after):
         text = f"the compaction at event {compaction.n} makes the prompt no smaller: "
         text += f"{before.size} before, {after.size} after"
         yield Finding("compaction_progress.larger", text, (before.n, compaction.n, after.n))
+
+
+def _is_outweighed(compaction: Compaction, before: Exchange, after: Exchange) -> bool:
+    """Whether the conversation became shorter, its summary included, and only the agent's own words
+    around it are longer."""
+    if not compaction.calls or after.size - before.size > PROMPT_TOKENS:
+        return False
+    said = compaction.calls[-1].reply
+    summary = len(squeeze(said.text)) if said else 0
+    gone = (1 - carried(before.node, after.node)) * sum(map(len, words_of(before.node)))
+    return leaves_out(before, after) and summary < gone
 
 
 def _unusable(compaction: Compaction) -> Iterator[Finding]:

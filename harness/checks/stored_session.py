@@ -6,7 +6,9 @@ only the last reply to the user must be present: an agent may leave out older me
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
@@ -36,9 +38,10 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
 
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
     that was delivered. `order`: the reply stands before it. `blank`: a message without text is
-    stored, which no later request can carry. `duplicate`: a row again. `gone`, `changed`: rows
-    vanish or say something else without a compaction; an answer may grow. `forgotten`: the first
-    request after a start lacks what was said last, though the store holds it. Source: invariant 27.
+    stored, which no later request can carry. `duplicate`: a row or a reply again. `gone`,
+    `changed`: rows vanish or say something else without a compaction; an answer may grow.
+    `forgotten`: the first request after a start lacks what was said last, though the store holds
+    it. Source: invariant 27.
     """
     trace = history.trace
     yield from _replaced(trace)
@@ -46,6 +49,7 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     yield from _forgotten(trace)
     for turn in finished_turns(trace):
         yield Case("lost_rows", _lost(trace, turn), turn)
+        yield from _reply_twice(trace, turn)
     yield from _blanks(trace)
 
 
@@ -214,6 +218,18 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
             if (taken and not given) or (old and _again(trace, current, row, message)):
                 text = f"row {row.id} stores again what is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
+
+
+def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    """Neighbouring rows with one reply, which was said fewer times in the turn."""
+    rows = [(event, row, m) for event, row, m in trace.rows_added(turn) if side(m) != "system"]
+    texts = [squeeze(m.text) if _is_reply(m) else "" for _, _, m in rows]
+    said = Counter(squeeze(e.reply.text) for e in turn.exchanges if e.reply)
+    told = Counter(squeeze(s.request.text) for s in turn.sendings)
+    for ((before, _, _), one), ((event, row, _), two) in pairwise(zip(rows, texts, strict=True)):
+        if one and one == two and texts.count(one) > max(said[one], told[one]):
+            text = f"row {row.id} stores the reply of turn {turn.number} of {turn.session} again"
+            yield Finding("reload_equivalence.duplicate", text, (before.n, event.n))
 
 
 class _Seen:

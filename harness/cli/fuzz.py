@@ -16,15 +16,18 @@ import click
 from harness.cli.options import (
     EngineName,
     WireChoice,
+    configuration,
     engine,
     engine_named,
     every_verb,
+    fail_on,
     plugin_flags,
     plugins,
 )
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
+    from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.fuzz.campaign import Campaign
     from harness.fuzz.campaign_journal import Journal
@@ -43,6 +46,7 @@ DEFAULT_EXAMPLES = 1_000
               help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
 @click.option("--wire", type=WireChoice(),
               help="What the agent speaks.  [default: anthropic]")  # fmt: skip
+@fail_on
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
               help="How many work at once.  [default: one a core]")  # fmt: skip
@@ -54,8 +58,8 @@ DEFAULT_EXAMPLES = 1_000
 @every_verb
 def command(
     target: str | None, examples: int | None, minutes: float | None, seed: int | None,
-    wire: str | None, engine: EngineName, workers: int | None, out: Path | None,
-    resume: Path | None, as_json: bool,
+    wire: str | None, fail_on: FindingClass | None, engine: EngineName, workers: int | None,
+    out: Path | None, resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
 
@@ -65,7 +69,7 @@ def command(
 
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
-    asked = {"--target": target, "--seed": seed, "--wire": wire, "--out": out}
+    asked = {"--target": target, "--seed": seed, "--wire": wire, "--fail-on": fail_on, "--out": out}
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
@@ -73,16 +77,19 @@ def command(
     if resume is not None:
         campaign, journal, folder = _resumed(resume)
     else:
-        campaign, journal, folder = _begun(target or "", seed, wire or DEFAULT_WIRE, out)
+        line = fail_on or configuration().chosen_profile("", Path.cwd()).fail_on
+        campaign, journal, folder = _begun(target or "", seed, wire or DEFAULT_WIRE, line, out)
     most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
     end_s = time.monotonic() + minutes * 60 if minutes else None
     return _run(campaign, journal, folder, does, most, end_s, as_json)
 
 
 def _begun(
-    target: str, seed: int | None, wire: str, out: Path | None
+    target: str, seed: int | None, wire: str, fail_on: FindingClass | None, out: Path | None
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
+
+    from msgspec import UNSET
 
     from harness.checks.judge import names
     from harness.cli.selection import check_target
@@ -95,7 +102,7 @@ def _begun(
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = CampaignPlan(target=target, seed=drawn, wire=wire)
+    plan = CampaignPlan(target=target, seed=drawn, wire=wire, fail_on=fail_on or UNSET)
     return *begin(folder, plan, names()), folder
 
 

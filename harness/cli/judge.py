@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from harness.cli.options import (
     EngineName,
@@ -19,6 +20,7 @@ from harness.cli.options import (
     engine,
     engine_named,
     every_verb,
+    fail_on,
     jobs,
     plugins,
     profile,
@@ -29,7 +31,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.cli.judge_journal import JudgeJournal, Stamp
     from harness.cli.judge_task import JudgeTask
-    from harness.core.values.profile import Profile
+    from harness.core.values.verdict import FindingClass
     from harness.report.judge_report import JudgedFile, JudgedTotals
 
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 )
 @recording_format("How to read the files")
 @profile
+@fail_on
 @click.option("--check", metavar="NAME", help="Only this check.")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and take those that are there already.")  # fmt: skip
@@ -48,18 +51,19 @@ if TYPE_CHECKING:
 @plugins
 @every_verb
 def command(
-    paths: tuple[Path, ...], kind: str, profile_name: str, check: str | None,
-    resume: Path | None, verbose: bool,
+    paths: tuple[Path, ...], kind: str, profile_name: str, fail_on: FindingClass | None,
+    check: str | None, resume: Path | None, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of ours, and transcripts of others.
 
-    Of a DIR, every file is tried. Exit status 1 for a finding, 2 when nothing could be read.
+    Of a DIR, every file is tried. Exit status 1 for a finding that fails, 2 when nothing could be
+    read.
     """
     from harness.cli import terminal
     from harness.cli.judge_journal import JudgeJournal
     from harness.cli.judge_paths import files
-    from harness.cli.judge_task import check_names, judge_files
+    from harness.cli.judge_task import JudgeTask, check_names, judge_files
     from harness.report.judge_report import JudgedTotals
 
     check_names(kind, check)
@@ -68,7 +72,8 @@ def command(
         journal = held.enter_context(JudgeJournal(resume)) if resume else None
         stamps: dict[str, Stamp] = {}
         agent = chosen_profile(profile_name)
-        todo = _todo(paths, kind, check, agent, journal, stamps)
+        asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on)
+        todo = _todo(paths, asked, journal, stamps)
         total = sum(1 for _ in files(paths)) if terminal.has_progress() else 0
         advance = held.enter_context(terminal.progress(total, "files"))
         for file in judge_files(does, todo):
@@ -82,28 +87,29 @@ def command(
 
 def _todo(
     paths: tuple[Path, ...],
-    kind: str,
-    check: str | None,
-    agent: Profile,
+    asked: JudgeTask,
     journal: JudgeJournal | None,
     stamps: dict[str, Stamp],
 ) -> Iterator[JudgeTask]:
-    """Yield the files as jobs; put the stamps of those to be journalled into `stamps`."""
+    """Yield the files as jobs; put the stamps of those to be journalled into `stamps`.
+
+    `asked` is a job with all that is asked of each file.
+    """
     from harness.cli.judge_journal import asked_for, stamp
     from harness.cli.judge_paths import files
-    from harness.cli.judge_task import JudgeTask, shown
+    from harness.cli.judge_task import shown
 
-    asked = asked_for(kind, check, agent)
+    words = asked_for(asked.kind, asked.check, asked.profile, asked.fail_on)
     own = journal.path.resolve() if journal else None
     for found in files(paths):
         if own is not None and Path(found.path).resolve() == own:
             continue
-        known = None if found.refused else stamp(found.path, shown(found.path), asked)
+        known = None if found.refused else stamp(found.path, shown(found.path), words)
         place = journal.place(known) if journal else None
         if journal and known and place is None:
             stamps[known.path] = known
-        yield JudgeTask(
-            path=found.path, named=found.named, kind=kind, check=check, profile=agent,
+        yield msgspec.structs.replace(
+            asked, path=found.path, named=found.named,
             refused=found.refused, size_bytes=known.size_bytes if known and place is None else 0,
             recalled=place, journal=str(journal.path) if journal else "",
         )  # fmt: skip

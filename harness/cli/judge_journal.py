@@ -18,6 +18,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.verdict import FindingClass
 from harness.report.judge_report import JudgedFile
 
 NAME = "judged.jsonl"
@@ -43,7 +44,12 @@ class _Stamped(msgspec.Struct, frozen=True):
     stamp: Stamp
 
 
-def asked_for(kind: str, check: str | None, profile: Profile = NO_PROFILE) -> str:
+def asked_for(
+    kind: str,
+    check: str | None,
+    profile: Profile = NO_PROFILE,
+    fail_on: FindingClass | None = None,
+) -> str:
     """What is asked of every file of a run, in a word: other plug-ins, or another profile, ask
     something else."""
     from importlib.metadata import version
@@ -51,6 +57,7 @@ def asked_for(kind: str, check: str | None, profile: Profile = NO_PROFILE) -> st
     words = [kind, check or "all", version("loop-harness")]
     if profile != NO_PROFILE:
         words.append(hashlib.sha256(msgspec.json.encode(profile)).hexdigest()[:16])
+    words += [f"fail-on={fail_on}"] if fail_on else []
     return " ".join([*words, *map(_plugin_word, loaded())])
 
 

@@ -21,6 +21,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.verdict import FindingClass
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
 from harness.report.judge_report import JudgedFile, JudgedTranscript
@@ -52,6 +53,7 @@ class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     named: bool = False
     check: str | None = None
     profile: Profile = NO_PROFILE
+    fail_on: FindingClass | None = None
     refused: str = ""
     size_bytes: int = 0
     journal: str = ""
@@ -189,7 +191,7 @@ def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> 
 
     if task.profile != NO_PROFILE:
         history = under_profile(history, task.profile)
-    verdict = judge(history, only=task.check)
+    verdict = judge(history, only=task.check, fail_on=task.fail_on)
     return JudgedTranscript(
         name=name,
         verdict=verdict,

@@ -6,6 +6,7 @@ reduces a run to its summary.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,20 +18,23 @@ from harness.cli.options import (
     chosen_profile,
     configuration,
     engine,
-    engine_named,
     every_verb,
+    fail_on,
     jobs,
     out_folder,
     plugin_flags,
     plugins,
     profile,
+    real_s,
     seed,
     spoken,
+    target_engine,
     world,
 )
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
+    from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.report.run_summary import RunSummary
 
@@ -50,6 +54,8 @@ DEFAULT_OUT = ".harness/runs"
               )  # fmt: skip
 @spoken("Only runs on this wire, for an agent that speaks no other.")
 @profile
+@real_s
+@fail_on
 @seed
 @world
 @out_folder(DEFAULT_OUT, "Where the histories go.")
@@ -66,7 +72,7 @@ DEFAULT_OUT = ".harness/runs"
 @every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
-    profile_name: str, seed: int | None,
+    profile_name: str, fail_on: FindingClass | None, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
@@ -80,6 +86,7 @@ def command(
     from harness.cli.selection import (
         check_files,
         check_target,
+        failing_on,
         narrow,
         on_wires,
         overlaid,
@@ -91,35 +98,39 @@ def command(
     agent = chosen_profile(profile_name)
     target, seed = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
-    planned = under_profile(planned, agent)
+    planned = failing_on(under_profile(planned, agent), fail_on)
     check_files(planned)
     if dry_run:
         return rehearse(planned, target, seed, as_json)
     check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
-                    profile=profile_name, faults=str(faults or ""),
+                    profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
         RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(out))
         for path, scenario in planned
     ]
-    return _play(tasks, engine_named(engine, jobs), as_json, verbose)
+    does = target_engine(engine, jobs, target)
+    return _play(tasks, does, as_json, verbose)
 
 
 def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) -> int:
     from harness.cli import terminal
-    from harness.cli.run_task import lost_run, play
+    from harness.cli.run_task import RunTasks, lost_run, play
     from harness.core.values.verdict import EXIT_STATUS, worst
     from harness.engines.ordered_map import ordered_map
     from harness.report import json_lines, run_report
+    from harness.report.run_summary import lacks
 
     width, paint = terminal.width(), terminal.paint()
     column = run_report.label_width(
         [run_report.label(t.scenario.run_name, t.scenario.name) for t in tasks]
     )
     runs: list[RunSummary] = []
+    planned = RunTasks(tasks)
     with terminal.progress(len(tasks), "runs") as advance:
-        for run in ordered_map(engine, play, tasks, lost_run):
+        made = ordered_map(engine, play, planned, lost_run, planned.again)
+        for run in _settled(made):
             if as_json:
                 terminal.out(json_lines.run_line(run))
             else:
@@ -127,6 +138,22 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
                 terminal.out(run_report.entry(run, before, column, width, paint))
             runs.append(run)
             advance()
+    if as_json and (found := lacks(runs)):
+        terminal.out(json_lines.lacks_line(found))
     if not as_json:
         terminal.out("\n".join(run_report.ending(runs, width, paint, verbose)))
     return EXIT_STATUS[worst(*(run.word for run in runs))]
+
+
+def _settled(runs: Iterator[RunSummary]) -> Iterator[RunSummary]:
+    """Yield each run once its verdict is settled; at the end those that lack a capability."""
+    from harness.runner.capability_ledger import CapabilityLedger
+    from harness.runner.run_folder import write_verdict
+
+    ledger: CapabilityLedger[RunSummary] = CapabilityLedger()
+    for run in runs:
+        yield from ledger.take(run)
+    for run in ledger.close():
+        if run.history:
+            write_verdict(Path(run.history).parent, run.verdict)
+        yield run

@@ -15,6 +15,7 @@ import msgspec
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
+from harness.core.values.verdict import FindingClass
 from harness.files import find_scenarios, load_scenarios
 from harness.files.scenario_file import load_overlay, with_overlay
 from harness.targets.spec import names, resolve
@@ -96,6 +97,13 @@ def under_profile(
 ) -> list[tuple[str, Scenario]]:
     """The runs with the profile of the agent that plays them."""
     return [(path, msgspec.structs.replace(run, profile=profile)) for path, run in planned]
+
+
+def failing_on(
+    planned: list[tuple[str, Scenario]], fail_on: FindingClass | None
+) -> list[tuple[str, Scenario]]:
+    """The runs that findings of this class and worse fail; as they are without one."""
+    return [(path, run.failing_on(fail_on)) for path, run in planned]
 
 
 def check_files(planned: list[tuple[str, Scenario]]) -> None:

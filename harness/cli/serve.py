@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,7 @@ from harness.cli.options import (
     chosen_profile,
     configuration,
     every_verb,
+    fail_on,
     out_folder,
     plugins,
     profile,
@@ -26,6 +27,10 @@ from harness.cli.options import (
     spoken,
 )
 from harness.cli.run import DEFAULT_OUT
+
+if TYPE_CHECKING:
+    from harness.core.values.verdict import FindingClass
+    from harness.report.run_summary import RunSummary
 
 
 @click.command("serve")
@@ -35,6 +40,7 @@ from harness.cli.run import DEFAULT_OUT
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",
               help="Where to listen on 127.0.0.1; 0 takes a free port.")  # fmt: skip
 @profile
+@fail_on
 @seed
 @out_folder(DEFAULT_OUT, "Where the history goes.")
 @click.option("--store", default="", metavar="READER:PATH",
@@ -45,7 +51,8 @@ from harness.cli.run import DEFAULT_OUT
 @every_verb
 def command(
     scenario: Path, only: tuple[str, ...], spoken: tuple[str, ...], port: int,
-    profile_name: str, seed: int | None, out: Path, store: str, verbose: bool, as_json: bool,
+    profile_name: str, fail_on: FindingClass | None, seed: int | None, out: Path, store: str,
+    verbose: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Serve a run of SCENARIO to an agent started by hand; judge it at the inbox's end or Ctrl-C.
 
@@ -56,13 +63,13 @@ def command(
     from harness.cli import terminal
     from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
-    from harness.report import json_lines, run_report
+    from harness.report import json_lines
     from harness.report.run_summary import summarize
     from harness.runner.serve import serve
 
     agent = chosen_profile(profile_name)
     found, others = single_run(scenario, only, spoken or agent.wires)
-    found = msgspec.structs.replace(found, profile=agent)
+    found = msgspec.structs.replace(found, profile=agent).failing_on(fail_on)
     seed = configuration().seed if seed is None else seed
     if seed is not None:
         found = msgspec.structs.replace(found, seed=seed)
@@ -79,14 +86,21 @@ def command(
 
     with _stopped_by_signal() as stop:
         made = summarize(serve(found, ready, stop, port=port, out=out, store=store), None)
+    _show(made, as_json, verbose)
+    return EXIT_STATUS[made.word]
+
+
+def _show(made: RunSummary, as_json: bool, verbose: bool) -> None:
+    from harness.cli import terminal
+    from harness.report import json_lines, run_report
+
     if as_json:
         terminal.out(json_lines.run_line(made))
-    else:
-        width, paint = terminal.width(), terminal.paint()
-        column = run_report.label_width([run_report.label(made.name, made.scenario)])
-        terminal.out(run_report.entry(made, None, column, width, paint))
-        terminal.out("\n".join(run_report.ending([made], width, paint, verbose)))
-    return EXIT_STATUS[made.word]
+        return
+    width, paint = terminal.width(), terminal.paint()
+    column = run_report.label_width([run_report.label(made.name, made.scenario)])
+    terminal.out(run_report.entry(made, None, column, width, paint))
+    terminal.out("\n".join(run_report.ending([made], width, paint, verbose)))
 
 
 @contextmanager

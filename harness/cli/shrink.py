@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -11,12 +11,17 @@ from harness.cli.options import (
     chosen_profile,
     configuration,
     every_verb,
+    fail_on,
     out_folder,
     plugins,
     profile,
+    real_s,
     seed,
     world,
 )
+
+if TYPE_CHECKING:
+    from harness.core.values.verdict import FindingClass
 
 DEFAULT_OUT = ".harness/shrunk"
 
@@ -25,12 +30,14 @@ DEFAULT_OUT = ".harness/shrunk"
 @click.argument("source", metavar="SCENARIO|RUN", type=click.Path(path_type=Path))
 @click.option("--target", default="", metavar="SPEC", help="The agent that shows the finding.")
 @click.option("--keep", default="", metavar="CODE",
-              help="The finding to keep: its code, or its check. Default: the first one of the "
-              "run.")  # fmt: skip
+              help="The finding to keep: its code, or its check. Default: the first one that "
+              "fails the run.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN",
               help="Of a file with several runs those that match "
               "NAME[/VARIANT][@WIRE][+stream] (* and ?).")  # fmt: skip
 @profile
+@real_s
+@fail_on
 @seed
 @world
 @click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
@@ -39,8 +46,8 @@ DEFAULT_OUT = ".harness/shrunk"
 @every_verb
 def command(
     source: Path, target: str, keep: str, only: tuple[str, ...], profile_name: str,
-    seed: int | None, world: Literal["simulate", "supervise"] | None, store: str, out: Path,
-    as_json: bool,
+    fail_on: FindingClass | None, seed: int | None,
+    world: Literal["simulate", "supervise"] | None, store: str, out: Path, as_json: bool,
 ) -> int:  # fmt: skip
     """Cut a failing scenario down to what its finding needs.
 
@@ -53,7 +60,8 @@ def command(
     agent = chosen_profile(profile_name)
     asked = ShrinkRequest(
         source=source, target=target or agent.target, keep=keep, only=only, profile=agent,
-        profile_name=profile_name, seed=configuration().seed if seed is None else seed,
+        profile_name=profile_name, fail_on=fail_on,
+        seed=configuration().seed if seed is None else seed,
         world=world, store=store, out=out, as_json=as_json,
     )  # fmt: skip
     return shrink_source(asked)

@@ -12,6 +12,7 @@ from harness.cli.options import plugin_flags
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.verdict import FindingClass
 from harness.report import json_lines
 from harness.report.event_lines import counted
 from harness.report.run_summary import Invocation, run_command
@@ -28,6 +29,7 @@ class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
     only: tuple[str, ...] = ()
     profile: Profile = NO_PROFILE
     profile_name: str = ""
+    fail_on: FindingClass | None = None
     seed: int | None = None
     world: Literal["simulate", "supervise"] | None = None
     store: str = ""

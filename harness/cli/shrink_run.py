@@ -63,7 +63,7 @@ def _check(asked: ShrinkRequest) -> TargetSpec:
 def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, FindingOracle]:
     """Return the first run with the finding, its other files inlined. Raises NotShown."""
     runs = scenarios_of(asked.source, asked.only, asked.seed)
-    runs = [_under_profile(run, asked.profile) for run in runs]
+    runs = [_under_profile(run, asked.profile).failing_on(asked.fail_on) for run in runs]
     shown: dict[str, None] = {}
     for scenario in map(inlined, runs):
         try:

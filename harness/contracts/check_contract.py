@@ -19,7 +19,7 @@ from harness.contracts.setting_values import check_defaults, settings_of
 from harness.core.history.history import History, decode, encode
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.calls import Seam
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import CLASSES, Finding
 
 Settings = dict[str, Any]
 
@@ -117,6 +117,11 @@ def _check_finding(name: str, finding: Finding, history: History, at_end: bool) 
     is_own = bool(rule) and own.rpartition(".")[2] == name
     law(is_own, f"{name} yields the code {finding.code!r}: a code is `{name}.RULE`")
     law(bool(finding.message.strip()), f"{name}: the finding {finding.code} says nothing")
+    classes = ", ".join(CLASSES)
+    law(
+        finding.class_ in ("", *CLASSES),
+        f"{name}: the class of {finding.code} is {finding.class_!r}; there are {classes}",
+    )
     named = bool(finding.events) or at_end
     law(named, f"{name}: the finding {finding.code} names no event that proves it")
     for n in finding.events:

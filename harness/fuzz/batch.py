@@ -11,6 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE
+from harness.core.values.verdict import FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import RawFinding, draw, options_of, play
@@ -33,6 +34,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     seed: int
     target: str
     wire: str = DEFAULT_WIRE
+    fail_on: FindingClass | None = None
     parents: tuple[Choices, ...] = ()
 
 
@@ -76,7 +78,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     for example in range(batch.first, batch.first + batch.count):
         is_varied = bool(batch.parents) and random.random() < _VARIED
         given = mutated(random, batch.parents) if is_varied else ()
-        played = play(*draw(given, random, options), target, example)
+        played = play(*draw(given, random, options, batch.fail_on), target, example)
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
         if new:

@@ -43,10 +43,11 @@ class Campaign:
 
         The campaign gets at most `most` examples in all.
         """
+        plan = self.plan
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
                 self._shrinking.add((found.code, found.example))
-                return ShrinkTask.of(found, self.plan.target, self.plan.wire)
+                return ShrinkTask.of(found, plan.target, plan.wire, plan.fail_on or None)
         left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
         return self._batch(left) if left > 0 else None
 
@@ -62,6 +63,7 @@ class Campaign:
             seed=self.plan.seed,
             target=self.plan.target,
             wire=self.plan.wire,
+            fail_on=self.plan.fail_on or None,
             parents=self.corpus.parents(number, random, _PARENTS),
         )
 

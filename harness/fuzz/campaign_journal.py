@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import FindingClass
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import ShrunkFinding
 
@@ -26,7 +27,8 @@ VERSION = 2
 class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     """What a campaign is, and what makes it the same one again.
 
-    `plugins` are the modules of the plug-ins whose parts it draws from and judges by.
+    `plugins` are the modules of the plug-ins whose parts it draws from and judges by. Findings of
+    the class `fail_on` and worse are kept.
     """
 
     target: str
@@ -34,6 +36,7 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     wire: str = DEFAULT_WIRE
     v: int = VERSION
     plugins: tuple[str, ...] | UnsetType = UNSET
+    fail_on: FindingClass | UnsetType = UNSET
 
 
 Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding

@@ -14,6 +14,7 @@ import msgspec
 
 from harness.core.history.events import Answered, Called
 from harness.core.scenario.scenario import Scenario
+from harness.core.values.verdict import FindingClass
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import Options, scenario_of
@@ -66,11 +67,16 @@ def options_of(target: TargetSpec, wire: str = "anthropic") -> Options:
     return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")
 
 
-def draw(given: Sequence[int], random: Random, options: Options) -> tuple[Scenario, Choices]:
-    """A scenario with all the choices that make it: the `given` ones first, then drawn ones."""
+def draw(
+    given: Sequence[int], random: Random, options: Options, fail_on: FindingClass | None = None
+) -> tuple[Scenario, Choices]:
+    """A scenario with all the choices that make it: the `given` ones first, then drawn ones.
+
+    Findings of the class `fail_on` and worse fail it.
+    """
     drawing = ChoiceSequence(given, random)
     scenario = scenario_of(drawing, options)
-    return scenario, tuple(drawing.made)
+    return scenario.failing_on(fail_on), tuple(drawing.made)
 
 
 def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int) -> PlayedExample:
@@ -98,7 +104,7 @@ def genuine(run: Run) -> dict[str, str]:
     """The findings of a run that are about the agent: by code, the message of the first."""
     owed = OWED | {UNASKED} if _fired(run) else OWED
     found: dict[str, str] = {}
-    for finding in run.verdict.findings:
+    for finding in run.verdict.failing:
         if finding.code not in owed:
             found.setdefault(finding.code, finding.message)
     return {code: found[code] for code in STOPPED if code in found} or found

@@ -17,6 +17,7 @@ import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import FindingClass
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
@@ -48,13 +49,17 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     choices: Choices
     target: str
     wire: str = DEFAULT_WIRE
+    fail_on: FindingClass | None = None
 
     @classmethod
-    def of(cls, found: RawFinding, target: str, wire: str) -> ShrinkTask:
+    def of(
+        cls, found: RawFinding, target: str, wire: str, fail_on: FindingClass | None = None
+    ) -> ShrinkTask:
         """The task for a raw finding."""
         return cls(
-            code=found.code, example=found.example, choices=found.choices, target=target, wire=wire
-        )
+            code=found.code, example=found.example, choices=found.choices, target=target,
+            wire=wire, fail_on=fail_on,
+        )  # fmt: skip
 
 
 class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", omit_defaults=True):
@@ -77,7 +82,7 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
-    scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire))
+    scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire), task.fail_on)
     tries_max = TRIES_MAX
     if task.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
@@ -109,7 +114,12 @@ def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[
     """The oracle of a finding; for a broken expectation it also keeps the scenario benign."""
     if not code.startswith("expect."):
         return keeps
-    return lambda scenario: scenario.expect == expected_of(scenario) and keeps(scenario)
+
+    def is_benign(scenario: Scenario) -> bool:
+        expected = msgspec.structs.replace(expected_of(scenario), fail_on=scenario.expect.fail_on)
+        return bool(scenario.expect == expected)
+
+    return lambda scenario: is_benign(scenario) and keeps(scenario)
 
 
 def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: int) -> Scenario:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
-from harness.report.run_summary import RunSummary
+from harness.report.run_summary import Lack, RunSummary
 
 
 def line(value: Json) -> str:
@@ -15,7 +17,7 @@ def line(value: Json) -> str:
 
 
 def run_line(run: RunSummary) -> str:
-    """A run: name, target, world, seed, verdict, outcome, findings, not_applicable, history."""
+    """A run: name, target, world, seed, verdict, outcome, fail_on, findings, known, history."""
     verdict = run.verdict
     return line(
         {
@@ -25,6 +27,7 @@ def run_line(run: RunSummary) -> str:
             "seed": run.seed,
             "verdict": verdict.verdict,
             "outcome": verdict.outcome,
+            "fail_on": verdict.fail_on,
             "findings": [finding(f, run.repeat) for f in verdict.findings],
             "known": [finding(f, run.repeat) for f in verdict.known],
             "doubts": verdict.doubts,
@@ -34,16 +37,22 @@ def run_line(run: RunSummary) -> str:
     )
 
 
+def lacks_line(found: Sequence[Lack]) -> str:
+    """The runs that are not applicable: missing, reason, runs of each lack."""
+    return line({"not_applicable": [msgspec.to_builtins(lack) for lack in found]})
+
+
 def judged_line(
     file: str, transcript: str, kind: str, verdict: Verdict, counts: Json, repeat: str
 ) -> str:
-    """A transcript: file, transcript, format, verdict, findings, counts, not_applicable."""
+    """A transcript: file, transcript, format, verdict, fail_on, findings, known, counts."""
     return line(
         {
             "file": file,
             "transcript": transcript,
             "format": kind,
             "verdict": verdict.verdict,
+            "fail_on": verdict.fail_on,
             "findings": [finding(f, repeat) for f in verdict.findings],
             "known": [finding(f, repeat) for f in verdict.known],
             "doubts": verdict.doubts,
@@ -54,13 +63,15 @@ def judged_line(
 
 
 def finding(found: Finding, repeat: str) -> dict[str, Json]:
-    """A finding: code, class, check, message, its events by `n`, the command that repeats it."""
+    """A finding: code, class, check, message, its events by `n`, the code that it
+    follows from, the command that repeats it."""
     return {
         "code": found.code,
         "class": found.class_,
         "check": found.check,
         "message": found.message,
         "events": found.events,
+        "follows": found.follows,
         "repeat": repeat,
     }
 

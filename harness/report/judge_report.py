@@ -5,14 +5,24 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
 from harness.core.values.messages import Json
-from harness.core.values.verdict import Verdict, VerdictWord, worst
+from harness.core.values.verdict import FindingClass, Verdict, VerdictWord, worst
 from harness.report.event_lines import counted
 from harness.report.json_lines import judged_line
-from harness.report.run_report import MARKS, WORDS, Paint, codes, findings, plain, wrapped
+from harness.report.run_report import (
+    MARKS,
+    WORDS,
+    Paint,
+    below_words,
+    codes,
+    findings,
+    plain,
+    wrapped,
+)
 
 
 class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +72,7 @@ def text(
     """A file's line, its findings with the events that prove them, and with `verbose` the rest."""
     if file.transcripts:
         number = counted(len(file.transcripts), "transcript")
-        said = codes(f for t in file.transcripts for f in t.verdict.findings)
+        said = codes(f for t in file.transcripts for f in t.verdict.failing)
         mark = paint(file.word, MARKS[file.word])
         yield f"{mark} {file.path}  {file.format}, {number}{f': {said}' if said else ''}"
     for transcript in file.transcripts:
@@ -76,7 +86,7 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
     verdict = transcript.verdict
     if verdict.findings:
         yield f"    in {transcript.name}"
-    for line in findings(verdict.findings, transcript.evidence, width - 4, paint):
+    for line in findings(verdict, transcript.evidence, width - 4, paint):
         yield f"    {line}"
     for doubt in verdict.doubts if verdict.verdict == "unknown" else ():
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
@@ -90,6 +100,7 @@ class JudgedTotals:
         self.words: Counter[VerdictWord] = Counter()
         self._refused: Counter[str] = Counter()
         self._found: Counter[str] = Counter()
+        self._below: Counter[FindingClass | Literal[""]] = Counter()
 
     def add(self, file: JudgedFile) -> None:
         """Count a file in."""
@@ -98,6 +109,7 @@ class JudgedTotals:
         for transcript in file.transcripts:
             self.words[transcript.verdict.verdict] += 1
             self._found.update(finding.code for finding in transcript.verdict.findings)
+            self._below.update(finding.class_ for finding in transcript.verdict.below)
 
     def ending(self, paint: Paint = plain) -> Iterator[str]:
         """The refusals by reason, the findings by code, and the totals."""
@@ -107,7 +119,8 @@ class JudgedTotals:
         said = ", ".join(paint(word, text) for word, text in words)
         totals = f"{counted(self.files, 'file')}, {counted(self.words.total(), 'transcript')}"
         yield ""
-        yield f"{totals}: {said or 'none'}; {self._refused.total()} refused"
+        below = below_words(self._below)
+        yield f"{totals}: {said or 'none'}{below}; {self._refused.total()} refused"
 
 
 def _table(title: str, times: Counter[str]) -> Iterator[str]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from harness.core.values.verdict import Finding, Verdict, VerdictWord
+from harness.core.values.verdict import CLASSES, Finding, FindingClass, Verdict, VerdictWord
 from harness.report.event_lines import counted
-from harness.report.run_summary import RunSummary
+from harness.report.run_summary import RunSummary, lacks
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]
@@ -66,13 +66,14 @@ def row(run: RunSummary, column: int, width: int, paint: Paint = plain) -> str:
 
 def _said(verdict: Verdict) -> str:
     if verdict.verdict == "fail":
-        return codes(verdict.findings)
+        return codes(verdict.failing)
     if verdict.verdict == "unknown":
         return "; ".join(verdict.doubts)
     if verdict.verdict == "not_applicable":
         return "; ".join(n.reason for n in verdict.not_applicable)
+    below = f", {codes(verdict.below)}" if verdict.below else ""
     known = f", known: {', '.join(dict.fromkeys(f.code for f in verdict.known))}"
-    return verdict.outcome + (known if verdict.known else "")
+    return verdict.outcome + below + (known if verdict.known else "")
 
 
 def codes(found: Iterable[Finding]) -> str:
@@ -87,7 +88,7 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
     return "\n".join(
         [
             f"{paint(run.word, word)} {paint('strong', run.name)}",
-            *findings(run.verdict.findings, run.evidence, width, paint, run.frames),
+            *findings(run.verdict, run.evidence, width, paint, run.frames),
             *_traceback(run, verbose),
             *_seen(run, width),
             *_known(run.verdict, width),
@@ -98,7 +99,7 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
 
 
 def findings(
-    found: Sequence[Finding],
+    verdict: Verdict,
     evidence: dict[int, str],
     width: int,
     paint: Paint = plain,
@@ -106,20 +107,32 @@ def findings(
 ) -> Iterator[str]:
     """Findings with the events that prove them; of many with one code the first ones.
 
-    `frames` are the user's own frames of a crash of the target.
+    What follows from another finding stands under it, without events. `frames` are the user's own
+    frames of a crash of the target.
     """
     seen = Counter[str]()
-    for finding in found:
+    for finding in verdict.findings:
         seen[finding.code] += 1
-        if seen[finding.code] <= ALIKE_MAX:
-            yield f"  {paint('fail', finding.code)}"
-            yield from wrapped(finding.message, width, "    ")
-            if finding.code == CRASHED:
-                yield from (f"      {frame}" for frame in frames)
+        if seen[finding.code] > ALIKE_MAX:
+            continue
+        indent = "    " if finding.follows else "  "
+        yield indent + finding_title(finding, verdict, paint)
+        yield from wrapped(finding.message, width, f"{indent}  ")
+        if finding.code == CRASHED:
+            yield from (f"      {frame}" for frame in frames)
+        if not finding.follows:
             yield from _proof(finding, evidence, width, paint)
     for code, number in seen.items():
         if number > ALIKE_MAX:
             yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
+
+
+def finding_title(finding: Finding, verdict: Verdict, paint: Paint = plain) -> str:
+    """The code of a finding, its class if it has one, and whether it follows from another."""
+    fails = finding.fails(verdict.fail_on)
+    notes = ", ".join(filter(None, [finding.class_, "" if fails else "not failing"]))
+    said = paint("fail" if fails else "faint", finding.code)
+    return f"{'follows: ' if finding.follows else ''}{said}{f'  ({notes})' if notes else ''}"
 
 
 def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
@@ -130,7 +143,7 @@ def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
 
 def _seen(run: RunSummary, width: int) -> Iterator[str]:
     """Yield the public incidents that match a failing run."""
-    for incident in run.seen if run.verdict.findings else ():
+    for incident in run.seen if run.verdict.failing else ():
         yield from wrapped(f"would repeat {incident}", width, "  ")
 
 
@@ -190,7 +203,15 @@ def totals(runs: Sequence[RunSummary], paint: Paint = plain) -> str:
     words = Counter(run.word for run in runs)
     said = ", ".join(paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w])
     targets = ", ".join(dict.fromkeys(run.target for run in runs))
-    return f"{counted(len(runs), 'run')}: {said or 'nothing ran'}; target {targets}; {_seeds(runs)}"
+    below = below_words(Counter(f.class_ for run in runs for f in run.verdict.below))
+    head = f"{counted(len(runs), 'run')}: {said or 'nothing ran'}{below}"
+    return f"{head}; target {targets}; {_seeds(runs)}"
+
+
+def below_words(times: Mapping[FindingClass | Literal[""], int]) -> str:
+    """How many findings do not fail a run, by class; "" without any."""
+    said = [f"{times[c]} {'weaknesses' if c == 'weakness' else c}" for c in CLASSES if times.get(c)]
+    return f"; not failing: {', '.join(said)}" if said else ""
 
 
 def _seeds(runs: Sequence[RunSummary]) -> str:
@@ -221,4 +242,7 @@ def ending(
             yield ""
             yield block(run, width, paint, verbose)
     yield ""
+    for lack in lacks(runs):
+        text = f"{counted(lack.runs, 'run')} not applicable: {lack.reason}{lack.remedy}"
+        yield from wrapped(text, width, "")
     yield totals(runs, paint)

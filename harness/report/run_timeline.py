@@ -9,7 +9,7 @@ from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.event_lines import at, event_lines
-from harness.report.run_report import MARKS, Paint, asides, cut, plain, wrapped
+from harness.report.run_report import MARKS, Paint, asides, cut, finding_title, plain, wrapped
 
 
 def timeline(history: History, verdict: Verdict, width: int, paint: Paint = plain) -> str:
@@ -75,8 +75,9 @@ def _verdict(verdict: Verdict, width: int, paint: Paint) -> Iterator[str]:
     yield f"{paint(word, f'{MARKS[word]} {word}')}, outcome {verdict.outcome}"
     for finding in verdict.findings:
         events = f"  events {' '.join(map(str, finding.events))}" if finding.events else ""
-        yield f"  {paint('fail', finding.code)}{events}"
-        yield from wrapped(finding.message, width, "    ")
+        indent = "    " if finding.follows else "  "
+        yield f"{indent}{finding_title(finding, verdict, paint)}{events}"
+        yield from wrapped(finding.message, width, f"{indent}  ")
     for finding in verdict.known:
         yield from wrapped(f"known: {finding.code}: {finding.message}", width, "  ")
     for doubt in verdict.doubts:

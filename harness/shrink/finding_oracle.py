@@ -18,7 +18,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import HarnessError, InputError, nearest
 from harness.core.values.profile import NO_PROFILE
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Finding, Verdict
 from harness.runner import run
 from harness.runner.applicability import World
 from harness.runner.run import Run
@@ -80,12 +80,12 @@ class FindingOracle:
     ) -> None:
         """Play `scenario`, and keep the finding `code`, or of a check that is named so.
 
-        Without a code the first finding is kept that does not follow from others.
+        Without a code the first finding is kept that fails the run and follows from no other.
         Raises NotShown for a scenario that does not give the finding.
         """
         self._target, self._world, self._store = target, world, store
         played = self._play(scenario, target)
-        self.finding = chosen(played.verdict.findings, code, scenario.run_name)
+        self.finding = chosen(played.verdict, code, scenario.run_name)
         self.shape = shape(self.finding, played.history)
         self.world = played.world
         self._in_doubt = bool(played.verdict.doubts)
@@ -138,6 +138,8 @@ class NotShown(InputError):
 def _not_shown(code: str, given: Sequence[str]) -> str:
     if not given:
         return "no finding, so there is nothing to keep"
+    if not code:
+        return f"no finding fails the run; found is {', '.join(given)}, which --keep can name"
     close = nearest(code, given)
     hint = f"; {close}" if close.startswith("did") else ""
     return f"no finding {code!r}, but {', '.join(given)}{hint}"
@@ -147,12 +149,12 @@ BESIDE = frozenset({"run", "script", "limit", "cassette", "expect"})
 """Checks whose findings mostly follow from others: a turn is not reached, a limit is hit."""
 
 
-def chosen(findings: Sequence[Finding], code: str, name: str) -> Finding:
-    """The finding of a code or a check; without one the first that does not follow from others.
-
-    Raises NotShown when there is none.
+def chosen(verdict: Verdict, code: str, name: str) -> Finding:
+    """The finding of a code or a check; without one the first that fails the run and follows from
+    no other. Raises NotShown when there is none.
     """
-    fitting = [f for f in findings if code in ("", f.code, f.check)]
+    named = [finding for finding in verdict.findings if code in (finding.code, finding.check)]
+    fitting = named if code else [*verdict.failing]
     if not fitting:
-        raise NotShown(code, list(dict.fromkeys(f.code for f in findings)), name)
+        raise NotShown(code, list(dict.fromkeys(f.code for f in verdict.findings)), name)
     return next((f for f in fitting if f.check not in BESIDE), fitting[0])

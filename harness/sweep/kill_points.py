@@ -72,7 +72,7 @@ def points_of(
     """Every moment of every write of a run without a kill."""
     verdict = run(scenario, target, script=script).verdict  # warms this process for the children
     if verdict.verdict != "pass":
-        codes = ", ".join(f.code for f in verdict.findings) or "; ".join(verdict.doubts)
+        codes = ", ".join(f.code for f in verdict.failing) or "; ".join(verdict.doubts)
         raise HarnessError(f"{scenario.run_name} does not pass without a kill: {codes}")
     with _restarts(scenario, target, script, opener) as whole:
         whole.run()

@@ -15,6 +15,8 @@ from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "session_answers",
+    "session_isolation",
     "bounded_spawn",
     "bounded_wait",
     "budget_ceiling",
@@ -173,3 +175,36 @@ def test_a_known_defect_that_no_longer_appears_fails() -> None:
 
 def test_an_expectation_that_cannot_be_read_is_a_doubt() -> None:
     assert judge(_good(settings={"expect": {"outcom": "x"}}).end()).verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("class_", "fail_on", "word"),
+    [
+        ("defect", "defect", "fail"),
+        ("weakness", "defect", "pass"),
+        ("weakness", None, "fail"),
+        ("advice", None, "pass"),
+        ("advice", "advice", "fail"),
+    ],
+)
+def test_only_classes_above_the_line_fail(class_: Any, fail_on: Any, word: str) -> None:
+    @needs("model")
+    def mine(history: History) -> Iterator[Finding]:
+        yield Finding("mine.found", "there it is", (1,), class_)
+
+    asked = judge(_good().end(), extra=[mine], fail_on=fail_on)
+    said = judge(_good(settings={"expect": {"fail_on": fail_on}}).end(), extra=[mine])
+    assert (asked.verdict, said.verdict) == (word, word)
+    assert codes(asked.findings) == codes(said.findings) == ["mine.found"]
+    assert [bool(asked.failing), bool(asked.below)] == [word == "fail", word == "pass"]
+
+
+def test_book_keeping_fails_whatever_the_line() -> None:
+    verdict = judge(_good().end(unplayed=("turn #9",)), fail_on="defect")
+    assert (verdict.verdict, codes(verdict.failing)) == ("fail", ["run.unplayed_turn"])
+
+
+def test_what_is_asked_for_wins_over_what_the_history_says() -> None:
+    history = _looping(expect={"fail_on": "defect"})
+    assert (judge(history).verdict, judge(history).fail_on) == ("pass", "defect")
+    assert judge(history, fail_on="weakness").verdict == "fail"

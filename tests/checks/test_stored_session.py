@@ -10,6 +10,7 @@ import pytest
 from harness.checks.durability import durable_first
 from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
+from harness.core.history.history import History
 from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
@@ -228,3 +229,21 @@ def test_a_summary_may_stand_in_the_place_of_the_past() -> None:
     story = Story(stores=False).row(*PAST).turn("Who am I?").row(user("Who am I?"), labels=["m1"])
     story.reply("The user is Ada.", purpose="compact").reply("Ada.").row(assistant("Ada.")).final()
     assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))
+
+
+def _replies(*rows: str, said: int = 1) -> History:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"])
+    for _ in range(said):
+        story.reply("x")
+    return story.row(*map(assistant, rows)).final("x").end()
+
+
+def test_a_reply_stored_again_is_a_duplicate() -> None:
+    (finding,) = reload_equivalence(_replies("x", "x"))
+    assert finding.code == "reload_equivalence.duplicate"
+    assert "stores the reply of turn 1 of main again" in finding.message
+
+
+def test_a_reply_that_was_said_so_often_is_no_duplicate() -> None:
+    assert not list(reload_equivalence(_replies("x", "x", said=2)))
+    assert not list(reload_equivalence(_replies("x", "y")))

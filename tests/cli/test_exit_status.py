@@ -25,7 +25,7 @@ def test_0_everything_passes(harness: Harness) -> None:
 @pytest.mark.parametrize(
     ("agent", "code"),
     [
-        ("wrong", "valid_request.V11"),
+        ("wrong", "valid_request.V11  (defect)"),
         ("crashing", "target.crashed"),
         ("silent", "run.nothing_intercepted"),
     ],

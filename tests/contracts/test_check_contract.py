@@ -90,6 +90,12 @@ def proof_elsewhere(history: History) -> Iterator[Finding]:
         yield Finding("proof_elsewhere.n", "see there", (len(history.events) + 1,))
 
 
+def of_no_class(history: History) -> Iterator[Finding]:
+    """Its class is none."""
+    if history.events:
+        yield Finding("of_no_class.n", "no", (1,), class_="opinion")  # type: ignore[arg-type]
+
+
 def too_early(history: History) -> Iterator[Finding]:
     """It reports what may still come."""
     trace = history.trace
@@ -132,6 +138,10 @@ def has_a_wrong_default(history: History, *, most: int = "a few") -> Iterator[Fi
         (no_rule, "a code is `no_rule.RULE`"),
         (no_proof, "names no event that proves it"),
         (proof_elsewhere, "there is none of this number"),
+        (
+            of_no_class,
+            "is 'opinion'; there are defect, weakness, advice",
+        ),
         (too_early, "in the beginning of a run, and not in all of it"),
         (crashes, "raises IndexError"),
         (yields_words, "yields a str: a check yields findings"),

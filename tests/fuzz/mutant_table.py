@@ -98,9 +98,11 @@ def plans(
     wire = played.partition("@")[2] or "anthropic"
     quick = min(QUICK, examples) if (wire, world) == ("anthropic", "") else 0
     if quick:
-        yield CampaignPlan(target=f"{target}?client=plain", seed=seed, wire=wire), quick
+        quickly = f"{target}?client=plain"
+        yield CampaignPlan(target=quickly, seed=seed, wire=wire, fail_on="advice"), quick
     if examples > quick:
-        yield CampaignPlan(target=target, seed=seed, wire=wire), examples - quick
+        plan = CampaignPlan(target=target, seed=seed, wire=wire, fail_on="advice")
+        yield plan, examples - quick
 
 
 def _is_own(mutant: mutants.Mutant, code: str) -> bool:

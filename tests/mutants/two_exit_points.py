@@ -14,7 +14,7 @@ MUTANT = Mutant(
     breaks="gateway",
     statement="Several exit points store the reply twice (seed 144)",
     scenario="replay-spiral",
-    killed_by="role_alternation.store",
+    killed_by="reload_equivalence.duplicate",
 )
 
 

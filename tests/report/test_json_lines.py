@@ -24,7 +24,7 @@ RUN_KEYS = [
     "history",
 ]
 JUDGE_KEYS = ["file", "transcript", "format", "verdict", "findings", "counts", "not_applicable"]
-FINDING_KEYS = ["code", "class", "check", "message", "events", "repeat"]
+FINDING_KEYS = ["code", "class", "check", "message", "events", "follows", "repeat"]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)

@@ -19,7 +19,7 @@ IDS = [name for name, _, _ in EVERY]
 
 @pytest.mark.parametrize(("name", "mutant", "module"), EVERY, ids=IDS)
 def test_mutant_is_killed_by_its_finding(name: str, mutant: Mutant, module: ModuleType) -> None:
-    verdict = run(named(mutant.scenario), module.agent).verdict
+    verdict = run(named(mutant.scenario).failing_on("advice"), module.agent).verdict
     assert verdict.verdict == "fail"
     killers = [f for f in verdict.findings if is_killed(mutant, [f.code])]
     assert killers, [f.code for f in verdict.findings]

@@ -11,7 +11,7 @@ import pytest
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.core.values.calls import ModelRequest, ToolRequest
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Finding, Verdict
 from harness.runner import run
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import NotShown, chosen, shape
@@ -161,21 +161,35 @@ def test_a_run_in_doubt_keeps_nothing() -> None:
     assert not keeping(in_doubt)
 
 
-FINDINGS = (Finding("run.unplayed_turn", "a"), Finding("a.b", "b"), Finding("c.d", "c"))
+FINDINGS = (
+    Finding("run.unplayed_turn", "a"),
+    Finding("x.y", "x", class_="advice"),
+    Finding("a.b", "b", class_="defect"),
+    Finding("c.d", "c", class_="weakness"),
+)
+VERDICT = Verdict("fail", findings=FINDINGS)
 
 
 def test_which_finding_is_meant() -> None:
-    assert chosen(FINDINGS, "c.d", "n").code == "c.d"
-    assert chosen(FINDINGS, "c", "n").code == "c.d"
-    assert chosen(FINDINGS, "run", "n").code == "run.unplayed_turn"
-    assert chosen(FINDINGS, "", "n").code == "a.b"
-    assert chosen(FINDINGS[:1], "", "n").code == "run.unplayed_turn"
+    assert chosen(VERDICT, "c.d", "n").code == "c.d"
+    assert chosen(VERDICT, "c", "n").code == "c.d"
+    assert chosen(VERDICT, "run", "n").code == "run.unplayed_turn"
+    assert chosen(VERDICT, "", "n").code == "a.b"
+    assert chosen(Verdict("fail", findings=FINDINGS[:1]), "", "n").code == "run.unplayed_turn"
+
+
+def test_advice_is_meant_only_by_its_name() -> None:
+    advised = Verdict("pass", findings=FINDINGS[1:2])
+    assert chosen(advised, "x.y", "n").code == "x.y"
+    with pytest.raises(NotShown, match=r"no finding fails the run; found is x\.y, which --keep"):
+        chosen(advised, "", "n")
+    assert chosen(Verdict("fail", findings=FINDINGS[1:2], fail_on="advice"), "", "n").check == "x"
 
 
 def test_none_is_said_with_those_that_there_are() -> None:
     with pytest.raises(
         NotShown, match=r"n: no finding 'a\.c', but run.*, a\.b, c\.d; did you mean"
     ):
-        chosen(FINDINGS, "a.c", "n")
+        chosen(VERDICT, "a.c", "n")
     with pytest.raises(NotShown, match="nothing to keep"):
         FindingOracle(LOOP, of_callable(right), "no_progress_stop")

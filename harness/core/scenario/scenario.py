@@ -12,9 +12,9 @@ import msgspec
 
 from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
-from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.profile import NO_PROFILE, Capability, Profile
 from harness.core.values.strict import Count, FromOne, Seconds, Strict
-from harness.core.values.verdict import OutcomeWord
+from harness.core.values.verdict import FindingClass, OutcomeWord
 
 
 class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,7 +51,10 @@ the scenario declares as owed or forbidden."""
 
 
 class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent does in this scenario; `outcome` is one word, or all that are true."""
+    """What a correct agent does in this scenario; `outcome` is one word, or all that are true.
+
+    Findings of the class `fail_on` and worse fail it.
+    """
 
     outcome: OutcomeWord | Annotated[tuple[OutcomeWord, ...], msgspec.Meta(min_length=1)] | None = (
         None
@@ -62,6 +65,7 @@ class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
     inputs: dict[str, Json] = {}
     waits_s: tuple[float, ...] | Waits | None = None
     known: tuple[str, ...] = ()
+    fail_on: FindingClass | None = None
 
 
 Times: TypeAlias = FromOne | Literal["forever"]
@@ -271,11 +275,19 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     limits: Limits = Limits()
     checks: dict[str, dict[str, Json]] = {}
     purposes: dict[str, Purpose] = {}
+    needs: tuple[Capability, ...] = ()
     expect: Expect = Expect()
     variant: str = ""
     folder: str = ""
     overlaid: bool = False
     profile: Profile = NO_PROFILE
+
+    def failing_on(self, fail_on: FindingClass | None) -> Scenario:
+        """The scenario that findings of this class and worse fail; itself without one."""
+        if fail_on is None:
+            return self
+        expect = msgspec.structs.replace(self.expect, fail_on=fail_on)
+        return msgspec.structs.replace(self, expect=expect)
 
     @property
     def run_name(self) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from harness.core.values.calls import Purpose
 from harness.core.values.messages import Json
 from harness.core.values.strict import FromOne, Seconds, Strict
+from harness.core.values.verdict import FindingClass
 
 Capability: TypeAlias = Literal[
     "session",
@@ -28,8 +29,6 @@ Capability: TypeAlias = Literal[
 
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 """The names of all capabilities."""
-
-FindingClass: TypeAlias = Literal["defect", "weakness", "advice"]
 
 
 class Capabilities(Strict, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,0 +1,52 @@
+"""How much of a conversation another request still carries, whatever prompt stands around it.
+
+The windows of scenarios are small, and the conversations in them have a few words. The prompt of a
+real agent, or what it says when it asks for a summary, may be longer than all of them. So where
+sizes are compared, words of the conversation that are gone count, and words around it do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.evidence.stored_messages import squeeze
+from harness.core.history.exchanges import Exchange, Node
+from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUse, canonical
+
+PROMPT_TOKENS = 8000
+"""An agent's own words are at most so many. In a real window a part that is left out outweighs
+them."""
+
+_CARRIED = 0.8
+"""A request that carries more of a conversation than this has left nothing out."""
+
+
+def leaves_out(before: Exchange, after: Exchange) -> bool:
+    """Whether a request carries only a part of the conversation of another one."""
+    return before.node.depth > 1 and carried(before.node, after.node) <= _CARRIED
+
+
+def carried(conversation: Node, request: Node) -> float:
+    """The part of a conversation's words that a request says too, in whatever messages."""
+    words, said = words_of(conversation), "".join(words_of(request))
+    whole = sum(map(len, words))
+    return sum(len(part) for part in words if part in said) / whole if whole else 1.0
+
+
+def words_of(node: Node) -> list[str]:
+    """The words of a list of messages, block by block, without white space."""
+    blocks = (block for message in node.messages for block in message.blocks)
+    return [squeezed for block in blocks for part in _said(block) if (squeezed := squeeze(part))]
+
+
+def _said(block: Block) -> Iterator[str]:
+    match block:
+        case Text(text):
+            yield text
+        case ToolUse(_, name, given):
+            yield name
+            yield canonical(given)
+        case ToolResult():
+            yield block.text
+        case Opaque(_, value):
+            yield canonical(value)

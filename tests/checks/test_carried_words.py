@@ -1,0 +1,76 @@
+"""A part of a conversation with a long prompt around it is smaller, whatever its tokens say.
+
+The conversation of a scenario has a few words, and a real agent's prompt for a summary has a page.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.prompt_size import compaction_preserves, compaction_progress, request_fits
+from harness.core.values.messages import Message, ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
+
+PAGE = user("Tell what matters of this conversation, in these nine sections: " + "and so on " * 40)
+PAST = [
+    user("Where is the ship?"),
+    assistant("I look it up.", use("list", {"path": "/ships"}, id="a")),
+    results(ToolResult("a", "It left the harbour at nine in the morning.")),
+    assistant("At sea."),
+]
+NOW = user("When does it come back?")
+OVER = {"status": 400, "error": "V23", "refused": ("V23",), "tokens": 748}
+
+
+def again(*messages: Message, tokens: int = 810) -> list[str]:
+    """What is said of a request that follows one that was too large."""
+    story = Story().turn(NOW.text).reply(messages=[*PAST, NOW], **OVER)
+    return codes(request_fits(story.reply("x", messages=list(messages), tokens=tokens).end()))
+
+
+def test_a_part_of_the_conversation_below_a_page_of_prompt_is_smaller() -> None:
+    assert again(*PAST[:2], PAGE) == []
+    assert again(NOW, PAGE) == []
+
+
+def test_the_conversation_as_a_whole_is_not_smaller_wherever_it_stands() -> None:
+    assert again(*PAST, NOW) == ["request_fits.again"]
+    assert again(*PAST, NOW, PAGE) == ["request_fits.again"]
+    flat = [message.text + str([r.text for r in message.tool_results]) for message in PAST]
+    calls = PAST[1].tool_uses[0]
+    told = user(f"{PAGE.text} {flat} {calls.name} " + '{"path":"/ships"} ' + NOW.text)
+    assert again(told) == ["request_fits.again"]
+
+
+def test_a_few_words_less_are_no_part() -> None:
+    assert again(*PAST[:3], NOW, PAGE) == ["request_fits.again"]
+
+
+def test_no_agent_has_a_prompt_of_ten_thousand_tokens() -> None:
+    assert again(NOW, PAGE, tokens=10_748) == ["request_fits.again"]
+
+
+def test_one_message_alone_cannot_be_left_out() -> None:
+    story = Story().turn("go").reply(messages=[user("one")], **OVER)
+    story.reply("x", messages=[user("another")], tokens=810)
+    assert codes(request_fits(story.end())) == ["request_fits.again"]
+
+
+@pytest.mark.parametrize(("part", "found"), [(1, []), (5, ["compaction_preserves.too_large"])])
+def test_a_summary_in_parts_may_have_a_long_prompt(part: int, found: list[str]) -> None:
+    story = Story().turn(NOW.text).reply("x", messages=[*PAST, NOW], tokens=700)
+    asked = [*[*PAST, NOW][:part], PAGE]
+    story.reply(purpose="compact", messages=asked, **{**OVER, "tokens": 640})
+    assert codes(compaction_preserves(story.end())) == found
+
+
+@pytest.mark.parametrize(
+    ("summary", "found"),
+    [("The ship left.", []), ("word " * 60, ["compaction_progress.larger"])],
+)
+def test_words_around_a_summary_do_not_make_it_larger(summary: str, found: list[str]) -> None:
+    story = Story().turn(NOW.text).reply(messages=[*PAST, NOW], **OVER)
+    story.reply(summary, purpose="compact", messages=[*PAST, PAGE])
+    told = user(f"This is what was said before: {summary} {PAGE.text}")
+    story.reply("x", messages=[told, assistant("I see."), NOW], tokens=810)
+    assert codes(compaction_progress(story.end())) == found
