@@ -17,7 +17,6 @@ from harness.cli.options import (
     chosen_profile,
     configuration,
     engine,
-    engine_named,
     every_verb,
     fail_on,
     jobs,
@@ -25,8 +24,10 @@ from harness.cli.options import (
     plugin_flags,
     plugins,
     profile,
+    real_s,
     seed,
     spoken,
+    target_engine,
     world,
 )
 
@@ -52,6 +53,7 @@ DEFAULT_OUT = ".harness/runs"
               )  # fmt: skip
 @spoken("Only runs on this wire, for an agent that speaks no other.")
 @profile
+@real_s
 @fail_on
 @seed
 @world
@@ -107,12 +109,13 @@ def command(
         RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(out))
         for path, scenario in planned
     ]
-    return _play(tasks, engine_named(engine, jobs), as_json, verbose)
+    does = target_engine(engine, jobs, target)
+    return _play(tasks, does, as_json, verbose)
 
 
 def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) -> int:
     from harness.cli import terminal
-    from harness.cli.run_task import lost_run, play
+    from harness.cli.run_task import RunTasks, lost_run, play
     from harness.core.values.verdict import EXIT_STATUS, worst
     from harness.engines.ordered_map import ordered_map
     from harness.report import json_lines, run_report
@@ -122,8 +125,9 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
         [run_report.label(t.scenario.run_name, t.scenario.name) for t in tasks]
     )
     runs: list[RunSummary] = []
+    planned = RunTasks(tasks)
     with terminal.progress(len(tasks), "runs") as advance:
-        for run in ordered_map(engine, play, tasks, lost_run):
+        for run in ordered_map(engine, play, planned, lost_run, planned.again):
             if as_json:
                 terminal.out(json_lines.run_line(run))
             else:

@@ -1,8 +1,15 @@
-"""One run as a task: plain data in and a summary out, for any process."""
+"""One run as a task: plain data in and a summary out, for any process.
+
+A Python target shares its worker with the runs before it. Where a worker ends in a run, the run is
+played again in a forked child of another worker. If that child ends between the begin and the end
+of the target's call, the target has ended it.
+"""
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Literal
@@ -10,18 +17,24 @@ from typing import Literal
 import msgspec
 
 from harness.core.scenario.scenario import Scenario
-from harness.core.values.errors import HarnessError
+from harness.core.values.verdict import Verdict
 from harness.report.run_summary import Invocation, RunSummary, summarize
 
 
 class RunTask(msgspec.Struct, frozen=True, kw_only=True):
-    """A run to be played; `asked` is how the user asked for it."""
+    """A run to be played; `asked` is how the user asked for it.
+
+    `ends` are the exit statuses of the worker processes that the run has cost. `isolate`: a forked
+    child calls the target.
+    """
 
     scenario: Scenario
     asked: Invocation
     world: Literal["simulate", "supervise"] | None = None
     seed: int | None = None
     out: str
+    ends: tuple[int, ...] = ()
+    isolate: bool = False
 
 
 def play(task: RunTask) -> RunSummary:
@@ -30,8 +43,10 @@ def play(task: RunTask) -> RunSummary:
     What the agent prints goes to standard error: standard output is the report's.
     """
     from harness.runner import run
+    from harness.targets.process_exits import make_replaceable
     from harness.targets.spec import resolve
 
+    make_replaceable()
     with redirect_stdout(sys.stderr):
         played = run(
             task.scenario,
@@ -40,11 +55,67 @@ def play(task: RunTask) -> RunSummary:
             seed=task.seed,
             out=Path(task.out),
             store=task.asked.store,
+            isolate=task.isolate,
         )
-    return summarize(played, task.asked)
+    summary = summarize(played, task.asked)
+    return _in_doubt(summary, task.ends) if _own_ends(task) else summary
+
+
+_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
+"""Ends of a worker that other programs of the machine may cause."""
+
+
+def _own_ends(task: RunTask) -> bool:
+    return any(status not in _OUTSIDE for status in task.ends)
+
+
+def _in_doubt(summary: RunSummary, ends: tuple[int, ...]) -> RunSummary:
+    """A run that ended its process once and then did not is no pass."""
+    verdict = summary.verdict
+    if verdict.verdict != "pass":
+        return summary
+    said = f"the process of this run ended with {_words(ends)}; played again, it did not"
+    doubted = msgspec.structs.replace(verdict, verdict="unknown", doubts=(*verdict.doubts, said))
+    return msgspec.structs.replace(summary, verdict=doubted)
+
+
+def _words(ends: tuple[int, ...]) -> str:
+    return ", ".join(
+        f"status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
+        for status in dict.fromkeys(ends)
+    )
+
+
+class RunTasks:
+    """The tasks of a command, in order.
+
+    Once a worker has ended in a run, that run and all that come after it are isolated: a new worker
+    costs more than a forked child.
+    """
+
+    def __init__(self, tasks: Sequence[RunTask]) -> None:
+        self._tasks, self._isolate = tasks, False
+
+    def __iter__(self) -> Iterator[RunTask]:
+        for task in self._tasks:
+            yield msgspec.structs.replace(task, isolate=True) if self._isolate else task
+
+    def again(self, task: RunTask, status: int) -> RunTask:
+        """The task of a run whose worker has ended."""
+        self._isolate = True
+        return msgspec.structs.replace(task, ends=(*task.ends, status), isolate=True)
 
 
 def lost_run(task: RunTask) -> RunSummary:
-    """Raise HarnessError: nothing is known of a run that ends each process that plays it."""
-    run = task.scenario.run_name
-    raise HarnessError(f"a worker process died of the run {run}, each time; -j 1 shows how")
+    """The summary of a run that ended each worker: nothing is known of it."""
+    how = f" with {_words(task.ends)}" if task.ends else ""
+    doubt = f"each worker process that played this run ended{how}; no history is left"
+    return RunSummary(
+        name=task.scenario.run_name,
+        scenario=task.scenario.name,
+        title=task.scenario.title,
+        target=task.asked.target,
+        world=task.world or "",
+        seed=task.scenario.seed if task.seed is None else task.seed,
+        verdict=Verdict("unknown", doubts=(doubt,)),
+    )

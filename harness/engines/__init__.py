@@ -7,7 +7,7 @@ workers. Runs, recordings and campaign batches use the same engines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 ResultT = TypeVar("ResultT")
 
@@ -16,6 +16,14 @@ ATTEMPTS = 3
 
 STOP_S = 10.0
 """How long a worker may take to end what it works on once it is interrupted."""
+
+
+Again: TypeAlias = Callable[[Any, int], Any]
+
+
+def as_it_was(task: Any, status: int) -> Any:
+    """The task unchanged."""
+    return task
 
 
 class Engine(Protocol):
@@ -31,6 +39,7 @@ class Engine(Protocol):
         *,
         window: int,
         lost: Callable[[Any], ResultT],
+        again: Again = as_it_was,
     ) -> Iterator[ResultT]:
         """`work` of each task, in order, until the source has none and none is under way.
 
@@ -38,7 +47,8 @@ class Engine(Protocol):
         next task, None when there is none now; it is asked again after each result. At most
         `window` tasks are handed out whose results were not yet given. `lost` makes the result of a
         task that has cost `ATTEMPTS` workers; it is called in this process, in its place in the
-        order, and may use the engine itself, to do parts of the task. Raises what `work` and `lost`
-        raise, when all results before it were given.
+        order, and may use the engine itself, to do parts of the task. `again` makes the task that
+        is done next of a task and the exit status of the local worker that it has cost. Raises what
+        `work` and `lost` raise, when all results before it were given.
         """
         ...

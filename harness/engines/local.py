@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing import connection, resource_tracker
 from typing import Any, TypeVar
 
-from harness.engines import ATTEMPTS, STOP_S
+from harness.engines import ATTEMPTS, STOP_S, Again, as_it_was
 from harness.engines.worker import serve
 from harness.plugins import loaded_modules
 
@@ -35,18 +35,19 @@ class Local:
         *,
         window: int,
         lost: Callable[[Any], ResultT],
+        again: Again = as_it_was,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         pool = _Pool(work, self.workers)
         try:
-            yield from _in_order(pool, source, window, lost)
+            yield from _in_order(pool, source, window, lost, again)
         finally:
             pool.stop()
 
 
 class _Lease:
     def __init__(self, place: int, task: Any) -> None:
-        self.place, self.task, self.cost = place, task, 0
+        self.place, self.task, self.cost, self.status = place, task, 0, 0
 
 
 class _Worker:
@@ -61,6 +62,13 @@ class _Worker:
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()
+
+    def end(self) -> int:
+        """The exit status of a worker whose pipe has ended; one that stays is ended."""
+        self.process.join(STOP_S)
+        self.process.kill()
+        self.process.join()
+        return self.process.exitcode or 0
 
 
 class _Pool:
@@ -95,7 +103,7 @@ class _Pool:
                 said = worker.pipe.recv()
             except (EOFError, OSError):
                 self._workers.remove(worker)
-                worker.process.join()
+                lease.status = worker.end()
                 said = None
             yield lease, said
 
@@ -118,25 +126,27 @@ def _in_order(
     source: Callable[[], Any],
     window: int,
     lost: Callable[[Any], ResultT],
+    again: Again,
 ) -> Iterator[ResultT]:
-    again: deque[_Lease] = deque()
+    waiting: deque[_Lease] = deque()
     done: dict[int, tuple[_Lease, Any]] = {}
     handed = given = 0
     while True:
-        while pool.has_room and (again or handed - given < window):
-            if not again:
+        while pool.has_room and (waiting or handed - given < window):
+            if not waiting:
                 task = source()
                 if task is None:
                     break
-                again.append(_Lease(handed, task))
+                waiting.append(_Lease(handed, task))
                 handed += 1
-            pool.hand(again.popleft())
+            pool.hand(waiting.popleft())
         if handed == given:
             return
         for lease, said in pool.finished():
-            lease.cost += said is None
+            if said is None:
+                lease.cost, lease.task = lease.cost + 1, again(lease.task, lease.status)
             if said is None and lease.cost < ATTEMPTS:
-                again.append(lease)
+                waiting.append(lease)
             else:
                 done[lease.place] = lease, said
         while given in done:

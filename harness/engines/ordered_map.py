@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TypeVar
 
-from harness.engines import Engine
+from harness.engines import Engine, as_it_was
 from harness.engines.serial import Serial
 
 TaskT = TypeVar("TaskT")
@@ -21,14 +21,18 @@ def ordered_map(
     work: Callable[[TaskT], ResultT],
     tasks: Iterable[TaskT],
     lost: Callable[[TaskT], ResultT],
+    again: Callable[[TaskT, int], TaskT] | None = None,
 ) -> Iterator[ResultT]:
-    """`work` of each task, in order, as `Engine.each` does it; a single one in this process.
+    """`work` of each task, in order, as `Engine.each` does it.
+
+    A single task is done in this process, unless `again` says what to do where it ends its process.
 
     The tasks are taken a few ahead of the results, so neither grows with their number.
     """
     rest = iter(tasks)
     first = list(islice(rest, 2))
     left = chain(first, rest)
-    chosen = engine if len(first) > 1 else Serial()
+    chosen = engine if len(first) > 1 or again is not None else Serial()
     window = engine.workers * AHEAD
-    return chosen.each(work, lambda: next(left, None), window=window, lost=lost)
+    repeat = again or as_it_was
+    return chosen.each(work, lambda: next(left, None), window=window, lost=lost, again=repeat)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from harness.core.values.errors import InputError
-from harness.engines import ATTEMPTS, STOP_S
+from harness.engines import ATTEMPTS, STOP_S, Again, as_it_was
 from harness.plugins import load_plugins, loaded_modules
 
 ResultT = TypeVar("ResultT")
@@ -54,6 +54,7 @@ class Ray:
         *,
         window: int,
         lost: Callable[[Any], ResultT],
+        again: Again = as_it_was,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         remote = self._ray.remote(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from harness.engines import Again, as_it_was
+
 ResultT = TypeVar("ResultT")
 
 
@@ -20,6 +22,7 @@ class Serial:
         *,
         window: int = 1,
         lost: Callable[[Any], ResultT] | None = None,
+        again: Again = as_it_was,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         while (task := source()) is not None:

@@ -1,14 +1,16 @@
-"""A Python target that is killed and started again, on one session folder, in one history.
+"""A Python target in forked children, one for each attempt, on one session folder, in one history.
 
-A forked child has all imports already, so an attempt costs only its run. A `Kill` is SIGKILL. The
-next child's inbox repeats what was not confirmed. Fork only in a process with one thread.
+A forked child has all imports already, so an attempt costs only its run. A `Kill` is SIGKILL, and
+the next child's inbox repeats what was not confirmed. Fork only in a process with one thread.
 
 The child copies the transition and writes to files that outlive it: events before their steps,
-fault counts, store writes at begin and return.
+fault counts, store writes at begin and return. It also marks when the target begins and when it has
+ended. A child that is gone between the two marks was ended by its target; anywhere else, by us.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -35,8 +37,8 @@ from harness.stores.session_store import SessionStore
 from harness.stores.store_options import OpenStore, drop_scratch, open_scratch
 from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
-from harness.targets import End, TargetSpec
-from harness.targets.process_exits import kill_process
+from harness.targets import End, TargetSpec, crash_trace
+from harness.targets.process_exits import kill_process, make_replaceable
 
 
 class Restarts:
@@ -91,12 +93,33 @@ class Restarts:
             )
         )  # fmt: skip
         self._take(out)
-        if code == -signal.SIGKILL:
+        if (out / KILLED).exists():
             self._record_kill(kill)
             return True
-        if code:
+        if (out / CLOSED).exists():
+            self._end(End("crashed", None, "the target closed files that it did not open"))
+        elif (out / PHASE).read_bytes()[-1:] == IN_TARGET and not _is_told(out):
+            self._record_crash(code, out)
+        elif code:
             raise _broken(self._transition.scenario, out, code)
         return False
+
+    def _record_crash(self, code: int, out: Path) -> None:
+        """Record that the target has ended its process."""
+        dump = (out / FATAL).read_text("utf-8", "replace")
+        frames = crash_trace.fatal_frames(dump, os.getcwd())
+        text = "the process ended in the middle of the run"
+        if code < 0:
+            text = f"signal {signal.Signals(-code).name} ended the process in the middle of the run"
+        if frames:
+            text += f" (in {frames[-1].function})"
+        status = code if code >= 0 else None
+        self._end(End("crashed", status, text, tuple(map(str, frames)), dump))
+
+    def _end(self, crash: End) -> None:
+        at_ms = now_ms(self.history)
+        self._look(at_ms)
+        prepare.end(self._transition, crash, at_ms)
 
     def _take(self, out: Path) -> None:
         lines = (out / HISTORY).read_bytes()
@@ -171,8 +194,19 @@ def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
     return HarnessError(f"a child of {scenario.run_name} broke: {text}")
 
 
+def _is_told(out: Path) -> bool:
+    """Whether a child has told its own end, which is then known better."""
+    return (out / REFUSED).exists() or (out / BROKEN).exists()
+
+
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
 """What a child leaves in its folder, line by line."""
+
+PHASE, FATAL, KILLED, CLOSED = "phase", "fatal", "killed", "closed"
+"""Which code of a child is at work, byte by byte; the stack of a fatal error; that a kill was
+carried out; that the target has closed our files."""
+
+IN_TARGET, IN_HARNESS = b"t", b"h"
 
 BROKEN, REFUSED = "broken", "refused.json"
 """Why a child did not come to an end: the harness itself broke, or an error of the user's files."""
@@ -211,29 +245,54 @@ class ForkedAttempt:
     """What the forked child does: it never returns into the parent's code."""
 
     def __init__(self, attempt: Attempt) -> None:
-        self._attempt, self._count = attempt, 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        self._events, self._fired, self._writes, self._kept = (
-            os.open(attempt.out / name, flags, 0o600)
-            for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED)
-        )
+        self._attempt, self._count, self._pid = attempt, 0, os.getpid()
+        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, PHASE, FATAL):
+            self._write(name, b"")
+
+    def _write(self, name: str, data: bytes) -> None:
+        """Append to a file that is opened each time: a target may close what is open.
+
+        A child that the target forks writes nothing: its events would stand beside the target's.
+        """
+        if os.getpid() != self._pid:
+            return
+        file = os.open(self._attempt.out / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(file, data)
+        finally:
+            os.close(file)
 
     def live(self) -> NoReturn:
         """Run the target and end the process, whatever happens."""
+        make_replaceable(self._mark)
         try:
+            self._dump = os.open(self._attempt.out / FATAL, os.O_WRONLY)
+            faulthandler.enable(self._dump)
             self._run()
         except InputError as error:
             said = msgspec.json.encode([error.what, error.place])
             (self._attempt.out / REFUSED).write_bytes(said)
             os._exit(2)
         except BaseException:
-            (self._attempt.out / BROKEN).write_text(traceback.format_exc())
+            if self._is_closed():
+                self._write(CLOSED, b"")
+            else:
+                (self._attempt.out / BROKEN).write_text(traceback.format_exc())
             os._exit(1)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
 
+    def _is_closed(self) -> bool:
+        """Whether a file of ours is closed, which only the target may have done."""
+        try:
+            os.fstat(self._dump)
+        except OSError:
+            return True
+        return False
+
     def _run(self) -> None:
+        self._mark(False)
         plan = self._attempt
         plan.tape.record = self._record
         seed = seed_messages(plan.transition.scenario)
@@ -243,15 +302,22 @@ class ForkedAttempt:
         )
         attempt(
             plan.transition, plan.target, plan.world, plan.folder, own,
-            store=plan.store, number=plan.number, on_kill=kill_process,
+            store=plan.store, number=plan.number, on_kill=self._die,
         )  # fmt: skip
         own.close(keep=True)
 
+    def _mark(self, in_target: bool) -> None:
+        self._write(PHASE, IN_TARGET if in_target else IN_HARNESS)
+
+    def _die(self) -> None:
+        self._write(KILLED, b"")
+        kill_process()
+
     def _record(self, event: AnyEvent) -> None:
-        os.write(self._events, encode((event,)))
+        self._write(HISTORY, encode((event,)))
         if isinstance(event, Answered) and event.faults:
             fired = [fault.fired for fault in self._attempt.transition.faults]
-            os.write(self._fired, msgspec.json.encode(fired) + b"\n")
+            self._write(FIRED, msgspec.json.encode(fired) + b"\n")
 
     def _watched(self, store: SessionStore) -> Any:
         return WatchedStore(store, self._tell, self._acknowledge)
@@ -259,11 +325,11 @@ class ForkedAttempt:
     def _tell(self, name: str, moment: Moment) -> None:
         if moment == "before":
             self._count += 1
-            os.write(self._writes, f"{name}\n".encode())
+            self._write(WRITES, f"{name}\n".encode())
         if self._attempt.kill == (self._count, moment):
-            kill_process()
+            self._die()
 
     def _acknowledge(self, name: str, arguments: tuple[Any, ...], result: Any) -> None:
         said = Acknowledged.of(name, arguments, result)
         if said is not None:
-            os.write(self._kept, msgspec.json.encode(said) + b"\n")
+            self._write(ACKNOWLEDGED, msgspec.json.encode(said) + b"\n")

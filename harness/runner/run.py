@@ -78,15 +78,17 @@ def run(
     store: str = "",
     options: dict[str, Any] | None = None,
     profile: Profile | None = None,
+    isolate: bool = False,
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
     The scenario's `stream` reaches the target as an option, which the target's own options replace.
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
     `store` names the agent's own store as READER:PATH below its session folder. `profile` says
-    what the agent is, in place of `scenario.profile`. `out` keeps the run on disk. A target that
-    does wrong never raises here: it is in the verdict. Raises InputError for a scenario, store or
-    world that cannot be used.
+    what the agent is, in place of `scenario.profile`. `out` keeps the run on disk. `isolate` runs a
+    Python target in a forked child, which it may end by any means. A target that does wrong never
+    raises here: it is in the verdict. Raises InputError for a scenario, store or world that cannot
+    be used.
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
@@ -102,7 +104,9 @@ def run(
         verdict = Verdict("not_applicable", not_applicable=(NotApplicable("run", reason),))
         return Run(scenario, spec.text, chosen, scenario.seed, History(), verdict)
     with session_folder() as folder:
-        history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+        history = pass_through(
+            scenario, spec, chosen, folder, script=script, store=store, isolate=isolate
+        )
     return judged_run(scenario, spec, chosen, history, out)
 
 
@@ -148,6 +152,7 @@ def pass_through(
     script: Script | None,
     store: str,
     model_url: str = "",
+    isolate: bool = False,
 ) -> History:
     """The history of a run in a world; the folder is the agent's session folder.
 
@@ -155,7 +160,7 @@ def pass_through(
     """
     seed = seed_messages(scenario)
     write_seed(folder, seed)
-    if target.kind == "python" and kills(scenario):
+    if target.kind == "python" and (isolate or kills(scenario)):
         restarts = Restarts(scenario, target, world, folder, script=script, store=store)
         try:
             return restarts.run()

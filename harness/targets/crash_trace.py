@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -19,6 +20,7 @@ _STANDARD = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _HARNESS = f"{Path(__file__).parents[1]}{os.sep}"
 _AGENT = "harness.agent"
+_CALLER = os.path.join("harness", "targets", "python_target.py")
 
 FRAMES_MAX, TEXT_MAX = 12, 8_000
 """How many of the user's frames, and how many characters of a traceback are kept, from the end."""
@@ -49,6 +51,25 @@ def user_frames(
             found.append(Frame(place, code.co_name, line))
         trace = trace.tb_next
     return tuple(found[-FRAMES_MAX:])
+
+
+_FATAL = re.compile(r'File "(.*)", line (\d+) in (\S+)')
+
+
+def fatal_frames(dump: str, folder: str) -> tuple[Frame, ...]:
+    """The user's frames of a dump of `faulthandler`, of the thread that had the fatal error.
+
+    The dump begins with the innermost frame; what called the target is not the user's part of it.
+    """
+    stack = dump.partition("Current thread")[2].partition("\n\n")[0]
+    found: list[Frame] = []
+    for file, line, function in _FATAL.findall(stack):
+        if file.endswith(_CALLER):
+            break
+        if _is_users(file, "", ""):
+            text = linecache.getline(file, int(line)).strip()
+            found.append(Frame(f"{_below(file, folder)}:{line}", function, text))
+    return tuple(found[::-1][-FRAMES_MAX:])
 
 
 def _is_users(file: str, module: str, package: str) -> bool:

@@ -47,11 +47,13 @@ class ProcessExit(BaseException):
 class ProcessGuard:
     """A context manager around a target's call: its process lives on, and is left as it was.
 
+    Without `restores` it guards an import, whose changes of the process stay.
     `refused` holds what the target tried, in the order of the tries.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, restores: bool = True) -> None:
         _install()
+        self._restores = restores
         self.refused: list[BaseException] = []
         self._pid = os.getpid()
         self._children: list[int] = []
@@ -65,6 +67,7 @@ class ProcessGuard:
         self._thread = threading.current_thread()
         self._hook, threading.excepthook = threading.excepthook, self._thread_ended
         self._before, _active = _active, self
+        _mark(True)
         return self
 
     def __exit__(
@@ -74,12 +77,14 @@ class ProcessGuard:
         global _active
         if os.getpid() != self._pid:
             self._end_child()
+        _mark(False)
         if self._children:
             self._await_children()
         _active = self._before
         threading.excepthook = self._hook
         _left.update(t for t in threading.enumerate() if t is not self._thread and self.owns(t))
-        self.state.restore()
+        if self._restores:
+            self.state.restore()
 
     def owns(self, thread: threading.Thread) -> bool:
         """Whether a thread is the target's: it calls the target, or began during its run."""
@@ -136,12 +141,16 @@ class ProcessGuard:
 _active: ProcessGuard | None = None
 _left: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 _replaceable = 0
+_mark: Callable[[bool], object] = bool
 
 
-def make_replaceable() -> None:
-    """Say that this process may be lost: a target may fork it."""
-    global _replaceable
-    _replaceable = os.getpid()
+def make_replaceable(mark: Callable[[bool], object] = bool) -> None:
+    """Say that this process may be lost: a target may fork it.
+
+    `mark` is called with True before the target begins, and with False once it has ended.
+    """
+    global _replaceable, _mark
+    _replaceable, _mark = os.getpid(), mark
 
 
 def kill_process() -> None:

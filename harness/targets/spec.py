@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from harness.core.values.errors import InputError, nearest
+from harness.targets.process_exits import ProcessExit, ProcessGuard
 
 _BUILT_IN = {"reference": "harness.agent:agent"}
 _FORMS = {
@@ -154,7 +155,8 @@ def import_from(folder: str, name: str) -> ModuleType:
 
 def _module(name: str, place: str) -> ModuleType:
     try:
-        return import_from(os.getcwd(), name)
-    except (Exception, SystemExit) as error:
+        with ProcessGuard(restores=False):
+            return import_from(os.getcwd(), name)
+    except (Exception, SystemExit, ProcessExit) as error:
         words = " ".join(str(error).split())
         raise InputError(f"cannot be imported: {type(error).__name__}: {words}", place) from error

@@ -31,7 +31,6 @@ AGENTS = '''\
 
 import json
 import os
-import signal
 import sys
 
 from harness import Message, Text
@@ -75,12 +74,6 @@ def silent(brief):
 
 def dying(brief):
     os._exit(7)
-
-
-def interrupting(brief):
-    os.kill(os.getpid(), signal.SIGINT)
-    while True:
-        pass
 
 
 def hanging(brief):
