@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -55,6 +56,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("defect", "weakness", "advice"),
         help="From which class on a finding fails a run.",
     )
+    group.addoption(
+        "--harness-isolate",
+        action="store_true",
+        help="Call each Python agent in a forked child, which it may end by any means.",
+    )
     parser.addini("harness_fail_on", help="The class where no option names one.")
     parser.addini("harness_profile", help="The profile where no option names one.")
     parser.addini(
@@ -92,7 +98,10 @@ def play(request: pytest.FixtureRequest) -> Play:
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     plugins = config.getini("harness_plugins")
     kept = Path(out) if out else None
-    return Play(folders, seed, kept, plugins, partial(_profile, config), config.stash[_FAIL_ON])
+    return Play(
+        folders, seed, kept, plugins, partial(_profile, config), config.stash[_FAIL_ON],
+        config.getoption("--harness-isolate"),
+    )  # fmt: skip
 
 
 def _fail_on(config: pytest.Config) -> FindingClass | None:
@@ -167,8 +176,10 @@ class Play:
         plugins: Sequence[str] = (),
         profiles: Callable[[str], Profile] | None = None,
         fail_on: FindingClass | None = None,
+        isolate: bool = False,
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
+        self._isolate = isolate
         self._profiles, self._fail_on = profiles, fail_on
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
@@ -184,7 +195,8 @@ class Play:
         store: str = "",
         profile: str | Profile = "",
         fail_on: FindingClass | None = None,
-        **options: Any,
+        options: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
 
@@ -196,7 +208,8 @@ class Play:
         value; without one the option `--harness-profile` or the configuration names it. Findings
         of the class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a run; without it
         those that `--harness-fail-on`, the scenario or the profile says. Other keywords reach the
-        agent as `brief.options`.
+        agent as `brief.options`, unless one looks like a keyword of this method; `options` takes
+        those of any name.
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
@@ -204,18 +217,20 @@ class Play:
         from harness.targets.spec import resolve
 
         drawn = self._seed if seed is None else seed
+        wanted = frozenset([expect] if isinstance(expect, str) else expect) - {""}
         try:
+            _look_up(more, wanted)
             line = fail_on or self._fail_on
             chosen = [each.failing_on(line) for each in self._scenarios(scenario, variant)]
             target = resolve(agent) if isinstance(agent, str) else agent
             run_one = partial(
-                run, seed=drawn, out=self._out, store=store, options=options,
-                profile=self._profile(profile),
+                run, seed=drawn, out=self._out, store=store,
+                options={**(options or {}), **more}, profile=self._profile(profile),
+                isolate=self._isolate,
             )  # fmt: skip
             runs = [run_one(each, target) for each in chosen]
         except InputError as error:
             pytest.fail(f"error: {error}", pytrace=False)
-        wanted = frozenset([expect] if isinstance(expect, str) else expect)
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
         if wrong:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
@@ -243,6 +258,25 @@ class Play:
         if variant is not None and variant not in (names := {s.variant for s in found}):
             raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(path))
         yield from (s for s in found if variant in (None, s.variant))
+
+
+_ALIKE = 0.75
+"""How much alike an option and a keyword of `play` are when one is a slip of the pen."""
+
+
+def _look_up(options: Mapping[str, Any], codes: Iterable[str]) -> None:
+    """Raise InputError for a misspelt keyword of `play`, and for a code that no check has."""
+    from harness.core.values.errors import InputError
+    from harness.files.mistakes import unknown_code
+
+    known = [*(Play.__call__.__kwdefaults__ or ()), "scenario", "agent"]
+    for name in options:
+        if close := get_close_matches(name, known, n=1, cutoff=_ALIKE):
+            hint = f"did you mean {close[0]!r}? For an option of the agent: options={{{name!r}: …}}"
+            raise InputError(f"no keyword {name!r}; {hint}", "play")
+    for code in codes:
+        if what := unknown_code(code):
+            raise InputError(what, "play: expect")
 
 
 def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
