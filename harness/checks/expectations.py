@@ -179,6 +179,10 @@ def target(history: History) -> Iterator[Finding]:
         yield Finding(f"target.{ended.how}", text, (ended.n,))
 
 
+_STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
+"""Ends behind which something is owed because we stopped the run."""
+
+
 @needs(told_by="run")
 @set_aside_by_overlay(unplayed_turn=OVERLAY_COUNTS)
 def run(history: History) -> Iterator[Finding]:
@@ -191,7 +195,7 @@ def run(history: History) -> Iterator[Finding]:
     taken.
     """
     ended = history.trace.ended
-    if ended is None or ended.how == "unable":
+    if ended is None or ended.how in _STOPPED_BY_US:
         return
     if not history.trace.exchanges:
         text = "the target never called the model through the harness: "

@@ -275,11 +275,13 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
 def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
     """What a message asked for when all of it was refused, else None.
 
-    A tool that the scenario does not know may be the agent's own: then its result counts too.
+    A tool that the scenario does not know, or of which it knows a namesake, may be the agent's own:
+    then its result counts too.
     """
     if not all(ask.refused for ask in asks):
         return None
-    known = trace.settings.get("tools", {})
+    tools = trace.settings.get("tools", {})
+    known = {a.use.name for a in asks if a.use.name in tools and not trace.is_own_tool(a)}
     return tuple(
         (
             a.use.name,

@@ -47,6 +47,7 @@ def every_verb(function: _F) -> _F:
 
 
 _FLAGS, _CONFIGURATION = "harness.plugin_flags", "harness.configuration"
+_REAL_S = "harness.real_s"
 
 
 def plugins(function: _F) -> _F:
@@ -79,10 +80,12 @@ def plugins(function: _F) -> _F:
 
 
 def plugin_flags() -> tuple[str, ...]:
-    """The flags of this command line that load plug-ins, for a command that repeats it."""
+    """The flags of this command line that load plug-ins and set limits, for a command that
+    repeats it."""
     context = click.get_current_context(silent=True)
     flags: tuple[str, ...] = context.meta.get(_FLAGS, ()) if context else ()
-    return flags
+    limit = context.meta.get(_REAL_S) if context else None
+    return flags if limit is None else (*flags, "--real-s", f"{limit:g}")
 
 
 profile = click.option("--profile", "profile_name", default="", metavar="NAME|FILE",
@@ -96,12 +99,30 @@ def configuration() -> Configuration:
     return found
 
 
+def _real_s(context: click.Context, option: click.Parameter, given: float | None) -> None:
+    context.meta[_REAL_S] = given
+
+
+real_s = click.option("--real-s", type=click.FloatRange(min=0, min_open=True), metavar="S",
+                      expose_value=False, callback=_real_s,
+                      help="In place of limits.real_s of the profile and the scenario.",
+                      )  # fmt: skip
+"""`--real-s S`, for a verb with `profile`: it changes the profile that `chosen_profile` reads."""
+
+
 def chosen_profile(named: str) -> Profile:
-    """The profile of `--profile`, else the configured one.
+    """The profile of `--profile`, else the configured one, with the limit of `--real-s`.
 
     Raises InputError for one that cannot be used.
     """
-    return configuration().chosen_profile(named, Path.cwd())
+    found = configuration().chosen_profile(named, Path.cwd())
+    given = click.get_current_context().meta.get(_REAL_S)
+    if given is None:
+        return found
+    import msgspec
+
+    limits = msgspec.structs.replace(found.limits, real_s=given)
+    return msgspec.structs.replace(found, limits=limits)
 
 
 jobs = click.option("-j", "--jobs", type=click.IntRange(1, 4096), metavar="N",

@@ -15,6 +15,7 @@ from harness.cli.options import (
     out_folder,
     plugins,
     profile,
+    real_s,
     seed,
     world,
 )
@@ -35,6 +36,7 @@ DEFAULT_OUT = ".harness/shrunk"
               help="Of a file with several runs those that match "
               "NAME[/VARIANT][@WIRE][+stream] (* and ?).")  # fmt: skip
 @profile
+@real_s
 @fail_on
 @seed
 @world

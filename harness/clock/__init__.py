@@ -8,6 +8,7 @@ from harness.clock.event_loop import VirtualEventLoop as VirtualEventLoop
 from harness.clock.event_loop import run_async as run_async
 from harness.clock.event_loop import virtual_event_loops as virtual_event_loops
 from harness.clock.meter import RealWaitMeter as RealWaitMeter
+from harness.clock.meter import processor_s as processor_s
 from harness.clock.trio_clock import run_trio as run_trio
 from harness.clock.trio_clock import virtual_trio_clock as virtual_trio_clock
 from harness.clock.virtual_clock import Clock as Clock

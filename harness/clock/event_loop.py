@@ -123,7 +123,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         future: asyncio.Future[T]
         if isinstance(executor, ThreadPoolExecutor | None):
             future = super().run_in_executor(executor, self._workers.run, job, func, *args)
-            job.executor = executor or getattr(self, "_default_executor", None)
+            job.executor = executor or self._own_executor
         else:
             future = super().run_in_executor(executor, func, *args)
         future.add_done_callback(
@@ -157,6 +157,11 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
             self._clock.attach(None)
         super().close()
 
+    @property
+    def _own_executor(self) -> Executor | None:
+        executor: Executor | None = getattr(self, "_default_executor", None)
+        return executor
+
     def _look_again(self) -> None:
         with suppress(RuntimeError):  # closed meanwhile: no loop is left to look
             self.call_soon_threadsafe(lambda: None)
@@ -185,10 +190,15 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
     def _pass_time(self) -> _Events:
         if self._under_way() and (events := self._wait_really(PATIENCE_S)):
             return events
+        if self._only_threads and not self._workers.has_jobs(self._own_executor):
+            return self._wait_really(None)  # other threads are not waited for
         timer_us, sleeper_us = self._next_timer_us(), self._workers.next_us()
         if sleeper_us is not None and (timer_us is None or sleeper_us < timer_us):
-            self._clock.pass_until(sleeper_us, "sleep")
-            self._workers.wake_first()
+            # Once the agent has ended, a tool that hangs past the limit holds up nobody.
+            given_up = self._only_threads and not self._clock.reaches(sleeper_us)
+            if not (given_up and self._workers.stop_first()):
+                self._clock.pass_until(sleeper_us, "sleep")
+                self._workers.wake_first()
         elif timer_us is not None:
             self._clock.pass_until(timer_us, "loop")
         else:

@@ -71,6 +71,14 @@ class RealWaitMeter:
         return time.perf_counter() - time.process_time() - _ready_s()
 
 
+def processor_s(thread: threading.Thread) -> float:
+    """Seconds that a thread of this process was on a processor; 0 where nothing tells."""
+    try:
+        return int(_read(f"/proc/self/task/{thread.native_id}/schedstat").split()[0]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
 def _ready_s() -> float:
     """Seconds ready but not running (second number of `schedstat`, in ns); 0 where unknown."""
     try:

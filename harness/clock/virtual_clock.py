@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 from weakref import WeakSet
 
 import msgspec
@@ -38,6 +38,7 @@ abandoned: WeakSet[threading.Thread] = WeakSet()
 """Threads of runs that were stopped at a limit. They may not move the clock of a later run."""
 
 Source = Literal["sleep", "loop", "transport"]
+Park: TypeAlias = Callable[[int, Source], bool]
 
 
 class Clock(Protocol):
@@ -111,7 +112,7 @@ class VirtualClock:
         self._now_us = start_ms * 1000
         self._wall_offset_us = epoch_s * MICROSECONDS
         self._limit_s = limit_s
-        self._park: Callable[[int], bool] | None = None
+        self._park: Park | None = None
 
     def now_us(self) -> int:
         """Microseconds since the run began."""
@@ -160,7 +161,7 @@ class VirtualClock:
         if abandoned and threading.current_thread() in abandoned:
             raise RunStopped("the run of this thread was stopped")
         duration_us = _microseconds(seconds)
-        if self._park is not None and self._park(self._now_us + duration_us):
+        if self._park is not None and self._park(self._now_us + duration_us, source):
             return
         self._pass(lambda now: now + duration_us, source)
         real_sleep(0)
@@ -178,10 +179,14 @@ class VirtualClock:
         """
         self._pass(lambda now: target_us, source)
 
-    def attach(self, park: Callable[[int], bool] | None) -> None:
+    def reaches(self, target_us: int) -> bool:
+        """Whether a moment is within the limit of the run."""
+        return self._within_limit(target_us) == target_us
+
+    def attach(self, park: Park | None) -> None:
         """Name the event loop that drives this clock, or None when it has ended.
 
-        `park(until_us)` stops the calling thread until the loop has come to that moment and
+        `park(until_us, source)` stops the calling thread until the loop has come to that moment and
         returns True; False means that this thread shall let the time pass itself.
         """
         if park is not None and self._park is not None:

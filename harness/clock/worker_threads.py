@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar, TypeVarTuple, Unpack
 
-from harness.clock.virtual_clock import abandoned
+from harness.clock.virtual_clock import Source, abandoned
 from harness.core.values.errors import RunStopped
 
 T = TypeVar("T")
@@ -37,6 +37,18 @@ class Job:
         self.future_over = False
 
 
+class _Sleeper:
+    """A thread that sleeps on the clock; those that wake first come first."""
+
+    def __init__(self, until_us: int, order: int, thread: int, source: Source) -> None:
+        self.until_us, self.thread, self.source = until_us, thread, source
+        self._place = until_us, order, thread
+        self.woken, self.stopped = threading.Event(), False
+
+    def __lt__(self, other: _Sleeper) -> bool:
+        return self._place < other._place
+
+
 class WorkerThreads:
     """The jobs of one event loop, and the threads that are asleep on its clock.
 
@@ -48,7 +60,7 @@ class WorkerThreads:
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._jobs: dict[int, Job] = {}
-        self._asleep: list[tuple[int, int, int, threading.Event]] = []  # until, order, thread
+        self._asleep: list[_Sleeper] = []
         self._open = True
         self._stopped = False
         self.owner: int | None = None
@@ -84,32 +96,32 @@ class WorkerThreads:
     def busy(self) -> bool:
         """Whether some job computes, or is about to."""
         with self._lock:
-            asleep = {thread for _, _, thread, _ in self._asleep}
+            asleep = {sleeper.thread for sleeper in self._asleep}
         jobs = list(self._jobs.values())
         return any(_computes(job, jobs, asleep) for job in jobs)
 
     def is_asleep(self, thread: int | None) -> bool:
         """Whether the thread of this identity sleeps on the virtual clock."""
         with self._lock:
-            return any(sleeper == thread for _, _, sleeper, _ in self._asleep)
+            return any(sleeper.thread == thread for sleeper in self._asleep)
 
-    def park(self, until_us: int) -> bool:
+    def park(self, until_us: int, source: Source) -> bool:
         """Stop the calling thread until the loop's clock has come to `until_us`.
 
         False, at once, in the loop's own thread and after the loop has ended. Raises RunStopped
-        when the run was stopped at a limit meanwhile.
+        when the run was stopped at a limit meanwhile, or this sleep by `stop_first`.
         """
         thread = threading.get_ident()
         if thread == self.owner:
             return False
-        woken = threading.Event()
+        sleeper = _Sleeper(until_us, self._order(thread), thread, source)
         with self._lock:
             if not self._open:
                 return False
-            heapq.heappush(self._asleep, (until_us, self._order(thread), thread, woken))
+            heapq.heappush(self._asleep, sleeper)
         self._wake()
-        woken.wait()
-        if self._stopped:
+        sleeper.woken.wait()
+        if self._stopped or sleeper.stopped:
             raise RunStopped("the run of this thread was stopped")
         return True
 
@@ -123,13 +135,28 @@ class WorkerThreads:
     def next_us(self) -> int | None:
         """The moment at which the first sleeper is to wake."""
         with self._lock:
-            return self._asleep[0][0] if self._asleep else None
+            return self._asleep[0].until_us if self._asleep else None
+
+    def has_jobs(self, executor: Executor | None) -> bool:
+        """Whether a job of this executor is not over."""
+        jobs = list(self._jobs.values())
+        return any(job.executor is executor and not job.function_over for job in jobs)
 
     def wake_first(self) -> None:
         """Let the first sleeper go on."""
         with self._lock:
-            woken = heapq.heappop(self._asleep)[3]
-        woken.set()
+            sleeper = heapq.heappop(self._asleep)
+        sleeper.woken.set()
+
+    def stop_first(self) -> bool:
+        """Stop the first sleeper instead, if it waits in a scripted answer of the harness."""
+        with self._lock:
+            if self._asleep[0].source != "transport":
+                return False
+            sleeper = heapq.heappop(self._asleep)
+            sleeper.stopped = True
+        sleeper.woken.set()
+        return True
 
     def close(self, *, stopped: bool = False) -> None:
         """Let every sleeper go on, and park no thread from now on.
@@ -144,8 +171,8 @@ class WorkerThreads:
         if self._stopped:
             at_work = {job.thread for job in list(self._jobs.values())}
             abandoned.update(t for t in threading.enumerate() if t.ident in at_work)
-        for *_, woken in sorted(sleepers, key=lambda sleeper: sleeper[:3]):
-            woken.set()
+        for sleeper in sorted(sleepers):
+            sleeper.woken.set()
 
 
 def _computes(job: Job, jobs: list[Job], asleep: set[int]) -> bool:

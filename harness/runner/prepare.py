@@ -82,7 +82,8 @@ def under_profile(scenario: Scenario) -> Scenario:
     names = sorted({*own, *profile.checks})
     checks = {name: {**profile.checks.get(name, {}), **own.get(name, {})} for name in names}
     added = {p: name for p, name in profile.purposes.items() if p not in scenario.purposes}
-    limits = {} if profile.limits.real_s is None else {"real_s": profile.limits.real_s}
+    named = msgspec.structs.asdict(profile.limits)
+    limits = {name: limit for name, limit in named.items() if limit is not None}
     return msgspec.structs.replace(
         scenario,
         checks=checks if profile.checks else own,
@@ -191,5 +192,6 @@ def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
         frames=how.frames, traceback=how.traceback,
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
-        undelivered=tuple(entry.inbound.id for entry in waiting), **fields,
+        undelivered=tuple(entry.inbound.id for entry in waiting),
+        polled=transition.polled, **fields,
     )  # fmt: skip

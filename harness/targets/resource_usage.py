@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.clock import real_monotonic
+from harness.clock import processor_s, real_monotonic
 
 PS_EVERY_S = 1.0
 _PROC = Path("/proc")
@@ -128,7 +128,7 @@ class OfRun:
         programs = [p for p in self._children() if p.pid not in self._foreign]
         strangers = (*self._others, threading.current_thread())
         ended = os.times()
-        cpu_s = time.process_time() - sum(map(_thread_s, strangers))
+        cpu_s = time.process_time() - sum(map(processor_s, strangers))
         cpu_s += ended.children_user + ended.children_system + sum(p.cpu_s for p in programs)
         memory_mb = _own_memory_mb() - self._base_mb + sum(p.memory_mb for p in programs)
         return Usage(cpu_s, max(0.0, memory_mb))
@@ -153,16 +153,6 @@ def _has_children(pid: int) -> bool:
         return any((_PROC / str(pid) / "task" / t / "children").read_bytes() for t in tasks)
     except OSError:
         return True
-
-
-def _thread_s(thread: threading.Thread) -> float:
-    """The processor time of a thread of this process; 0 where nothing tells it."""
-    if thread.ident is None or not thread.is_alive() or not hasattr(time, "pthread_getcpuclockid"):
-        return 0.0
-    try:
-        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
-    except OSError:
-        return 0.0
 
 
 def _own_memory_mb() -> float:

@@ -120,3 +120,13 @@ def test_shrink_and_judge_take_it_too(in_process: Command, talks: Path) -> None:
     (talks / "talk.jsonl").write_text(json.dumps({"messages": said}) + "\n")
     assert in_process("judge", "talk.jsonl", "--profile", "slow").status == 0
     assert in_process("judge", "talk.jsonl", "--profile", "slwo").status == 2
+
+
+def test_the_limit_of_the_command_wins(in_process: Command, talks: Path) -> None:
+    in_process("run", "scenarios/sums.yaml", "--real-s", "61")
+    assert settings(talks)["limits"] == {"real_s": 61.0}
+
+
+def test_the_limit_of_the_command_is_repeated(in_process: Command, talks: Path) -> None:
+    failing = ("run", "scenarios/sums.yaml", "--target", "mine_agents:silent", "--real-s", "61")
+    assert "--real-s 61" in in_process(*failing).out
