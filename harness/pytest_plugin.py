@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -235,22 +234,17 @@ class Play:
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
-        from harness.runner import run
+        from harness.files.mistakes import look_up
         from harness.runner.capability_ledger import settled
         from harness.targets.spec import resolve
 
-        drawn = self._seed if seed is None else seed
         wanted = frozenset([expect] if isinstance(expect, str) else expect) - {""}
         try:
-            _look_up(more, wanted)
+            look_up([*more], [*(Play.__call__.__kwdefaults__ or ())], wanted)
             line = fail_on or self._fail_on
             chosen = [each.failing_on(line) for each in self._scenarios(scenario, variant)]
             target = resolve(agent) if isinstance(agent, str) else agent
-            run_one = partial(
-                run, seed=drawn, out=self._out, store=store,
-                options={**(options or {}), **more}, profile=self._profile(profile),
-                isolate=self._isolate,
-            )  # fmt: skip
+            run_one = self._runner(seed, store, {**(options or {}), **more}, profile)
             runs = [run_one(each, target) for each in chosen]
         except InputError as error:
             pytest.fail(f"error: {error}", pytrace=False)
@@ -261,6 +255,16 @@ class Play:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
         _skip_unasked(reasons, len(runs) if check else 0)
         return Runs(runs)
+
+    def _runner(
+        self, seed: int | None, store: str, options: dict[str, Any], profile: str | Profile
+    ) -> Callable[..., Run]:
+        from harness.runner import run
+
+        return partial(
+            run, seed=self._seed if seed is None else seed, out=self._out, store=store,
+            options=options, profile=self._profile(profile), isolate=self._isolate,
+        )  # fmt: skip
 
     def _profile(self, named: str | Profile) -> Profile | None:
         from harness.core.values.profile import NO_PROFILE
@@ -287,25 +291,6 @@ class Play:
         if variant is not None and variant not in (names := {s.variant for s in found}):
             raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(path))
         yield from (s for s in found if variant in (None, s.variant))
-
-
-_ALIKE = 0.75
-"""How much alike an option and a keyword of `play` are when one is a slip of the pen."""
-
-
-def _look_up(options: Mapping[str, Any], codes: Iterable[str]) -> None:
-    """Raise InputError for a misspelt keyword of `play`, and for a code that no check has."""
-    from harness.core.values.errors import InputError
-    from harness.files.mistakes import unknown_code
-
-    known = [*(Play.__call__.__kwdefaults__ or ()), "scenario", "agent"]
-    for name in options:
-        if close := get_close_matches(name, known, n=1, cutoff=_ALIKE):
-            hint = f"did you mean {close[0]!r}? For an option of the agent: options={{{name!r}: …}}"
-            raise InputError(f"no keyword {name!r}; {hint}", "play")
-    for code in codes:
-        if what := unknown_code(code):
-            raise InputError(what, "play: expect")
 
 
 def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
