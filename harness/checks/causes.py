@@ -37,8 +37,11 @@ Places = dict[int, tuple[str, int]]
 
 
 def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding, ...]:
-    """The findings in order, each behind its cause: how the target ended, that it asked nobody, defects,
-    weaknesses, advice, book-keeping. `follows` names the cause."""
+    """The findings in order, each behind its cause, which `follows` names.
+
+    How the target ended and that it asked nobody come first, then defects, weaknesses, advice, and
+    book-keeping.
+    """
     ordered = sorted(findings, key=_rank)
     if len(ordered) < 2:
         return tuple(ordered)
