@@ -31,6 +31,7 @@ from harness.checks import (
     tool_execution,
     truthfulness,
 )
+from harness.checks.causes import from_causes
 from harness.checks.declarations import WRITE_ORDER, declared, untold
 from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
@@ -84,8 +85,7 @@ ORDER = (
     *("inbound_exactly_once", "outbound_once", "turn_serial", "cancel_honoured"),
     *("truthful_outcome", "session_heals", "session_answers", "expect"),
 )
-"""The order in which the checks are applied and reported: how the run itself went comes first, for
-much else may follow from it."""
+"""The order in which the checks are applied; findings of one class are reported in it."""
 
 
 def parts_of(plugin: Plugin) -> Mapping[str, CheckFunction]:
@@ -229,18 +229,18 @@ def judge(
         _apply(asked, name, check, applied)
     if not applied.asked:
         applied.doubts.append("no check applied")
-    applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
-    applied.doubts += _unknown_settings(history, known)
-    findings, declared = _known_apart(wanted, applied, set(chosen))
+    in_vain = _asked_in_vain(wanted, applied, known, set(chosen))
+    applied.doubts += [*in_vain, *_unknown_settings(history, known)]
+    standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
-    word = _word(any(finding.fails(line) for finding in findings), applied.doubts)
+    word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
     if word == "pass" and is_untested(history, missing):
         word = "not_applicable"
         applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
     return Verdict(
         word,
         outcome=outcome(history),
-        findings=findings,
+        findings=from_causes(standing, history),
         known=declared,
         doubts=tuple(applied.doubts),
         not_applicable=tuple(applied.not_applicable),

@@ -11,7 +11,7 @@ import ssl
 from contextlib import suppress
 from typing import Any
 
-from harness.core.values.errors import InputError
+from harness.core.values.errors import PackageMissing
 from harness.providers import record, records
 from harness.providers.shared.record import Sdk
 
@@ -61,14 +61,14 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
     """A client of the SDK `package` whose every request goes to `transport`; with None, to a
     server on loopback, whose `base_url` the settings give.
 
-    `settings` are the client's own and win over ours. Raises InputError when the package is not
-    installed.
+    `settings` are the client's own and win over ours. Raises PackageMissing when the package
+    is not installed.
     """
     sdk = sdk_of_package(package)
     try:
         library = importlib.import_module(package)
     except ImportError as error:
-        raise InputError(f"this agent needs the package {package!r}: {error}") from error
+        raise PackageMissing(package, package, "this agent") from error
     http = library.DefaultAsyncHttpxClient if asynchronous else library.DefaultHttpxClient
     usual = {"base_url": BASE_URL + sdk.base_path, "api_key": API_KEY}
     if "http_client" not in settings:

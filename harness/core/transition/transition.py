@@ -56,6 +56,7 @@ class Transition:
     `look` is called before each call and records what changed in the session store; whoever knows
     the store sets it, and does its IO there. `at_ms` comes with every call. Calls must not overlap:
     a door that serves several connections holds a lock. `paths` are the model's endpoints.
+    `polled`: the agent looks for cancels.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Transition:
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
+        self.polled = False
         self._model = ModelSeam(scenario, wire, script, history, self.draws, self.faults)
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults)
         self.question = self._provider.question
@@ -140,7 +142,7 @@ class Transition:
 
     def cancelled(self, session: str, at_ms: int) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
-        past = self.history.past
+        past, self.polled = self.history.past, True
         if past.cancelled.get(session) == past.turn(session):
             return True
         entry = inbox.due_cancel(self.inbox, past, at_ms, session)
