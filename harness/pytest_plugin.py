@@ -56,6 +56,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("defect", "weakness", "advice"),
         help="From which class on a finding fails a run.",
     )
+    group.addoption(
+        "--harness-isolate",
+        action="store_true",
+        help="Call each Python agent in a forked child, which it may end by any means.",
+    )
     parser.addini("harness_fail_on", help="The class where no option names one.")
     parser.addini("harness_profile", help="The profile where no option names one.")
     parser.addini(
@@ -95,7 +100,8 @@ def play(request: pytest.FixtureRequest) -> Play:
     kept = Path(out) if out else None
     note = partial(_note, request.node)
     profiles = partial(_profile, config)
-    return Play(folders, seed, kept, plugins, profiles, config.stash[_FAIL_ON], note)
+    isolate = config.getoption("--harness-isolate")
+    return Play(folders, seed, kept, plugins, profiles, config.stash[_FAIL_ON], note, isolate)
 
 
 _NOT_APPLICABLE = "harness_not_applicable"
@@ -190,9 +196,11 @@ class Play:
         profiles: Callable[[str], Profile] | None = None,
         fail_on: FindingClass | None = None,
         note: Callable[[Sequence[str]], None] = lambda reasons: None,
+        isolate: bool = False,
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
         self._profiles, self._fail_on, self._note = profiles, fail_on, note
+        self._isolate = isolate
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
@@ -207,7 +215,8 @@ class Play:
         store: str = "",
         profile: str | Profile = "",
         fail_on: FindingClass | None = None,
-        **options: Any,
+        options: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
 
@@ -220,27 +229,25 @@ class Play:
         name, a file or a value; without one the option `--harness-profile` or the configuration
         names it. Findings of the class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a
         run; without it those that `--harness-fail-on`, the scenario or the profile says. Other
-        keywords reach the agent as `brief.options`.
+        keywords reach the agent as `brief.options`, unless one looks like a keyword of this method;
+        `options` takes those of any name.
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
-        from harness.runner import run
+        from harness.files.mistakes import look_up
         from harness.runner.capability_ledger import settled
         from harness.targets.spec import resolve
 
-        drawn = self._seed if seed is None else seed
+        wanted = frozenset([expect] if isinstance(expect, str) else expect) - {""}
         try:
+            look_up([*more], [*(Play.__call__.__kwdefaults__ or ())], wanted)
             line = fail_on or self._fail_on
             chosen = [each.failing_on(line) for each in self._scenarios(scenario, variant)]
             target = resolve(agent) if isinstance(agent, str) else agent
-            run_one = partial(
-                run, seed=drawn, out=self._out, store=store, options=options,
-                profile=self._profile(profile),
-            )  # fmt: skip
+            run_one = self._runner(seed, store, {**(options or {}), **more}, profile)
             runs = [run_one(each, target) for each in chosen]
         except InputError as error:
             pytest.fail(f"error: {error}", pytrace=False)
-        wanted = frozenset([expect] if isinstance(expect, str) else expect)
         runs = runs if wanted else settled(runs)
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
         self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
@@ -248,6 +255,16 @@ class Play:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
         _skip_unasked(reasons, len(runs) if check else 0)
         return Runs(runs)
+
+    def _runner(
+        self, seed: int | None, store: str, options: dict[str, Any], profile: str | Profile
+    ) -> Callable[..., Run]:
+        from harness.runner import run
+
+        return partial(
+            run, seed=self._seed if seed is None else seed, out=self._out, store=store,
+            options=options, profile=self._profile(profile), isolate=self._isolate,
+        )  # fmt: skip
 
     def _profile(self, named: str | Profile) -> Profile | None:
         from harness.core.values.profile import NO_PROFILE
