@@ -116,7 +116,13 @@ def run(
     try:
         with session_folder() as folder:
             history = pass_through(
-                scenario, spec, chosen, folder, script=script, store=store, isolate=isolate
+                scenario,
+                spec,
+                chosen,
+                folder,
+                script=script,
+                store=store,
+                isolate=isolate or spec.isolate,
             )
     except PackageMissing as error:
         lacks = NotApplicable("run", error.what, error.package)
