@@ -2,7 +2,8 @@
 
 `causes.tsv` says, for a code or all of a check (`check.*`), from which findings it may follow, and
 how the two must be tied by their events: `event`, they share one; `turn`, or a turn; `later`, or
-the cause came before the proof of the other. A finding that is not tied stands by itself.
+the cause came before the proof of the other; `run`, they are of one run. A finding that is not tied
+stands by itself.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class CauseRow(msgspec.Struct, frozen=True):
     """From which findings a finding may follow, how they are tied, and why it follows."""
 
     finding: str
-    tie: Literal["event", "turn", "later"]
+    tie: Literal["event", "turn", "later", "run"]
     causes: tuple[str, ...]
     reason: str
 
@@ -36,8 +37,11 @@ Places = dict[int, tuple[str, int]]
 
 
 def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding, ...]:
-    """The findings in order, each behind its cause: the target's end, defects, weaknesses, advice,
-    book-keeping. `follows` names the cause."""
+    """The findings in order, each behind its cause, which `follows` names.
+
+    How the target ended and that it asked nobody come first, then defects, weaknesses, advice, and
+    book-keeping.
+    """
     ordered = sorted(findings, key=_rank)
     if len(ordered) < 2:
         return tuple(ordered)
@@ -47,7 +51,7 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
 
 
 def _rank(finding: Finding) -> int:
-    if finding.check == "target":
+    if finding.check == "target" or finding.code == "run.nothing_intercepted":
         return -1
     return CLASSES.index(finding.class_) if finding.class_ else len(CLASSES)
 
@@ -75,8 +79,8 @@ def _is_tied(row: CauseRow, finding: Finding, places: Places, cause: Finding) ->
     """Whether a finding is a cause of another by code and by events."""
     if cause.code not in row.causes and f"{cause.check}.*" not in row.causes:
         return False
-    if not finding.events or not cause.events:
-        return False
+    if row.tie == "run" or not finding.events or not cause.events:
+        return row.tie == "run"
     if not set(finding.events).isdisjoint(cause.events):
         return True
     own, others = ({places[n] for n in f.events if n in places} for f in (finding, cause))

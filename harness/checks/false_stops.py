@@ -15,7 +15,7 @@ from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import calls_tools, ending_calls, is_empty, said_tokens
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
-from harness.core.history.repetition import cycles, equal_runs
+from harness.core.history.repetition import cycles, equal_runs, without_marks
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
@@ -193,6 +193,7 @@ def _is_equal(done: list[Execution], repeats: int) -> bool:
     """Whether so many in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, _result(e)),
+        lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
         lambda e: True if e.failed or _is_told_as_error(e) else None,
     )
     return any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely)

@@ -75,6 +75,18 @@ def test_what_a_crash_leaves_undone_follows_from_it_and_what_was_before_does_not
     ]
 
 
+def test_an_agent_that_asks_elsewhere_is_told_so_first() -> None:
+    history = _two_turns()
+    unseen = Finding("run.nothing_intercepted", "x", (history.events[-1].n,))
+    reply = Finding("truthful_outcome.no_answer", "x", (4,), "defect")
+    other = Finding("outbound_once.twice", "x", (4,), "defect")
+    assert _told(history, other, reply, unseen) == [
+        (unseen.code, ""),
+        (reply.code, unseen.code),
+        (other.code, ""),
+    ]
+
+
 def test_what_follows_from_a_follower_stands_under_the_first_cause() -> None:
     end = _two_turns().events[-1].n
     found = [
