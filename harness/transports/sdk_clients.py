@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import ssl
 from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
 from harness.core.values.errors import PackageMissing
@@ -50,6 +51,14 @@ def without_certificates() -> ssl.SSLContext:
     """For a client that speaks plain HTTP: to load the certificates, which it never needs,
     takes 35 ms a client. A server that did speak TLS would be refused."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def http_library() -> ModuleType:
+    """The HTTP library of the installed SDKs: httpx2, or httpx where there is no newer one."""
+    try:
+        return importlib.import_module("httpx2")
+    except ImportError:
+        return importlib.import_module("httpx")
 
 
 def sdk_of_package(package: str) -> Sdk:

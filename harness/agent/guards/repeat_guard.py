@@ -60,7 +60,7 @@ class RepeatGuard:
         said = signature(str(result.is_error), result.content)
         self._calls.append((signature(call.name, call.input), said))
         self._batch.append(self._calls[-1])
-        like = without_marks(result.text)
+        like = without_marks(result.content) if isinstance(result.content, str) else result.content
         self._likes.append((self._calls[-1][0], signature(str(result.is_error), like)))
         again = self._period(self._calls, self._repeats - 1) > 0
         if not again and self._calls[-1] not in self._round_of_batches(self._repeats - 1):
