@@ -100,7 +100,7 @@ def run(
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
-    spec = msgspec.structs.replace(spec, options=wanted)
+    spec = msgspec.structs.replace(spec, options=wanted, isolate=isolate or spec.isolate)
     if seed is not None:
         scenario = msgspec.structs.replace(scenario, seed=seed)
     if profile is not None:
@@ -115,9 +115,7 @@ def run(
         return _unplayed(scenario, spec, chosen, reasons)
     try:
         with session_folder() as folder:
-            history = pass_through(
-                scenario, spec, chosen, folder, script=script, store=store, isolate=isolate
-            )
+            history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
     except PackageMissing as error:
         lacks = NotApplicable("run", error.what, error.package)
         return _unplayed(scenario, spec, chosen, (lacks,))
@@ -177,7 +175,6 @@ def pass_through(
     script: Script | None,
     store: str,
     model_url: str = "",
-    isolate: bool = False,
 ) -> History:
     """The history of a run in a world; the folder is the agent's session folder.
 
@@ -185,7 +182,7 @@ def pass_through(
     """
     seed = seed_messages(scenario)
     write_seed(folder, seed)
-    if target.kind == "python" and (isolate or kills(scenario)):
+    if target.kind == "python" and (target.isolate or kills(scenario)):
         restarts = Restarts(scenario, target, world, folder, script=script, store=store)
         try:
             return restarts.run()
