@@ -12,7 +12,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk check bench fuzz fuzz-long nightly mutants mutant-table seeds wire-table docs clean
+.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table seeds wire-table docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,13 @@ test-older-sdk: $(OLDER)/.ready ## the tests that touch the SDK, on the generati
 	$(OLDER)/bin/python -m pytest -n auto -m "not real" -p no:cacheprovider tests/agent \
 	  tests/clock tests/transports tests/providers/anthropic tests/scenarios/test_reference.py \
 	  tests/wire_table tests/faults/sse tests/faults/model
+
+test-older-openai: $(READY) ## the reference agent on openai 1 and 2, whose clients are of httpx
+	@for n in 1 2; do test -x .venv-openai-$$n/bin/python || $(PYTHON) -m venv .venv-openai-$$n; \
+	  .venv-openai-$$n/bin/python -m pip install --quiet --editable . "openai==$$n.*" || exit 1; \
+	  .venv-openai-$$n/bin/python -m harness run scenarios/poisoned scenarios/delivery \
+	    --wire openai-chat --wire openai-responses --target reference \
+	    --out .harness/openai-$$n || exit 1; done
 
 check: $(READY) ## format, lint, types, architecture
 	$(RUN) -m ruff format --check .

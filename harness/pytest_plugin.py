@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -55,6 +56,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("defect", "weakness", "advice"),
         help="From which class on a finding fails a run.",
     )
+    group.addoption(
+        "--harness-isolate",
+        action="store_true",
+        help="Call each Python agent in a forked child, which it may end by any means.",
+    )
     parser.addini("harness_fail_on", help="The class where no option names one.")
     parser.addini("harness_profile", help="The profile where no option names one.")
     parser.addini(
@@ -92,7 +98,29 @@ def play(request: pytest.FixtureRequest) -> Play:
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     plugins = config.getini("harness_plugins")
     kept = Path(out) if out else None
-    return Play(folders, seed, kept, plugins, partial(_profile, config), config.stash[_FAIL_ON])
+    note = partial(_note, request.node)
+    profiles = partial(_profile, config)
+    isolate = config.getoption("--harness-isolate")
+    return Play(folders, seed, kept, plugins, profiles, config.stash[_FAIL_ON], note, isolate)
+
+
+_NOT_APPLICABLE = "harness_not_applicable"
+
+
+def _note(node: pytest.Item, reasons: Sequence[str]) -> None:
+    """Keep why runs of a test are not applicable, for the summary; xdist passes it on."""
+    node.user_properties += [(_NOT_APPLICABLE, reason) for reason in reasons]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many runs were not applicable, and why."""
+    reports = (r for found in terminalreporter.stats.values() for r in found)
+    calls = (r for r in reports if getattr(r, "when", "") == "call")
+    said = (p for report in calls for p in report.user_properties)
+    counts = Counter(str(reason) for name, reason in said if name == _NOT_APPLICABLE)
+    for reason, number in counts.most_common():
+        runs = "1 run" if number == 1 else f"{number} runs"
+        terminalreporter.write_line(f"loop-harness: {runs} not applicable: {reason}")
 
 
 def _fail_on(config: pytest.Config) -> FindingClass | None:
@@ -167,9 +195,12 @@ class Play:
         plugins: Sequence[str] = (),
         profiles: Callable[[str], Profile] | None = None,
         fail_on: FindingClass | None = None,
+        note: Callable[[Sequence[str]], None] = lambda reasons: None,
+        isolate: bool = False,
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
-        self._profiles, self._fail_on = profiles, fail_on
+        self._profiles, self._fail_on, self._note = profiles, fail_on, note
+        self._isolate = isolate
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
@@ -184,7 +215,8 @@ class Play:
         store: str = "",
         profile: str | Profile = "",
         fail_on: FindingClass | None = None,
-        **options: Any,
+        options: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
 
@@ -192,39 +224,55 @@ class Play:
         function of its brief or a target's specification. `variant` plays only the runs of that
         variant ("" is the baseline). The test fails unless every run passes; with `expect` (a code
         or several) it fails unless each is found in every run, and no other one that fails it;
-        `check=False` leaves the verdict to the test. `profile` is a configured name, a file or a
-        value; without one the option `--harness-profile` or the configuration names it. Findings
-        of the class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a run; without it
-        those that `--harness-fail-on`, the scenario or the profile says. Other keywords reach the
-        agent as `brief.options`.
+        `check=False` leaves the verdict to the test. Runs that need a capability which none of them
+        used are not applicable, and a test without other runs is skipped. `profile` is a configured
+        name, a file or a value; without one the option `--harness-profile` or the configuration
+        names it. Findings of the class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a
+        run; without it those that `--harness-fail-on`, the scenario or the profile says. Other
+        keywords reach the agent as `brief.options`, unless one looks like a keyword of this method;
+        `options` takes those of any name.
         """
         __tracebackhide__ = True
         from harness.core.values.errors import InputError
-        from harness.runner import run
+        from harness.files.mistakes import look_up
+        from harness.runner.capability_ledger import settled
         from harness.targets.spec import resolve
 
-        drawn = self._seed if seed is None else seed
+        wanted = frozenset([expect] if isinstance(expect, str) else expect) - {""}
         try:
+            look_up([*more], [*(Play.__call__.__kwdefaults__ or ())], wanted)
             line = fail_on or self._fail_on
             chosen = [each.failing_on(line) for each in self._scenarios(scenario, variant)]
             target = resolve(agent) if isinstance(agent, str) else agent
-            run_one = partial(
-                run, seed=drawn, out=self._out, store=store, options=options,
-                profile=self._profile(profile),
-            )  # fmt: skip
+            run_one = self._runner(seed, store, {**(options or {}), **more}, profile)
             runs = [run_one(each, target) for each in chosen]
         except InputError as error:
             pytest.fail(f"error: {error}", pytrace=False)
-        wanted = frozenset([expect] if isinstance(expect, str) else expect)
+        runs = runs if wanted else settled(runs)
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
+        self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
         if wrong:
             pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
+        _skip_unasked(reasons, len(runs) if check else 0)
         return Runs(runs)
 
+    def _runner(
+        self, seed: int | None, store: str, options: dict[str, Any], profile: str | Profile
+    ) -> Callable[..., Run]:
+        from harness.runner import run
+
+        return partial(
+            run, seed=self._seed if seed is None else seed, out=self._out, store=store,
+            options=options, profile=self._profile(profile), isolate=self._isolate,
+        )  # fmt: skip
+
     def _profile(self, named: str | Profile) -> Profile | None:
+        from harness.core.values.profile import NO_PROFILE
+
         if not isinstance(named, str):
             return named
-        return self._profiles(named) if self._profiles else None
+        found = self._profiles(named) if self._profiles else NO_PROFILE
+        return None if found == NO_PROFILE else found
 
     def _scenarios(
         self, scenario: str | Path | Scenario, variant: str | None
@@ -250,6 +298,20 @@ def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
         return run.verdict.verdict in ("pass", "not_applicable")
     found = {finding.code for finding in run.verdict.findings}
     return {finding.code for finding in run.verdict.failing} <= wanted <= found
+
+
+def _is_unasked(run: Run) -> bool:
+    return run.verdict.verdict == "not_applicable"
+
+
+def _reason(run: Run) -> str:
+    return "; ".join(lack.reason for lack in run.verdict.not_applicable)
+
+
+def _skip_unasked(reasons: Sequence[str], runs: int) -> None:
+    """Skip the test when none of its runs is applicable."""
+    if runs and len(reasons) == runs:
+        pytest.skip("; ".join(dict.fromkeys(reasons)))
 
 
 def _report(

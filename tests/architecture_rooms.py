@@ -96,7 +96,7 @@ ROOMS: tuple[Room, ...] = (
         "files",
         3,
         "From a scenario or overlay file to checked values, with file and line in every error.",
-        "core catalogue faults recordings providers stores",
+        "core catalogue checks faults recordings providers stores",
     ),
     Room(
         "cassettes",

@@ -204,3 +204,45 @@ def test_the_line_between_findings(session: pytest.Pytester) -> None:
     session.makeini("[pytest]\nharness_fail_on = opinion\n")
     done = session.runpytest_subprocess("-q")
     done.stderr.fnmatch_lines(["*'opinion' is no class of findings; defect, weakness, advice are"])
+
+
+LACKING_TESTS = """
+import agents
+from harness.core.values.profile import Capabilities, Profile
+
+def test_partly(play):
+    runs = play("scenarios/both.yaml", agents.good)
+    assert [run.verdict.verdict for run in runs] == ["pass", "not_applicable"]
+
+def test_only(play):
+    play("scenarios/streams.yaml", agents.good)
+    raise AssertionError("the test goes on")
+
+def test_unchecked(play):
+    (run,) = play("scenarios/streams.yaml", agents.good, check=False)
+    assert run.verdict.verdict == "not_applicable"
+
+def test_owed(play):
+    streams = Profile(capabilities=Capabilities(streaming=True))
+    (run,) = play("scenarios/streams.yaml", agents.good, profile=streams)
+    assert run.verdict.verdict == "pass"
+
+def test_misbehaves(play):
+    play("scenarios/both.yaml", agents.wrong)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_a_test_without_an_applicable_run_is_skipped(
+    session: pytest.Pytester, options: tuple[str, ...]
+) -> None:
+    session.makepyfile(test_play=LACKING_TESTS)
+    text = "inbox: Hello\nscript: [{say: Good morning.}]\n"
+    (session.path / "scenarios/both.yaml").write_text(f"name: both\nstream: both\n{text}")
+    (session.path / "scenarios/streams.yaml").write_text(f"name: streams\nstream: true\n{text}")
+    done = session.runpytest_subprocess("-p", "no:cacheprovider", "-rs", *options)
+    done.assert_outcomes(passed=3, skipped=1, failed=1)
+    said = "needs streaming: no run of this command asked for a stream"
+    done.stdout.fnmatch_lines_random(
+        [f"SKIPPED*{said}", f"loop-harness: 4 runs not applicable: {said}", "FAIL both"]
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,7 +26,7 @@ from harness.agent.sessions.transcript import RetryingStore, RowTranscript, Sess
 from harness.agent.task_tool import Tasks
 from harness.agent.tool_environment import Environments, environments_of, tools_for_model
 from harness.agent.toolbox import Toolbox
-from harness.agent.turn_policy import BudgetedModel, Policy, open_budget
+from harness.agent.turn_policy import BudgetedModel, Budgets, Policy
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError, nearest
@@ -57,12 +57,13 @@ class Parts:
     turn: Callable[..., Loop] = Loop
     gateway: Callable[..., Gateway] = Gateway
     policy: Policy = Policy()
+    budgets: Budgets = field(default_factory=Budgets)
     spawns: bool = False
 
     def loop(self, brief: Brief, inbound: Inbound, transcript: SessionTranscript) -> Loop:
         """A fresh loop for one message; one that `spawns` may make sub-agents."""
         outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
-        budget = open_budget(self.policy, brief.clock.now_ms)
+        budget = self.budgets.open(self.policy, inbound.text, brief.clock.now_ms)
         tools = self.tools.prepared(partial(self.environment.ready, inbound.session))
 
         def loop_of(

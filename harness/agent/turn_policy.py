@@ -6,12 +6,16 @@ provider reports them, so one answer may overdraw the budget.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import msgspec
 
 from harness.agent.models.failures import FailureKind, ModelFailure
 from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
+
+WOKEN = re.compile(r"\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b", re.IGNORECASE)
+"""How a message begins that a timer sends, and no user."""
 
 ANSWER_TOKENS_MAX = 100_000_000
 """No answer costs so much; a larger count is a fault of the counting."""
@@ -24,13 +28,15 @@ class Policy(msgspec.Struct, frozen=True):
     transient one three times, and a permanent one fails again. `max_failures` counts those of
     a whole turn, whatever succeeds between them. `runs_calls_on` are the stop reasons after which
     calls are run: with any other they may be cut short, which their input cannot show.
-    `max_tokens` and `max_turn_s` hold for a turn with its sub-agents, and `max_depth` and
+    `max_tokens` and `max_turn_s` hold for a turn with its sub-agents, `max_woken_tokens` for all
+    turns that a timer began since the user wrote last, and `max_depth` and
     `max_tasks` for these.
     """
 
     max_model_calls: int = 50
     max_tokens: int = 5_000_000
     max_turn_s: float = 21_600.0
+    max_woken_tokens: int = 900_000
     max_pauses: int = 5
     max_empty_answers: int = 1
     max_failures: int = 12
@@ -59,6 +65,23 @@ class TurnBudget(msgspec.Struct):
 def open_budget(policy: Policy, now_ms: Callable[[], int]) -> TurnBudget:
     """The account of a turn that begins now."""
     return TurnBudget(policy.max_tokens, now_ms() + policy.max_turn_s * 1000, now_ms)
+
+
+class Budgets:
+    """The accounts of a run's turns. Turns that a timer began share one, until a user writes."""
+
+    def __init__(self) -> None:
+        self._woken: TurnBudget | None = None
+
+    def open(self, policy: Policy, text: str, now_ms: Callable[[], int]) -> TurnBudget:
+        """The account of a turn that begins now with a message of this text."""
+        account = open_budget(policy, now_ms)
+        if WOKEN.match(text) is None:
+            self._woken = None
+            return account
+        left = policy.max_woken_tokens if self._woken is None else self._woken.tokens
+        account.tokens, self._woken = min(account.tokens, left), account
+        return account
 
 
 class BudgetedModel:

@@ -18,16 +18,18 @@ from harness.checks.evidence.excuses import (
     Case,
 )
 from harness.checks.evidence.stored_messages import (
+    same_text,
     says,
     settled_list,
     squeeze,
     stands,
     written_by_another,
 )
-from harness.checks.evidence.turn_outcomes import claimed, is_uncounted
+from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_uncounted
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
 _SHORTER = (EARLIER_COMPACTION, EARLIER_KILL, EARLIER_OVERFLOW)
@@ -61,21 +63,33 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             continue
         before = last.get(turn.session)
         if turn.readable and before is not None:
-            yield Case("forgotten_reply", _reply(before, turn), before, turn.readable[0].n)
+            yield Case("forgotten_reply", _reply(trace, before, turn), before, turn.readable[0].n)
         if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case("forgotten_past", _past(trace, before, turn), turn)
         yield from _results(turn)
         last[turn.session] = turn
 
 
-def _reply(before: Turn, turn: Turn) -> Iterator[Finding]:
+def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     told = [s for s in before.endings if s.request.kind == "final" and s.request.text.strip()]
     if not told or claimed(told[-1]) != "completed":
         return
     first = turn.readable[0]
-    if not says(first.node, told[-1].request.text):
+    said = told[-1].request.text
+    if not says(first.node, said) and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
+
+
+def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
+    """Whether a request holds the call by which the turn before ended, or its result."""
+    if not before.main or not (calls := ending_calls(trace, before, before.main[-1])):
+        return False
+    ended = {(use.name, canonical(use.input)) for use in calls}
+    messages = [node.message for node in first.node.tail()]
+    texts = (result.text for message in messages for result in message.tool_results)
+    held = ((use.name, canonical(use.input)) for m in messages for use in m.tool_uses)
+    return any(call in ended for call in held) or any(same_text(text, said) for text in texts)
 
 
 def _past(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:

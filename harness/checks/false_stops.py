@@ -12,10 +12,10 @@ from typing import TypeAlias
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.tool_steps import PERIODS, steps
-from harness.checks.evidence.turn_outcomes import calls_tools, is_empty, said_tokens
+from harness.checks.evidence.turn_outcomes import calls_tools, ending_calls, is_empty, said_tokens
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
-from harness.core.history.repetition import cycles, equal_runs
+from harness.core.history.repetition import cycles, equal_runs, without_marks
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
@@ -62,7 +62,8 @@ def _stops(trace: Trace, turn: Turn) -> list[_Stop]:
             text = f"{exchange.called.key} no longer offers tools although nothing repeats"
             found.append(("withdrawn", exchange.n, text))
         offered = exchange.request.tools_offered
-    found += [("ended", n, "the turn ends in the middle of a tool call") for n in _endings(turn)]
+    endings = _endings(trace, turn)
+    found += [("ended", n, "the turn ends in the middle of a tool call") for n in endings]
     return sorted(found, key=lambda stop: stop[1])
 
 
@@ -70,6 +71,8 @@ def _is_valid(trace: Trace, ask: Ask) -> bool:
     """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
     an id that no other call of the answer has."""
     if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
+        return False
+    if trace.is_own_tool(ask):
         return False
     uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
     if sum(use.id == ask.use.id for use in uses) > 1:
@@ -79,12 +82,15 @@ def _is_valid(trace: Trace, ask: Ask) -> bool:
     return calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
 
 
-def _endings(turn: Turn) -> Iterator[int]:
-    """The finals before which the last answer asked for a tool, and no tool had just failed."""
+def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
+    """The finals before which the last answer asked for a tool that does not end the turn, and no
+    tool had just failed."""
     for ending in turn.endings:
         before = [e for e in turn.main if e.n < ending.n]
         runs = [e for e in turn.executions if e.n < ending.n]
-        if before and _could_run(before[-1]) and not (runs and runs[-1].failed):
+        if not before or not _could_run(before[-1]) or (runs and runs[-1].failed):
+            continue
+        if not ending_calls(trace, turn, before[-1]):
             yield ending.n
 
 
@@ -187,6 +193,7 @@ def _is_equal(done: list[Execution], repeats: int) -> bool:
     """Whether so many in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, _result(e)),
+        lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
         lambda e: True if e.failed or _is_told_as_error(e) else None,
     )
     return any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely)

@@ -26,10 +26,12 @@ from harness.checks import (
     recovery,
     request_form,
     retries,
+    spending,
     stored_session,
     tool_execution,
     truthfulness,
 )
+from harness.checks.causes import from_causes
 from harness.checks.declarations import WRITE_ORDER, declared, untold
 from harness.checks.evidence.harness_answers import before_own_answers
 from harness.checks.evidence.turn_outcomes import expected, outcome
@@ -59,6 +61,7 @@ MODULES: tuple[ModuleType, ...] = (
     loops,
     false_stops,
     budgets,
+    spending,
     tool_execution,
     truthfulness,
     stored_session,
@@ -74,16 +77,15 @@ ORDER = (
     *("valid_request", "append_only_prefix", "role_alternation", "tool_pairing", "unique_tool_ids"),
     *("nonblank_content", "wellformed_text", "ends_with_user", "history_faithful"),
     "session_isolation",
-    *("bounded_turn", "no_blind_resend", "compaction_progress", "request_fits"),
+    *("bounded_turn", "no_blind_resend", "compaction_progress", "request_fits", "compaction_due"),
     *("retry_budget", "backoff", "no_progress_stop", "no_false_stop", "compaction_preserves"),
-    *("budget_ceiling", "bounded_spawn", "bounded_wait"),
+    *("budget_ceiling", "wake_budget", "bounded_spawn", "bounded_wait"),
     *("args_complete", "effect_once", "error_visible", "stream_error_handled"),
     *("reload_equivalence", "durable_first", "no_silent_loss", "resume_bounded"),
     *("inbound_exactly_once", "outbound_once", "turn_serial", "cancel_honoured"),
     *("truthful_outcome", "session_heals", "session_answers", "expect"),
 )
-"""The order in which the checks are applied and reported: how the run itself went comes first, for
-much else may follow from it."""
+"""The order in which the checks are applied; findings of one class are reported in it."""
 
 
 def parts_of(plugin: Plugin) -> Mapping[str, CheckFunction]:
@@ -227,18 +229,18 @@ def judge(
         _apply(asked, name, check, applied)
     if not applied.asked:
         applied.doubts.append("no check applied")
-    applied.doubts += _asked_in_vain(wanted, applied, known, set(chosen))
-    applied.doubts += _unknown_settings(history, known)
-    findings, declared = _known_apart(wanted, applied, set(chosen))
+    in_vain = _asked_in_vain(wanted, applied, known, set(chosen))
+    applied.doubts += [*in_vain, *_unknown_settings(history, known)]
+    standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
-    word = _word(any(finding.fails(line) for finding in findings), applied.doubts)
+    word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
     if word == "pass" and is_untested(history, missing):
         word = "not_applicable"
         applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
     return Verdict(
         word,
         outcome=outcome(history),
-        findings=findings,
+        findings=from_causes(standing, history),
         known=declared,
         doubts=tuple(applied.doubts),
         not_applicable=tuple(applied.not_applicable),

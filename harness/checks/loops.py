@@ -26,6 +26,7 @@ from harness.core.history.repetition import (
     equal_runs,
     same_call_runs,
     same_fail_runs_explicit,
+    without_marks,
 )
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import ToolRequest
@@ -40,7 +41,8 @@ _Made = TypeVar("_Made")
 def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -> Iterator[Finding]:
     """After `repeats` equal steps in a turn the next one differs, or the turn ends.
 
-    `same_call`: equal tool, input and result. `same_failure`: one tool, one error, whatever the
+    `same_call`: equal tool, input and result. `like_call`: the results differ in ids, times or a
+    count of the calls only, twice as often. `same_failure`: one tool, one error, whatever the
     input; but one call that failed so may be changed and tried once. `failing_call`: one call that
     fails `failures` times in a row, whatever its errors say, runs again; `failing_tool`: so does a
     tool with any input after twice as many. `cycle`: two to five calls, or
@@ -56,6 +58,7 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
         return
     for turn in _lives(trace):
         yield from _same_calls(turn, repeats)
+        yield from _like_calls(turn, 2 * repeats)
         yield from _same_failures(turn, repeats)
         yield from _failures(turn, failures)
         yield from _cycles_of_calls(turn, repeats)
@@ -133,6 +136,22 @@ def _same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
         text = f"{done[at].name} runs again with the same input and result, {repeats} times"
         events = tuple(step.n for step in done[at : at + repeats + 1])
         yield Finding("no_progress_stop.same_call", text, events)
+
+
+def _like_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+    """Equal tool and input, with results that differ in ids, times or a count of the calls only."""
+    done = steps(turn, _like, 0)
+    for at, length in equal_runs([_like(e) for e in done], repeats + 1):
+        if len({e.triple for e in done[at : at + length]}) > 1:
+            text = f"{done[at].request.name} runs again with the same input, and {repeats} results "
+            text += "differ in ids, times or counts only"
+            yield Finding("no_progress_stop.like_call", text, _events(done, at, repeats + 1))
+
+
+def _like(execution: Execution) -> Hashable | None:
+    if execution.failed or not execution.text.strip():
+        return None
+    return *execution.identity, without_marks(execution.text)
 
 
 def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
@@ -275,11 +294,13 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
 def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
     """What a message asked for when all of it was refused, else None.
 
-    A tool that the scenario does not know may be the agent's own: then its result counts too.
+    A tool that the scenario does not know, or of which it knows a namesake, may be the agent's own:
+    then its result counts too.
     """
     if not all(ask.refused for ask in asks):
         return None
-    known = trace.settings.get("tools", {})
+    tools = trace.settings.get("tools", {})
+    known = {a.use.name for a in asks if a.use.name in tools and not trace.is_own_tool(a)}
     return tuple(
         (
             a.use.name,

@@ -22,7 +22,7 @@ from harness.checks.evidence.stored_messages import (
     first_seen,
     is_user_text,
 )
-from harness.checks.evidence.turn_outcomes import WINDOW_RULES
+from harness.checks.evidence.turn_outcomes import WINDOW_RULES, ending_calls
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -121,7 +121,11 @@ def _same_side(node: Node) -> bool:
 def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     """The law for the rows of a turn."""
     rows = list(trace.rows_added(turn))
-    sides = [side(message) for _, _, message in rows if side(message) != "system"]
+    ended = {use.id for e in turn.main[-1:] for use in ending_calls(trace, turn, e)}
+    messages = [message for _, _, message in rows if side(message) != "system"]
+    if messages and {result.id for result in messages[-1].tool_results} & ended:
+        messages.pop()  # the turn ended by a call, of which this is the result
+    sides = [side(message) for message in messages]
     where = f"turn {turn.number} of {turn.session}"
     events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
     goes_on = any(exchange.stop == "pause_turn" for exchange in turn.exchanges)

@@ -15,7 +15,14 @@ from itertools import zip_longest
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.turn_outcomes import TELLING, claimed, expected, is_taken, wrong
+from harness.checks.evidence.turn_outcomes import (
+    TELLING,
+    claimed,
+    ending_calls,
+    expected,
+    is_taken,
+    wrong,
+)
 from harness.core.history.exchanges import Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -37,11 +44,11 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     for turn in trace.turns.values():
         for sending in turn.sendings:
             if sending.request.kind == "final" and claimed(sending) == "completed":
-                yield from _untrue(turn, sending)
+                yield from _untrue(trace, turn, sending)
     yield from _exit_status(trace)
 
 
-def _untrue(turn: Turn, sending: Sending) -> Iterator[Finding]:
+def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     limits = [a.n for a in turn.limits if a.n < sending.n]
     answered = [e for e in turn.main if e.answered and e.answered.n < sending.n]
     last = answered[-1] if answered else None
@@ -52,7 +59,7 @@ def _untrue(turn: Turn, sending: Sending) -> Iterator[Finding]:
         yield _finding("limit", "a limit was met in the turn", (limits[0], sending.n))
     elif last is None:
         yield _finding("no_answer", "the model answered nothing in the turn", events)
-    elif rule := wrong(last):
+    elif (rule := wrong(last)) and not (rule == "unfinished" and ending_calls(trace, turn, last)):
         yield _finding(rule, f"the last answer of the model ({last.called.key}) is {rule}", events)
 
 

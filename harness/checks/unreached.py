@@ -26,7 +26,8 @@ def unreached(history: History) -> Iterator[NotApplicable]:
         return
     if ended.unplayed:
         yield NotApplicable("run.unplayed_turn", f"unreached: {', '.join(ended.unplayed)}")
-    if ended.silent_faults:
+    # The faults of an overlay are the user's own, whatever the policy of the scenario below it.
+    if ended.silent_faults and not history.trace.settings.get("overlaid"):
         yield NotApplicable("run.silent_fault", f"unreached: {', '.join(ended.silent_faults)}")
 
 

@@ -24,6 +24,7 @@ def rehearse(
     """
     from harness.cli import terminal
     from harness.report.json_lines import line
+    from harness.runner.needs import needs_of
 
     faulty = any(scenario.faults for _, scenario in planned)
     agent = _agent(target) if faulty or target else ""
@@ -31,9 +32,11 @@ def rehearse(
         found = hits(scenario, agent, seed) if scenario.faults else []
         if as_json:
             row = {"name": scenario.run_name, "title": scenario.title, "file": path}
-            terminal.out(line({**row, "hits": found}))
+            needs = {"needs": needs_of(scenario)}
+            terminal.out(line({**row, **needs, "hits": found}))
             continue
-        terminal.out(scenario.run_name)
+        needed = ", ".join(needs_of(scenario))
+        terminal.out(f"{scenario.run_name}  (needs {needed})" if needed else scenario.run_name)
         for hit in found:
             terminal.out(f"    {hit['key']}  {hit['fault']}")
         if scenario.faults and not found:

@@ -63,12 +63,14 @@ def _marked(row: Row) -> Row:
 def scenarios(folder: Path | None) -> Iterator[Row]:
     """Every run of the scenarios of a folder."""
     from harness.cli.selection import plan
+    from harness.runner.needs import needs_of
 
     for path, scenario in plan([folder] if folder else []):
         yield {
             "name": scenario.run_name,
             "title": scenario.title,
             "source": scenario.source,
+            "needs": list(needs_of(scenario)),
             "file": path,
         }
 

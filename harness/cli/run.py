@@ -6,6 +6,7 @@ reduces a run to its summary.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -119,6 +120,7 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
     from harness.core.values.verdict import EXIT_STATUS, worst
     from harness.engines.ordered_map import ordered_map
     from harness.report import json_lines, run_report
+    from harness.report.run_summary import lacks
 
     width, paint = terminal.width(), terminal.paint()
     column = run_report.label_width(
@@ -127,7 +129,8 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
     runs: list[RunSummary] = []
     planned = RunTasks(tasks)
     with terminal.progress(len(tasks), "runs") as advance:
-        for run in ordered_map(engine, play, planned, lost_run, planned.again):
+        made = ordered_map(engine, play, planned, lost_run, planned.again)
+        for run in _settled(made):
             if as_json:
                 terminal.out(json_lines.run_line(run))
             else:
@@ -135,6 +138,22 @@ def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) ->
                 terminal.out(run_report.entry(run, before, column, width, paint))
             runs.append(run)
             advance()
+    if as_json and (found := lacks(runs)):
+        terminal.out(json_lines.lacks_line(found))
     if not as_json:
         terminal.out("\n".join(run_report.ending(runs, width, paint, verbose)))
     return EXIT_STATUS[worst(*(run.word for run in runs))]
+
+
+def _settled(runs: Iterator[RunSummary]) -> Iterator[RunSummary]:
+    """Yield each run once its verdict is settled; at the end those that lack a capability."""
+    from harness.runner.capability_ledger import CapabilityLedger
+    from harness.runner.run_folder import write_verdict
+
+    ledger: CapabilityLedger[RunSummary] = CapabilityLedger()
+    for run in runs:
+        yield from ledger.take(run)
+    for run in ledger.close():
+        if run.history:
+            write_verdict(Path(run.history).parent, run.verdict)
+        yield run

@@ -57,7 +57,8 @@ def _check(asked: ShrinkRequest) -> TargetSpec:
     check, known = check_of(asked.keep), [*checks()]
     if check and check not in known:
         raise InputError(f"there is no check {check!r}; {unknown_name(check, known)}", "--keep")
-    return resolve(asked.target)
+    # A candidate may end its process, which is a forked child for that.
+    return msgspec.structs.replace(resolve(asked.target), isolate=True)
 
 
 def _first_that_shows(asked: ShrinkRequest, spec: TargetSpec) -> tuple[Scenario, FindingOracle]:

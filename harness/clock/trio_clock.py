@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from harness.clock.event_loop import PATIENCE_S
 from harness.clock.meter import RealWaitMeter
 from harness.clock.virtual_clock import MICROSECONDS, UPTIME_S, VirtualClock
-from harness.core.values.errors import InputError, RunStopped
+from harness.core.values.errors import PackageMissing, RunStopped
 
 if TYPE_CHECKING:
     import trio.abc
@@ -58,8 +58,7 @@ def _trio() -> Any:
     try:
         import trio
     except ImportError as error:
-        what = f"backend=trio needs trio: pip install 'loop-harness[trio]' ({error})"
-        raise InputError(what, "target") from error
+        raise PackageMissing("trio", "trio", "backend=trio", "target") from error
     return trio
 
 

@@ -7,7 +7,8 @@ the error has a line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -15,10 +16,13 @@ from msgspec import inspect
 
 from harness import faults, providers
 from harness.catalogue import ROWS, incident
+from harness.checks.judge import checks, settings_of
+from harness.checks.rule_classes import rules_of
 from harness.core.scenario import inbox
-from harness.core.scenario.scenario import CassetteScript, Scenario
+from harness.core.scenario.scenario import CassetteScript, Scenario, Turn
 from harness.core.scenario.script import block_from
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.messages import Json
 from harness.stores.store_readers import reader_named
 
@@ -89,7 +93,9 @@ class Mistake(msgspec.Struct, frozen=True):
 
 def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:
     """The mistakes of a scenario that fits the schema."""
-    for look in (_wire, _session, _blocks, _inbox, _faults, _purposes, _sources):
+    for look in (
+        _wire, _session, _blocks, _inbox, _faults, _purposes, _sources, _checks, _codes, _tools,
+    ):  # fmt: skip
         yield from look(scenario)
 
 
@@ -167,3 +173,82 @@ def _purposes(scenario: Scenario) -> Iterator[Mistake]:
             re.compile(pattern)
         except re.error as error:
             yield Mistake(f"no regular expression: {error}", ("purposes", pattern))
+
+
+def _checks(scenario: Scenario) -> Iterator[Mistake]:
+    """Names of checks and of their settings, whether or not a run has what the check needs."""
+    known = checks()
+    for name, settings in scenario.checks.items():
+        if name not in known:
+            yield Mistake(_no("check", name, known), ("checks", name))
+            continue
+        own = settings_of(known[name])
+        for setting in settings:
+            if setting not in own:
+                what = f"the check {name} has no setting {setting!r}; {nearest(setting, own)}"
+                yield Mistake(what, ("checks", name, setting))
+    for place, name in enumerate(scenario.expect.must):
+        if name not in known:
+            yield Mistake(_no("check", name, known), ("expect", "must", place))
+
+
+def _codes(scenario: Scenario) -> Iterator[Mistake]:
+    for place, code in enumerate(scenario.expect.known):
+        if what := unknown_code(code):
+            yield Mistake(what, ("expect", "known", place))
+
+
+def unknown_code(code: str) -> str:
+    """What is wrong with the code of a finding; "" for one that a check may have.
+
+    The rules of a check are known where the table of classes lists all of them.
+    """
+    known, check = checks(), code.rpartition(".")[0]
+    if check not in known:
+        return _no("check", check or code, known)
+    rows = {row.code for row in rules_of(check)}
+    if not rows or f"{check}.*" in rows or code in rows:
+        return ""
+    return f"there is no finding {code!r}; {nearest(code, rows)}"
+
+
+_ALIKE = 0.75
+"""How much alike an option and a keyword are when one is a slip of the pen."""
+
+
+def look_up(options: Sequence[str], keywords: Sequence[str], codes: Iterable[str]) -> None:
+    """Raise InputError for an option of `play` that looks like one of its keywords, and for a code
+    that no check has."""
+    for name in options:
+        if close := get_close_matches(name, keywords, n=1, cutoff=_ALIKE):
+            hint = f"did you mean {close[0]!r}? For an option of the agent: options={{{name!r}: …}}"
+            raise InputError(f"no keyword {name!r}; {hint}", "play")
+    for code in codes:
+        if what := unknown_code(code):
+            raise InputError(what, "play: expect")
+
+
+def _no(what: str, name: str, known: Iterable[str]) -> str:
+    return f"there is no {what} {name!r}; {unknown_name(name, known)}"
+
+
+def _tools(scenario: Scenario) -> Iterator[Mistake]:
+    """Names of tools in `expect`: those that are offered, and those that the model asks for."""
+    if isinstance(scenario.script, CassetteScript):
+        return
+    known = {*scenario.tools, *_asked_for(scenario.script)}
+    expect = scenario.expect
+    named: list[tuple[str, tuple[str | int, ...]]] = [
+        *((name, ("expect", "calls", "tool", name)) for name in expect.calls.tool),
+        *((name, ("expect", "inputs", name)) for name in expect.inputs),
+        *((n, ("expect", "must_not", "call", i)) for i, n in enumerate(expect.must_not.call)),
+    ]
+    for name, path in named:
+        if name not in known:
+            yield Mistake(f"there is no tool {name!r}; {nearest(name, known)}", path)
+
+
+def _asked_for(script: Sequence[Turn]) -> Iterator[str]:
+    for turn in script:
+        yield from [turn.use] if turn.use else []
+        yield from (str(block["name"]) for block in turn.blocks if "name" in block)

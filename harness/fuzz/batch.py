@@ -17,6 +17,7 @@ from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import RawFinding, draw, options_of, play
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, shrunk_finding
 from harness.targets import TargetSpec, resolve
+from harness.targets.process_exits import make_replaceable
 
 SIZE = 16
 """Examples of a batch."""
@@ -26,7 +27,10 @@ _VARIED = 0.5
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
-    """A lease: `count` examples, the first of them the campaign's number `first` (from 1)."""
+    """A lease: `count` examples, the first of them the campaign's number `first` (from 1).
+
+    `isolate`: its worker has ended, so each run is played in a forked child of another one.
+    """
 
     number: int
     first: int
@@ -36,6 +40,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     wire: str = DEFAULT_WIRE
     fail_on: FindingClass | None = None
     parents: tuple[Choices, ...] = ()
+    isolate: bool = False
 
 
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
@@ -62,7 +67,8 @@ def work(task: Task) -> Result:
 
     Raises InputError for a target that cannot be used.
     """
-    target = resolve(task.target)
+    make_replaceable()
+    target = msgspec.structs.replace(resolve(task.target), isolate=task.isolate)
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
 
 
@@ -95,6 +101,11 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         doubts=tuple(dict.fromkeys(doubts)),
         model_calls=calls,
     )
+
+
+def again(task: Task, status: int) -> Task:
+    """The task after its worker has ended: an example ends its process."""
+    return msgspec.structs.replace(task, isolate=True)
 
 
 def lost(task: Task) -> Result:

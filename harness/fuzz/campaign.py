@@ -134,7 +134,9 @@ def run(
     def source() -> Task | None:
         return campaign.task(campaign.examples if is_over() else examples)
 
-    for result in engine.each(batch.work, source, window=GENERATION, lost=batch.lost):
+    for result in engine.each(
+        batch.work, source, window=GENERATION, lost=batch.lost, again=batch.again
+    ):
         line = campaign.take(result)
         if campaign.is_new(line):
             findings.write(folder, line, campaign.plan.target)

@@ -50,6 +50,7 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     target: str
     wire: str = DEFAULT_WIRE
     fail_on: FindingClass | None = None
+    isolate: bool = False
 
     @classmethod
     def of(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
-from harness.report.run_summary import RunSummary
+from harness.report.run_summary import Lack, RunSummary
 
 
 def line(value: Json) -> str:
@@ -33,6 +35,11 @@ def run_line(run: RunSummary) -> str:
             "history": run.history,
         }
     )
+
+
+def lacks_line(found: Sequence[Lack]) -> str:
+    """The runs that are not applicable: missing, reason, runs of each lack."""
+    return line({"not_applicable": [msgspec.to_builtins(lack) for lack in found]})
 
 
 def judged_line(

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from harness.core.values.verdict import CLASSES, Finding, FindingClass, Verdict, VerdictWord
 from harness.report.event_lines import counted
-from harness.report.run_summary import RunSummary
+from harness.report.run_summary import RunSummary, lacks
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]
@@ -242,4 +242,7 @@ def ending(
             yield ""
             yield block(run, width, paint, verbose)
     yield ""
+    for lack in lacks(runs):
+        text = f"{counted(lack.runs, 'run')} not applicable: {lack.reason}{lack.remedy}"
+        yield from wrapped(text, width, "")
     yield totals(runs, paint)

@@ -7,13 +7,15 @@ prove a finding.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from harness.catalogue import incident
 from harness.core.history.history import History
+from harness.core.values.profile import CAPABILITIES, Capability
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.report.event_lines import at, event_lines
 
@@ -61,6 +63,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
+    `depends_on` and `touched` are capabilities, as of a `Run`.
     `frames` are the user's own frames of a crash, and `traceback` is all of it.
     `seen` says, for each public incident that the scenario is made after, where and what it was.
     """
@@ -78,6 +81,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     seen: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     traceback: str = ""
+    depends_on: tuple[Capability, ...] = ()
+    touched: frozenset[Capability] = frozenset()
 
     @property
     def word(self) -> VerdictWord:
@@ -100,10 +105,38 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         history=str(run.folder / "history.jsonl") if run.folder else "",
         repeat=run_command(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
+        depends_on=run.depends_on,
+        touched=run.touched,
         seen=tuple(_seen(run.scenario.source)),
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
     )
+
+
+class Lack(msgspec.Struct, frozen=True):
+    """A capability or a package that is missing, why, and how many runs it cost."""
+
+    missing: str
+    reason: str
+    runs: int
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a capability that no run used; "" for what explains itself."""
+        is_unused = self.missing in CAPABILITIES and ": " in self.reason
+        return "; connect it or declare it: docs/profiles.md#capabilities" if is_unused else ""
+
+
+def lacks(runs: Sequence[RunSummary]) -> list[Lack]:
+    """What the runs that are not applicable lack, that which cost most runs first."""
+    lost = Counter(
+        (lack.missing, lack.reason)
+        for run in runs
+        if run.word == "not_applicable"
+        for lack in run.verdict.not_applicable
+        if lack.missing
+    )
+    return [Lack(missing, reason, number) for (missing, reason), number in lost.most_common()]
 
 
 def _seen(sources: tuple[str, ...]) -> Iterator[str]:

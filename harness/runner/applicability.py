@@ -13,7 +13,7 @@ from typing import Literal
 
 from harness import faults
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
-from harness.core.transition.arming import seam_of
+from harness.runner.needs import faults_seam, kills
 from harness.runner.session_seed import scenario_path
 from harness.targets import TargetSpec
 
@@ -32,20 +32,9 @@ def reason_not_applicable(scenario: Scenario, target: TargetSpec, world: World) 
         return "needs a target that can be killed: a server is not ours to end"
     if kills(scenario) and target.kind == "python" and not hasattr(os, "fork"):
         return "needs os.fork, to kill a Python target"
-    if faults_the_store(scenario) and target.kind != "python":
+    if faults_seam(scenario, "store") and target.kind != "python":
         return "needs brief.store: a program keeps its session in a store of its own"
     return ""
-
-
-def kills(scenario: Scenario) -> bool:
-    """Whether a fault of the scenario may end the target."""
-    return any(faults.by_kind(spec.kind).kills for spec in scenario.faults)
-
-
-def faults_the_store(scenario: Scenario) -> bool:
-    """Whether a fault of the scenario is armed on the store."""
-    armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
-    return any(seam_of(on) == "store" for on in armed)
 
 
 def needs_virtual_time(scenario: Scenario) -> str:

@@ -27,7 +27,7 @@ from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import HarnessError, InputError
+from harness.core.values.errors import HarnessError, InputError, PackageMissing
 from harness.core.values.plans import Kill
 from harness.runner import prepare
 from harness.runner.python_attempt import attempt, now_ms
@@ -189,7 +189,11 @@ def _forked(attempt: Attempt) -> int:
 def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
     """Turn a child's failure into the error for this process."""
     if (out / REFUSED).exists():
-        return InputError(*msgspec.json.decode((out / REFUSED).read_bytes()))
+        what, place, *lacks = msgspec.json.decode((out / REFUSED).read_bytes())
+        if lacks:
+            package, extra, user = lacks
+            return PackageMissing(package, extra, user, place)
+        return InputError(what, place)
     text = (out / BROKEN).read_text() if (out / BROKEN).exists() else f"exit status {code}"
     return HarnessError(f"a child of {scenario.run_name} broke: {text}")
 
@@ -270,7 +274,10 @@ class ForkedAttempt:
             faulthandler.enable(self._dump)
             self._run()
         except InputError as error:
-            said = msgspec.json.encode([error.what, error.place])
+            lacks: tuple[str, ...] = ()
+            if isinstance(error, PackageMissing):
+                lacks = error.package, error.extra, error.user
+            said = msgspec.json.encode([error.what, error.place, *lacks])
             (self._attempt.out / REFUSED).write_bytes(said)
             os._exit(2)
         except BaseException:

@@ -192,5 +192,6 @@ def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
         frames=how.frames, traceback=how.traceback,
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
-        undelivered=tuple(entry.inbound.id for entry in waiting), **fields,
+        undelivered=tuple(entry.inbound.id for entry in waiting),
+        polled=transition.polled, **fields,
     )  # fmt: skip

@@ -17,15 +17,17 @@ from typing import Any
 import msgspec
 
 from harness.checks.judge import judge
+from harness.core.history.capabilities import touched
 from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
-from harness.core.values.errors import InputError
-from harness.core.values.profile import Profile
+from harness.core.values.errors import InputError, PackageMissing
+from harness.core.values.profile import Capability, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.runner import prepare, run_folder
-from harness.runner.applicability import World, kills, reason_not_applicable
+from harness.runner.applicability import World, reason_not_applicable
 from harness.runner.forked_target import Restarts
+from harness.runner.needs import absent, dependence, kills
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
@@ -36,7 +38,11 @@ from harness.targets import TargetSpec, of_callable
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What a run leaves: its history and its verdict, and where they are on disk if anywhere."""
+    """What a run leaves: its history and its verdict, and where they are on disk if anywhere.
+
+    `depends_on` are the capabilities whose lack explains what the run shows, `touched` those that
+    the agent used. The command, or the test, decides from all its runs which one is missing.
+    """
 
     scenario: Scenario
     target: str
@@ -45,6 +51,8 @@ class Run(msgspec.Struct, frozen=True):
     history: History
     verdict: Verdict
     folder: Path | None = None
+    depends_on: tuple[Capability, ...] = ()
+    touched: frozenset[Capability] = frozenset()
 
     @property
     def name(self) -> str:
@@ -92,7 +100,7 @@ def run(
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
-    spec = msgspec.structs.replace(spec, options=wanted)
+    spec = msgspec.structs.replace(spec, options=wanted, isolate=isolate or spec.isolate)
     if seed is not None:
         scenario = msgspec.structs.replace(scenario, seed=seed)
     if profile is not None:
@@ -100,14 +108,25 @@ def run(
     scenario, store = prepare.under_profile(scenario), store or scenario.profile.store
     chosen = _world(spec, world)
     check_faults(scenario, spec)
-    if reason := reason_not_applicable(scenario, spec, chosen):
-        verdict = Verdict("not_applicable", not_applicable=(NotApplicable("run", reason),))
-        return Run(scenario, spec.text, chosen, scenario.seed, History(), verdict)
-    with session_folder() as folder:
-        history = pass_through(
-            scenario, spec, chosen, folder, script=script, store=store, isolate=isolate
-        )
+    reasons = absent(scenario)
+    if not reasons and (reason := reason_not_applicable(scenario, spec, chosen)):
+        reasons = (NotApplicable("run", reason),)
+    if reasons:
+        return _unplayed(scenario, spec, chosen, reasons)
+    try:
+        with session_folder() as folder:
+            history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+    except PackageMissing as error:
+        lacks = NotApplicable("run", error.what, error.package)
+        return _unplayed(scenario, spec, chosen, (lacks,))
     return judged_run(scenario, spec, chosen, history, out)
+
+
+def _unplayed(
+    scenario: Scenario, target: TargetSpec, world: World, reasons: tuple[NotApplicable, ...]
+) -> Run:
+    verdict = Verdict("not_applicable", not_applicable=reasons)
+    return Run(scenario, target.text, world, scenario.seed, History(), verdict)
 
 
 def judged_run(
@@ -120,7 +139,11 @@ def judged_run(
     verdict = judge(history)
     if folder:
         run_folder.write_verdict(folder, verdict)
-    return Run(scenario, target.text, world, scenario.seed, history, verdict, folder)
+    return Run(
+        scenario, target.text, world, scenario.seed, history, verdict, folder,
+        depends_on=dependence(verdict, scenario, history.trace),
+        touched=touched(history.trace, seed_messages(scenario)),
+    )  # fmt: skip
 
 
 def _world(spec: TargetSpec, world: World | None) -> World:
@@ -152,7 +175,6 @@ def pass_through(
     script: Script | None,
     store: str,
     model_url: str = "",
-    isolate: bool = False,
 ) -> History:
     """The history of a run in a world; the folder is the agent's session folder.
 
@@ -160,7 +182,7 @@ def pass_through(
     """
     seed = seed_messages(scenario)
     write_seed(folder, seed)
-    if target.kind == "python" and (isolate or kills(scenario)):
+    if target.kind == "python" and (target.isolate or kills(scenario)):
         restarts = Restarts(scenario, target, world, folder, script=script, store=store)
         try:
             return restarts.run()

@@ -18,6 +18,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
 from harness.runner import prepare
 from harness.runner.applicability import reason_not_applicable
+from harness.runner.needs import absent
 from harness.runner.run import Run, judged_run, session_folder
 from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import watch_store
@@ -46,7 +47,8 @@ def serve(
     store, and when the port is taken.
     """
     target = TargetSpec("started by hand", "http", options={"stream": scenario.stream})
-    if reason := reason_not_applicable(scenario, target, "supervise"):
+    lacks = "; ".join(lack.reason for lack in absent(scenario))
+    if reason := lacks or reason_not_applicable(scenario, target, "supervise"):
         raise InputError(reason, scenario.run_name)
     scenario, store = prepare.under_profile(scenario), store or scenario.profile.store
     with session_folder() as folder:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError, PackageMissing, nearest
 from harness.stores.session_store import SessionStore
 
 Outlives = Literal["machine", "process", "connection"]
@@ -42,13 +42,12 @@ def _postgres(folder: Path, dsn: str, outlives: Outlives) -> SessionStore:
 def open_postgres(dsn: str, schema: str = "") -> SessionStore:
     """The store on a PostgreSQL server.
 
-    Raises InputError when psycopg is not installed.
+    Raises PackageMissing when psycopg is not installed.
     """
     try:
         from harness.stores.postgres import PostgresStore
     except ImportError as error:
-        what = f"PostgreSQL needs psycopg: pip install 'loop-harness[postgres]' ({error})"
-        raise InputError(what, "store") from error
+        raise PackageMissing("psycopg", "postgres", "PostgreSQL", "store") from error
     return PostgresStore(dsn, schema=schema)
 
 

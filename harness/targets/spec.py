@@ -32,7 +32,10 @@ _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 
 
 class TargetSpec(msgspec.Struct, frozen=True):
-    """A target: how it is written, what it is, and its options."""
+    """A target: how it is written, what it is, and its options.
+
+    `isolate`: Python code is called in a forked child.
+    """
 
     text: str
     kind: Literal["python", "process", "http"]
@@ -40,6 +43,7 @@ class TargetSpec(msgspec.Struct, frozen=True):
     command: tuple[str, ...] = ()
     url: str = ""
     options: dict[str, str | int | bool] = {}
+    isolate: bool = False
 
 
 class End(NamedTuple):

@@ -28,6 +28,7 @@ from harness.transports.python_calls import outcome, scripted_tool
 from harness.transports.sdk_clients import (
     API_KEY,
     BASE_URL,
+    http_library,
     sdk_client,
     sdk_of_package,
     without_certificates,
@@ -155,11 +156,10 @@ class LoopbackBrief(InProcessBrief):
         open_store: Callable[[], Any] = _no_store,
     ) -> None:
         super().__init__(dispatcher, session_dir, options=options, open_store=open_store)
-        import httpx2
-
+        library = http_library()
         self.base_url = model_url
-        self.transport = httpx2.HTTPTransport(verify=without_certificates())
-        self.async_transport = httpx2.AsyncHTTPTransport(verify=without_certificates())
+        self.transport = library.HTTPTransport(verify=without_certificates())
+        self.async_transport = library.AsyncHTTPTransport(verify=without_certificates())
 
     def _client(self, package: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
         where = {"base_url": self.base_url + sdk_of_package(package).base_path}

@@ -17,7 +17,7 @@ import msgspec
 
 from harness.core.scenario.scenario import ToolScript
 from harness.core.values.calls import ToolRequest
-from harness.core.values.errors import InputError, RunStopped
+from harness.core.values.errors import PackageMissing, RunStopped
 from harness.core.values.messages import Json
 from harness.core.values.plans import Answer, Head, Plan, Raise, Send, Step, ToolAnswer, Wait
 from harness.transports.dispatcher import Dispatcher, json_answer
@@ -58,8 +58,7 @@ def _mcp() -> Any:
     try:
         return importlib.import_module("mcp.server")
     except ImportError:
-        what = "tools over MCP need the package mcp: pip install 'loop-harness[mcp]'"
-        raise InputError(what, "HARNESS_MCP_URL") from None
+        raise PackageMissing("mcp", "mcp", "a server of tools", "HARNESS_MCP_URL") from None
 
 
 def _stated_id(params: Any) -> str:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from harness.clock import Clock
-from harness.core.values.errors import HarnessError, InputError
+from harness.core.values.errors import HarnessError, InputError, PackageMissing
 from harness.core.values.plans import Plan, Step
 from harness.providers import record
 from harness.transports.dispatcher import Dispatcher
@@ -72,8 +72,7 @@ def _respx() -> Any:
     try:
         return importlib.import_module("respx")
     except ImportError:
-        what = "a mounted URL needs the package respx: pip install 'loop-harness[respx]'"
-        raise InputError(what, "mount") from None
+        raise PackageMissing("respx", "respx", "a mounted URL", "mount") from None
 
 
 class _PrefixDispatcher:

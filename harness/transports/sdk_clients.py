@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 import ssl
 from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
-from harness.core.values.errors import InputError
+from harness.core.values.errors import PackageMissing
 from harness.providers import record, records
 from harness.providers.shared.record import Sdk
 
@@ -52,6 +53,14 @@ def without_certificates() -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
+def http_library() -> ModuleType:
+    """The HTTP library of the installed SDKs: httpx2, or httpx where there is no newer one."""
+    try:
+        return importlib.import_module("httpx2")
+    except ImportError:
+        return importlib.import_module("httpx")
+
+
 def sdk_of_package(package: str) -> Sdk:
     """The SDK that is this package."""
     return next(sdk for sdk in sdks() if sdk.package == package)
@@ -61,14 +70,14 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
     """A client of the SDK `package` whose every request goes to `transport`; with None, to a
     server on loopback, whose `base_url` the settings give.
 
-    `settings` are the client's own and win over ours. Raises InputError when the package is not
-    installed.
+    `settings` are the client's own and win over ours. Raises PackageMissing when the package
+    is not installed.
     """
     sdk = sdk_of_package(package)
     try:
         library = importlib.import_module(package)
     except ImportError as error:
-        raise InputError(f"this agent needs the package {package!r}: {error}") from error
+        raise PackageMissing(package, package, "this agent") from error
     http = library.DefaultAsyncHttpxClient if asynchronous else library.DefaultHttpxClient
     usual = {"base_url": BASE_URL + sdk.base_path, "api_key": API_KEY}
     if "http_client" not in settings:

@@ -126,7 +126,8 @@ class Story(Chronicle):
         self, messages: list[Message] | None, purpose: str, tools: bool,
         refused: tuple[str, ...], tokens: int, sdk_retry: int, fields: dict[str, Any],
     ) -> str:  # fmt: skip
-        names = [self.history.note(m, self.at_ms) for m in (messages or self.live)]
+        said = [] if fields.get("unread") else messages or self.live
+        names = [self.history.note(m, self.at_ms) for m in said]
         keep = 0
         while keep < min(len(names), len(self._sent)) and names[keep] == self._sent[keep]:
             keep += 1

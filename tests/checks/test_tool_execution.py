@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from harness.checks.false_stops import no_false_stop
 from harness.checks.tool_execution import args_complete, effect_once
 from harness.core.values.calls import ToolRequest
+from harness.core.values.messages import ToolResult
 from tests.checks.histories import Story, codes, use
 
 
@@ -65,6 +67,15 @@ def test_an_answer_whose_end_came_out_of_order_is_no_cut_one() -> None:
     assert _run(block, **came)[0] == []
     assert codes(_run(block, **came, stop="max_tokens")[0]) == ["args_complete.truncated"]
     assert codes(_run(block, **{**came, "said_all": False})[0]) == ["args_complete.incomplete"]
+
+
+def test_a_call_that_runs_under_the_id_of_its_item_is_that_call() -> None:
+    story = Story().turn("go").reply(use("write", {"path": "a"}, id="call_1"), stop="max_tokens")
+    story._asked = [use("write", {"path": "a"}, id="fc_1")]
+    story.tool()._results = [ToolResult("call_1", "ok")]
+    history = story.reply("done").final().end()
+    assert codes(args_complete(history)) == ["args_complete.truncated"]
+    assert list(no_false_stop(history)) == []
 
 
 def test_the_order_of_keys_does_not_matter() -> None:

@@ -46,6 +46,11 @@ def test_of_a_strict_script_everything_is_owed() -> None:
     assert codes(verdict.findings) == ["run.unplayed_turn", "run.silent_fault"]
 
 
+def test_the_faults_of_an_overlay_are_owed() -> None:
+    story = _story(overlaid=True).reply("hi", script_turn=0).final()
+    assert codes(_verdict(story, silent_faults=("sse.cut",)).findings) == ["run.silent_fault"]
+
+
 def test_a_run_in_which_no_fault_fired_is_not_applicable() -> None:
     verdict = _verdict(_story().reply("hi", script_turn=0).final(), silent_faults=("sse.cut",))
     assert (verdict.verdict, codes(verdict.findings)) == ("not_applicable", [])

@@ -15,10 +15,11 @@ from harness.checks.false_stops import no_false_stop
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.request_form import valid_request
 from harness.checks.retries import no_blind_resend
+from harness.checks.stored_session import reload_equivalence
 from harness.core.history.history import History
-from harness.core.values.messages import results, user
+from harness.core.values.messages import assistant, results, user
 from tests.checks.chronicle import ALL_SEAMS
-from tests.checks.histories import Story, use
+from tests.checks.histories import Story, codes, use
 
 SEAMS = tuple(seam for seam in ALL_SEAMS if seam != "store")
 CHECKS = (
@@ -48,7 +49,7 @@ def half_an_emoji(**request: Any) -> History:
 
 
 def test_half_an_emoji_is_unreadable_and_nothing_else() -> None:
-    assert judged(half_an_emoji(unread=True, messages=())) == {"valid_request.V28"}
+    assert judged(half_an_emoji(unread=True)) == {"valid_request.V28"}
 
 
 def test_a_request_that_is_read_and_empty_is_judged() -> None:
@@ -63,6 +64,42 @@ def test_two_unreadable_requests_of_one_length_are_the_same_and_others_are_not()
         unread = {"request": {"unread": True, "messages": ()}}
         story.fail(400, "V28", refused=("V28",), messages=[user("x")], **unread)
     assert "no_blind_resend.same_request" in judged(story.final("no", status="failed").end())
+
+
+UNREAD = {"unread": True}
+
+
+def garbled(story: Story) -> Story:
+    """The agent sends what cannot be read, and learns it."""
+    return story.fail(400, "V28", refused=("V28",), tools=False, request=UNREAD)
+
+
+def test_the_request_that_is_read_in_its_place_is_judged() -> None:
+    story = Story(seams=SEAMS).turn("look").reply(use("list")).tool("half").reply("done").final()
+    garbled(story.turn("go on")).reply("mended").final()
+    garbled(story.turn("and on").reply(use("list")).tool("more")).reply("done").final()
+    assert judged(story.end()) == {"valid_request.V28"}
+
+
+def test_what_the_request_in_its_place_lacks_is_gone() -> None:
+    story = Story(seams=SEAMS).turn("look").reply("done").final()
+    forgot = garbled(story.turn("go on")).reply("x", messages=[user("another")]).final().end()
+    found = judged(forgot)
+    assert {"inbound_exactly_once.lost", "history_faithful.forgotten_reply"} <= found
+
+
+def test_a_compaction_goes_on_with_the_next_request_that_is_read() -> None:
+    story = Story(seams=SEAMS).turn("look").reply("sum", purpose="compact")
+    history = garbled(story).reply("done").final().end()
+    (compaction,) = history.trace.compactions
+    assert compaction.after is history.trace.exchanges[-1]
+
+
+def test_a_start_is_judged_by_the_first_request_that_is_read() -> None:
+    past = [user("I am Ada."), assistant("Hello, Ada.")]
+    story = Story(stores=False).row(*past).turn("Who am I?")
+    garbled(story).reply("Ada.", messages=[*past, user("Who am I?")]).final()
+    assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))
 
 
 THREAD = "thread_not_found"

@@ -30,9 +30,9 @@ def twice(brief):
 
 
 def dying(brief):
-    import os
+    import ctypes
 
-    os._exit(7)
+    ctypes.CDLL(None)._exit(7)
 '''
 
 PLAIN = "?client=plain"
@@ -106,8 +106,9 @@ def test_an_agent_that_ends_its_process_is_named_and_never_passes(
     agent: Path, harness: Harness
 ) -> None:
     asked = harness("fuzz", "--target", "twice:dying", "--examples", "3", "--out", "night")
-    assert asked.returncode == 3
-    assert "examples 1 to 3 end the process that plays them" in asked.stdout
+    assert asked.returncode == 1
+    assert "target.crashed" in asked.stdout
+    assert "ended in the middle of the run" in asked.stdout
 
 
 @pytest.mark.real

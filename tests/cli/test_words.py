@@ -74,7 +74,9 @@ def test_schema_has_every_key_of_a_file(harness: Command) -> None:
     printed = json.loads(harness("schema", "--json").stdout)
     assert printed == json.loads(json.dumps(document()))
     keys = {field.encode_name for field in msgspec.structs.fields(Scenario)}
-    assert set(printed["properties"]) == keys - {"variant", "folder", "overlaid"} | {"variants"}
+    assert set(printed["properties"]) == keys - {"variant", "folder", "overlaid", "profile"} | {
+        "variants"
+    }
     assert set(_references(printed)) <= {f"#/$defs/{name}" for name in printed["$defs"]}
 
 

@@ -8,9 +8,12 @@ import pytest
 
 from harness.core.history.events import Called
 from harness.core.history.history import encode
+from harness.core.scenario.scenario import Turn
 from harness.core.transition.request_headers import RequestHeaders
-from harness.core.values.calls import ModelRequest
+from harness.core.values.calls import ModelRequest, Received
 from tests.core import world
+from tests.providers.anthropic import world as anthropic
+from tests.providers.anthropic.world import in_process, loopback
 
 BETA = {"anthropic-beta": "a"}
 
@@ -64,6 +67,25 @@ def test_a_field_beside_the_messages_makes_another_request() -> None:
 def test_a_body_that_cannot_be_read_is_marked() -> None:
     run = world.run()
     world.ask(run, messages=[{"role": "user", "content": "hi"}])
-    run.model(world.Received("/v1/messages", {}, b'{"messages": [', 0))
+    run.model(Received("/v1/messages", {}, b'{"messages": [', 0))
     world.ask(run, messages=["no message"])  # type: ignore[list-item]
     assert [request.unread for request in asked(run)] == [False, True, True]
+
+
+def test_two_bodies_that_cannot_be_read_are_alike_in_their_length() -> None:
+    run = world.run()
+    for body in (b"{", b"{", b"{{"):
+        run.model(Received("/v1/messages", {}, body, 0))
+    one, again, other = (exchange.whole for exchange in run.history.trace.exchanges)
+    assert one == again != other
+
+
+@pytest.mark.parametrize("door", [in_process, loopback])
+def test_another_key_of_the_client_is_another_set(door: Any) -> None:
+    run = anthropic.run(Turn(say="hello", times="forever"))
+    with door(run) as client:
+        for key in ("one", "one", "another"):
+            client.with_options(api_key=key).messages.create(
+                model="m", max_tokens=9, messages=[{"role": "user", "content": key}]
+            )
+    assert [request.header_set for request in asked(run)] == [0, 0, 1]

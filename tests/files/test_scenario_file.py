@@ -17,11 +17,12 @@ from tests.files.scenario_files import MINIMAL, write
 def test_short_forms_become_long(tmp_path: Path) -> None:
     text = (
         MINIMAL
-        + "checks: [a, {b: {n: 1}}]\nfaults: [{kind: http.status, status: 500, when: [1, 3]}]\n"
+        + "checks: [expect, {no_progress_stop: {repeats: 4}}]\n"
+        + "faults: [{kind: http.status, status: 500, when: [1, 3]}]\n"
     )
     (scenario,) = load_scenarios(write(tmp_path, text))
     assert scenario.inbox == (InboxItem(text="hello"),)
-    assert scenario.checks == {"a": {}, "b": {"n": 1}}
+    assert scenario.checks == {"expect": {}, "no_progress_stop": {"repeats": 4}}
     assert scenario.faults[0].settings == {"status": 500}
     assert scenario.faults[0].when == (1, 3)
     assert scenario.script == (Turn(say="hi"),)

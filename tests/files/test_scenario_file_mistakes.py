@@ -101,6 +101,39 @@ MISTAKES = [
     (MINIMAL + "faults:\n  - http.status\n", 6, "a fault is a mapping with `kind`"),
     (MINIMAL + "checks:\n  - 3\n", 6, "a check is a name, or a name with settings"),
     (MINIMAL + "purposes:\n  '(': compact\n", 6, "no regular expression"),
+    (MINIMAL + "purposes:\n  abc: compakt\n", 5, "invalid enum value 'compakt'"),
+    (
+        MINIMAL + "checks:\n  retry_budgit: {}\n",
+        6,
+        "there is no check 'retry_budgit'; did you mean 'retry_budget'?",
+    ),
+    (
+        MINIMAL + "checks:\n  durable_first: {}\n  no_progress_stop: {repets: 4}\n",
+        7,
+        "the check no_progress_stop has no setting 'repets'; did you mean 'repeats'?",
+    ),
+    (
+        MINIMAL + "expect:\n  must:\n    - inbound_exactly_onc\n",
+        7,
+        "there is no check 'inbound_exactly_onc'; did you mean 'inbound_exactly_once'",
+    ),
+    (
+        MINIMAL + "expect:\n  known: [no_progress_stop.same_cal]\n",
+        6,
+        "there is no finding 'no_progress_stop.same_cal'; did you mean",
+    ),
+    (
+        MINIMAL + "expect:\n  known: [guest.polite.word]\n",
+        6,
+        "no plug-in with the prefix 'guest' is loaded",
+    ),
+    (
+        MINIMAL + TOOL + "expect:\n  calls:\n    tool: {memry: {max: 1}}\n",
+        11,
+        "there is no tool 'memry'; did you mean 'memory'?",
+    ),
+    (MINIMAL + TOOL + "expect:\n  inputs: {memry: {}}\n", 10, "there is no tool 'memry'"),
+    (MINIMAL + TOOL + "expect:\n  must_not: {call: [memry]}\n", 10, "there is no tool 'memry'"),
     (
         "name: s\ninbox:\n  - text: a\n    when: {after: modle#3}\nscript: []\n",
         4,
@@ -129,6 +162,21 @@ MISTAKES = [
     (MINIMAL + "a: [\n", 6, "not YAML"),
     (MINIMAL + "title: !!python/name:os.system\n", 5, "is not allowed"),
 ]
+
+NO_MISTAKES = [
+    "  - {use: absent, input: {}}\nexpect: {must_not: {call: [absent]}}\n",
+    "expect: {known: [valid_request.V4, limit.model_calls, target.crashed]}\n",
+    "expect: {must: [durable_first]}\n",
+    "checks: {no_progress_stop: {repeats: 4}}\n",
+]
+
+
+@pytest.mark.parametrize("text", NO_MISTAKES)
+def test_names_that_are_known_are_no_mistakes(tmp_path: Path, text: str) -> None:
+    """A tool that the model asks for may be forbidden, though it is not offered."""
+    path = tmp_path / "s.yaml"
+    path.write_text(MINIMAL + text, "utf-8")
+    assert load_scenarios(path)
 
 
 @pytest.mark.parametrize(("text", "line", "words"), MISTAKES)

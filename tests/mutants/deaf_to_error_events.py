@@ -12,7 +12,7 @@ MUTANT = Mutant(
     breaks="model",
     statement="A context error inside a stream is retried as it is (AutoGPT #12625; wire A5)",
     scenario="overflow-shapes/error-event+stream",
-    killed_by="expect.calls",
+    killed_by="request_fits.again",
 )
 
 

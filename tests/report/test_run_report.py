@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from harness.core.values.verdict import Finding, Verdict
 from harness.report import run_report
 from harness.report.run_report import Paint, Style
 from tests.report.fabricated import RUNS
@@ -68,3 +69,22 @@ def test_the_last_line_says_how_many_and_the_seed() -> None:
 )
 def test_label(name: str, label: str) -> None:
     assert run_report.label(name, "a") == label
+
+
+def test_what_follows_stands_under_its_cause_and_says_its_class() -> None:
+    found = (
+        Finding("no_progress_stop.same_call", "it loops", (1,), "weakness"),
+        Finding("script.exhausted", "it goes on", (2,), follows="no_progress_stop.same_call"),
+        Finding("role_alternation.wire", "two in a row", (3,), "advice"),
+    )
+    said = [*run_report.findings(Verdict("fail", findings=found), {}, 80)]
+    assert said == [
+        "  no_progress_stop.same_call  (weakness)",
+        "    it loops",
+        "    #1",
+        "    follows: script.exhausted",
+        "      it goes on",
+        "  role_alternation.wire  (advice, not failing)",
+        "    two in a row",
+        "    #3",
+    ]

@@ -9,6 +9,7 @@ from harness.core.history.history import canonical
 from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from tests.http_library import IS_OLDER
+from tests.scenarios import reference_counts
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds, tiers
 
 RUNS = list(all_runs())
@@ -29,10 +30,22 @@ QUICK_IN_BOTH = [s for s in IN_BOTH_WORLDS if is_of_the_seeds(s) and not s.fault
 def test_reference_passes(scenario: Scenario) -> None:
     if IS_OLDER and scenario.run_name.startswith("overloaded/rate-limit"):
         pytest.skip("the SDK of that generation comes back sooner than a long retry-after says")
-    verdict = run(scenario, agent).verdict
+    played = run(scenario, agent)
+    verdict = played.verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.doubts == ()
     assert verdict.verdict == "pass"
+    assert [n.reason for n in verdict.not_applicable if n.reason.startswith("unreached")] == []
+    if not IS_OLDER:
+        wanted = reference_counts.expected(scenario)
+        hint = "write the table anew: python -m tests.scenarios.reference_counts"
+        assert reference_counts.counts_of(played) == wanted, hint
+
+
+def test_the_table_of_counts_has_a_row_for_each_variant_and_no_other() -> None:
+    runs = {scenario.run_name for scenario in RUNS}
+    variants = {s.name + (f"/{s.variant}" if s.variant else "") for s in RUNS}
+    assert variants <= reference_counts.names() <= variants | runs
 
 
 @pytest.mark.parametrize("scenario", tiers(IN_BOTH_WORLDS, QUICK_IN_BOTH))

@@ -187,5 +187,5 @@ def test_openai_is_told_which_paths_there_are() -> None:
 
 def test_a_missing_sdk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
-    with pytest.raises(InputError, match="needs the package 'openai'"):
+    with pytest.raises(InputError, match="needs the package openai: pip install"):
         sdk_client("openai", None, asynchronous=False)

@@ -1,7 +1,8 @@
 """The guard against the same calls with the same results: A A A, or A B A B A B.
 
 Call and raw result count together: polling changes its result, and eight written files all return
-"ok". Sequences of single calls show a loop inside one batch. Batches, compared without order, show
+"ok". Results that differ in ids, times or a count of the calls are alike after twice as many.
+Sequences of single calls show a loop inside one batch. Batches, compared without order, show
 repeated parallel reads, whose cycle of single calls would be too long.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from harness.agent.guards.guard_protocol import EndTurn, Guide, Ladder, Proceed, Refuse, signature
+from harness.core.history.repetition import without_marks
 from harness.core.values.messages import ToolResult, ToolUse
 
 PERIOD_MAX = 5
@@ -26,6 +28,7 @@ class RepeatGuard:
     def __init__(self, repeats: int = 3, period_max: int = PERIOD_MAX) -> None:
         self._repeats, self._period_max = repeats, period_max
         self._calls: list[Seen] = []
+        self._likes: list[Seen] = []
         self._batches: list[tuple[Seen, ...]] = []
         self._batch: list[Seen] = []
         self._ladder = Ladder(refusals=1)
@@ -41,6 +44,7 @@ class RepeatGuard:
         """Refuse a call of the cycle that was just gone round."""
         period = self._period(self._calls, self._repeats)
         cycle = set(self._calls[-period:]) if period else self._round_of_batches(self._repeats)
+        cycle = cycle or self._like_calls(2 * self._repeats)
         if signature(call.name, call.input) not in {made for made, _ in cycle}:
             return Proceed()
         size = len(cycle)
@@ -56,10 +60,17 @@ class RepeatGuard:
         said = signature(str(result.is_error), result.content)
         self._calls.append((signature(call.name, call.input), said))
         self._batch.append(self._calls[-1])
+        like = without_marks(result.content) if isinstance(result.content, str) else result.content
+        self._likes.append((self._calls[-1][0], signature(str(result.is_error), like)))
         again = self._period(self._calls, self._repeats - 1) > 0
         if not again and self._calls[-1] not in self._round_of_batches(self._repeats - 1):
             return Proceed()
         return Guide("[Nothing has changed since the same call before. Do not repeat it as it is.]")
+
+    def _like_calls(self, repeats: int) -> set[Seen]:
+        """The call of which so many results in a row differed in ids, times or counts only."""
+        tail = self._likes[-repeats:]
+        return set(tail[:1]) if len(tail) == repeats and len(set(tail)) == 1 else set()
 
     def _round_of_batches(self, repeats: int) -> set[Seen]:
         """The content of one round of batches, if `repeats` rounds have passed."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness.checks.evidence.turn_outcomes import ending_calls
 from harness.core.history.events import StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
@@ -48,11 +49,14 @@ def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
 
 
 def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
-    """The rows of the turn that keep a reply of this text, durable ones only."""
+    """The rows of the turn that keep a reply of this text, durable ones only; a turn that ends by a
+    tool keeps the call."""
+    ended = {use.id for e in turn.main[-1:] for use in ending_calls(trace, turn, e)}
     return [
         p
         for p in _durable(trace, turn)
-        if side(p.message) == "assistant" and same_text(p.message.text, text)
+        if side(p.message) == "assistant"
+        and (same_text(p.message.text, text) or ended & {use.id for use in p.message.tool_uses})
     ]
 
 

@@ -16,7 +16,7 @@ from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.scenario.scenario import Expect
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, ToolUse
 from harness.core.values.verdict import OutcomeWord
 
 TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
@@ -97,6 +97,22 @@ def asked_ms(retry_after: str) -> float:
 def calls_tools(exchange: Exchange) -> bool:
     """Whether the model's answer asks for tools and stopped to have them run."""
     return exchange.stop in _CALLING_STOPS and bool(exchange.reply and exchange.reply.tool_uses)
+
+
+def ending_calls(trace: Trace, turn: Turn, exchange: Exchange) -> tuple[ToolUse, ...]:
+    """The calls of an answer by which the agent's turns end, as its profile says; none that failed.
+
+    Such a tool is often the agent's own (a structured output, a final answer), and then never runs
+    across the tool seam.
+    """
+    endings = trace.profile.turn_ending_tools
+    asks = [a for a in turn.asks if a.exchange is exchange] if endings else ()
+    uses = exchange.reply.tool_uses if exchange.reply else ()
+    return tuple(
+        use
+        for use, ask in zip(uses, asks, strict=False)
+        if {use.name, ask.use.name} & {*endings} and not (ask.execution and ask.execution.failed)
+    )
 
 
 def plain(value: Json) -> Json:

@@ -173,6 +173,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     """The target ended: returned, crashed or killed; at a limit (limit, memory, hung, computes,
     loops, backs_off); or unable (a harness failure, or a machine that is too slow).
 
+    `polled`: the agent asked in the middle of a turn whether the user has cancelled.
     Of a crash, `frames` are those of the user's code, the innermost last, and `traceback` all.
     """
 
@@ -186,6 +187,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     undelivered: tuple[str, ...] = ()
     live_sockets: tuple[str, ...] = ()
     real_wait_ms: int = 0
+    polled: bool = False
 
 
 AnyEvent: TypeAlias = (

@@ -18,6 +18,7 @@ from harness.core.history.events import Answered, Called
 from harness.core.values.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
 from harness.core.values.messages import Json, Message, Side, ToolResult, ToolUse, canonical, side
 from harness.core.values.plans import Close, waited_ms, words
+from harness.core.values.tool_names import ToolNames
 
 
 class Node:
@@ -302,14 +303,15 @@ def answer_text(answered: Answered) -> str:
 class CallPairing:
     """The calls that the model has asked for, by id and by the answer they stand in."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: ToolNames | None = None) -> None:
+        self._names = names or ToolNames()
         self._by_id: dict[str, list[Ask]] = {}
         self._last: dict[str, list[Ask]] = {}
 
     def see_answer(self, exchange: Exchange) -> list[Ask]:
         """The calls of an answer."""
         uses = exchange.reply.tool_uses if exchange.reply else ()
-        asks = [Ask(exchange, use) for use in uses]
+        asks = [Ask(exchange, self._meant(use)) for use in uses]
         for id in {use.id for use in uses}:
             self._by_id[id] = [ask for ask in asks if ask.use.id == id]
         if asks:
@@ -350,9 +352,36 @@ class CallPairing:
                     ask.sent, ask.sent_n = result, exchange.n
                     ask.sent_ms = exchange.called.at_ms
 
+    def see_texts(self, exchange: Exchange) -> None:
+        """Note the results that an agent sends as text: what its user's side says at the end.
+
+        A call that ran has its answer there, or, if it failed, any words; one that did not run has
+        been answered by the agent's own words.
+        """
+        text = "\n".join(message.text for message in exchange.node.newest())
+        for ask in self._last.get(exchange.called.session, ()) if text.strip() else ():
+            ran, is_open = ask.execution, ask.sent is None
+            is_open = is_open and ask.exchange.called.turn == exchange.called.turn
+            if is_open and (ran is None or ran.failed or _begins_in(ran.text, text)):
+                ask.sent, ask.sent_n = ToolResult(ask.use.id, text), exchange.n
+                ask.sent_ms = exchange.called.at_ms
+
+    def _meant(self, use: ToolUse) -> ToolUse:
+        """A call with the scenario's name of its tool."""
+        name = self._names.meant_by(use.name)
+        return use if name == use.name else msgspec.structs.replace(use, name=name)
+
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
         asks, uses = self._last.get(session, []), message.tool_uses
-        if [ask.use.name for ask in asks] != [use.name for use in uses]:
+        if [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
             return {}
         pairs = zip(uses, asks, strict=True)
         return {use.id: ask for use, ask in pairs if use.id not in self._by_id}
+
+
+_BEGINNING = 20
+"""So many characters of an answer stand in a text, even if the agent cuts it short."""
+
+
+def _begins_in(answer: str, text: str) -> bool:
+    return "".join(answer.split())[:_BEGINNING] in "".join(text.split())

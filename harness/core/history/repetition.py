@@ -119,3 +119,25 @@ _FAILURE = re.compile(
 def says_failure(text: str) -> bool:
     """Whether a result's text begins with a word for failure (`Error: …`, `Traceback …`)."""
     return bool(_FAILURE.match(text))
+
+
+_MARKS = re.compile(
+    r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"  # UUID
+    r"|\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b"  # address, hash
+    r"|\b[a-z]{2,9}_(?=[a-z]*\d)[0-9a-z]{8,}\b"  # req_8f2k31ab
+    r"|\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:z|[+-]\d\d:?\d\d)?)?"  # date
+    r"|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b|\b1\d{9}(?:\d{3})?\b"  # time of day, epoch
+    r"|(?<=took )\d+(?:\.\d+)?|(?<=elapsed: )\d+(?:\.\d+)?|(?<=elapsed )\d+(?:\.\d+)?"
+    r"|(?<=count=)\d+|(?<=count: )\d+|(?<=attempt )#?\d+|(?<=attempt=)\d+|(?<=call )#?\d+"
+    r"|(?<=try )#?\d+|(?<=retry )#?\d+|(?<=request )#?\d+|\b\d+(?= times\b)",
+    re.IGNORECASE,
+)
+"""What a report carries beside what it says: ids, times, and the number of the call."""
+
+_BOUNDED = re.compile(r"\s*(?:%|/\s*\d|(?:out )?of \d)")
+"""What makes a number a share of a whole: progress."""
+
+
+def without_marks(text: str) -> str:
+    """A text without its ids, times and counters of calls; a share of a whole (3 of 9) stays."""
+    return _MARKS.sub(lambda m: m[0] if _BOUNDED.match(text, m.end()) else "#", text)

@@ -169,6 +169,16 @@ class Trace(msgspec.Struct, eq=False):
         known: dict[str, dict[str, Json]] = self.settings.get("tools", {})
         return offered.get(tool) or known.get(tool) or {}
 
+    def is_own_tool(self, ask: Ask) -> bool:
+        """Whether a call is of a tool of the agent's own that happens to have the name of one of
+        the scenario's: it was offered with other inputs, and the scenario's never ran."""
+        offered = self.schemas.get(ask.exchange.request.tools, {}).get(ask.use.name)
+        known: dict[str, Json] = self.settings.get("tools", {}).get(ask.use.name) or {}
+        if offered is None or not known.get("properties"):
+            return False
+        others = offered.get("properties", {}).keys() != known["properties"].keys()
+        return others and all(run.request.name != ask.use.name for run in self.executions)
+
     def rows_added(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
         """The rows that were stored while the turn was worked on."""
         for event in self.stored_during(turn):

@@ -42,6 +42,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Json, Message
+from harness.core.values.tool_names import ToolNames
 
 
 def trace(history: EventLog) -> Trace:
@@ -58,7 +59,7 @@ class _Reader:
         self._root = root()
         self._nodes: dict[str, Node] = {}
         self._open: dict[str, Exchange | Execution | Sending | Called] = {}
-        self._asked = CallPairing()
+        self._asked, self._sends_texts = CallPairing(), False
         self._last_main: dict[str, Exchange] = {}
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
@@ -81,7 +82,7 @@ class _Reader:
                 if event.malformed:
                     self.trace.malformed.add(event.digest)
             case Started():
-                self.trace.starts.append(event)
+                self._start(event)
             case Killed():
                 self.trace.kills.append(event.n)
                 self._interrupt(event.n)
@@ -89,6 +90,13 @@ class _Reader:
                 self.trace.ended = event
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
+
+    def _start(self, event: Started) -> None:
+        self.trace.starts.append(event)
+        if len(self.trace.starts) == 1:
+            profile = self.trace.profile
+            self._sends_texts = profile.results == "text"
+            self._asked = CallPairing(ToolNames(event.settings.get("tools", {}), profile))
 
     def _called(self, called: Called) -> None:
         match called.request:
@@ -117,6 +125,8 @@ class _Reader:
         self.trace.exchanges.append(exchange)
         self._turn(called).exchanges.append(exchange)
         self._asked.see_results(exchange, [message for _, message in added])
+        if self._sends_texts and called.purpose == "main":
+            self._asked.see_texts(exchange)
         if called.purpose == "compact":
             self._compact(exchange)
         elif called.purpose == "main" and not request.unread:

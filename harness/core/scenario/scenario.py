@@ -12,7 +12,7 @@ import msgspec
 
 from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
-from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.profile import NO_PROFILE, Capability, Profile
 from harness.core.values.strict import Count, FromOne, Seconds, Strict
 from harness.core.values.verdict import FindingClass, OutcomeWord
 
@@ -275,6 +275,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     limits: Limits = Limits()
     checks: dict[str, dict[str, Json]] = {}
     purposes: dict[str, Purpose] = {}
+    needs: tuple[Capability, ...] = ()
     expect: Expect = Expect()
     variant: str = ""
     folder: str = ""

@@ -33,6 +33,7 @@ from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, Text, digest, is_malformed
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply
+from harness.core.values.tool_names import ToolNames
 
 _KEPT_HEADERS = ("x-stainless-helper", "x-harness-purpose")
 
@@ -58,6 +59,7 @@ class ModelSeam:
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
         self._too_large = TooLarge(wire)
+        self._tool_names = ToolNames(scenario.tools, scenario.profile)
         self._headers = RequestHeaders((*wire.kept_headers, *_KEPT_HEADERS))
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
@@ -200,7 +202,10 @@ class ModelSeam:
             return _no_answer(played.text), None, MISS
         value, turn = played
         assert isinstance(value, (Reply, ApiError, Recorded)), value
-        return reading.complete(value) if isinstance(value, Reply) else value, turn, ""
+        if not isinstance(value, Reply):
+            return value, turn, ""
+        value = self._tool_names.in_agents_words(value, (tool.name for tool in reading.tools))
+        return reading.complete(value), turn, ""
 
     def _exhausted(self) -> ApiError:
         plays = self.history.past.plays.items()

@@ -14,8 +14,10 @@ from harness.core.scenario.scenario import Limits, Scenario, ToolTurn
 from harness.core.scenario.script import ToolScripts, tool_answer
 from harness.core.transition.limits import LIMIT_ANSWERS_MAX, STOP, limit_text
 from harness.core.values.calls import Call, ToolRequest
-from harness.core.values.messages import Json, ToolUse
+from harness.core.values.draws import Draws
+from harness.core.values.messages import ToolUse
 from harness.core.values.plans import Answer, Effect, Plan, Raise, Step, ToolAnswer, Wait
+from harness.core.values.tool_names import ToolNames
 
 
 def answer_tool(
@@ -58,15 +60,34 @@ def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
     return (*steps, Answer(tool_answer(turn)))
 
 
-def meant_call(history: History, session: str, name: str, input: Json) -> str:
+SPREAD_MS = 40
+"""Within so many milliseconds the calls of one answer are answered, in an order that is drawn."""
+
+
+def spread(plan: Plan, history: History, call: Call, draws: Draws) -> Plan:
+    """The plan with a short wait before its answer, if the model asked for several calls at once.
+
+    An agent that runs them side by side gets their answers in another order with another seed; one
+    that runs them in turn waits a little. A plan that waits by itself stays as it is.
+    """
+    answer = plan[-1] if plan else None
+    if not isinstance(answer, Answer) or any(isinstance(step, Wait) for step in plan):
+        return plan
+    if len(tuple(_last_uses(history, call.session))) < 2:
+        return plan
+    wait_ms = draws.random("arrival", call.key).randint(1, SPREAD_MS)
+    return (*plan[:-1], Wait(wait_ms), answer)
+
+
+def meant_call(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
     """The id of the model's call; a new one, `call_N`, where the model asked for none of it."""
     past = history.past
     waiting = [
         use
         for use in _last_uses(history, session or past.working_session)
-        if use.name == name and use.id not in past.crossed
+        if names.meant_by(use.name) == request.name and use.id not in past.crossed
     ]
-    found = [use for use in waiting if use.input == input] or waiting
+    found = [use for use in waiting if use.input == request.input] or waiting
     return found[0].id if found else f"call_{past.calls['tool'] + 1}"
 
 

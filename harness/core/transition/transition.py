@@ -22,7 +22,7 @@ from harness.core.transition.limits import STOP
 from harness.core.transition.model_seam import ModelSeam
 from harness.core.transition.ports import Provider, Script
 from harness.core.transition.provider_seam import ProviderSeam
-from harness.core.transition.tool_seam import answer_tool, meant_call
+from harness.core.transition.tool_seam import answer_tool, meant_call, spread
 from harness.core.values.calls import (
     Call,
     Inbound,
@@ -47,6 +47,7 @@ from harness.core.values.plans import (
     Wait,
     is_consumed,
 )
+from harness.core.values.tool_names import ToolNames
 
 
 class Transition:
@@ -55,6 +56,7 @@ class Transition:
     `look` is called before each call and records what changed in the session store; whoever knows
     the store sets it, and does its IO there. `at_ms` comes with every call. Calls must not overlap:
     a door that serves several connections holds a lock. `paths` are the model's endpoints.
+    `polled`: the agent looks for cancels.
     """
 
     def __init__(
@@ -69,12 +71,14 @@ class Transition:
         self.scenario, self.history, self.faults = scenario, history, tuple(faults)
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
         self.tools = ToolScripts(scenario.tools, scenario.policy)
+        self._tool_names = ToolNames(scenario.tools, scenario.profile)
         self.inbox = inbox.entries(scenario.inbox)
         for fault in self.faults:
             fault.traits = wire.traits()
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
+        self.polled = False
         self._model = ModelSeam(scenario, wire, script, history, self.draws, self.faults)
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults)
         self.question = self._provider.question
@@ -96,14 +100,18 @@ class Transition:
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool; without an id it is the call of the model that is meant."""
+        if not self.tools.known(request.name):
+            meant = self._tool_names.meant_by(request.name)
+            request = msgspec.structs.replace(request, name=meant)
         if not request.id:
-            meant = meant_call(self.history, session, request.name, request.input)
+            meant = meant_call(self.history, self._tool_names, request, session)
             request = msgspec.structs.replace(request, id=meant)
         call = self._call("tool", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         plan, turn, error = answer_tool(
             self.scenario, self.tools, self.history, call, self._limit(call)
         )
+        plan = spread(plan, self.history, call, self.draws)
         return self._answer(call, plan, turn=turn, error=error)
 
     def next_inbound(self, at_ms: int, cancels: bool = False) -> Plan:
@@ -134,7 +142,7 @@ class Transition:
 
     def cancelled(self, session: str, at_ms: int) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
-        past = self.history.past
+        past, self.polled = self.history.past, True
         if past.cancelled.get(session) == past.turn(session):
             return True
         entry = inbox.due_cancel(self.inbox, past, at_ms, session)

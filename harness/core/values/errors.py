@@ -34,6 +34,16 @@ class InputError(Exception):
         return InputError(self.what, ": ".join(filter(None, (whole, self.place))))
 
 
+class PackageMissing(InputError):
+    """A run needs an optional package that is not installed; `extra` is ours that
+    installs it, `user` the part that needs it."""
+
+    def __init__(self, package: str, extra: str, user: str = "", place: str = "") -> None:
+        self.package, self.extra, self.user = package, extra, user
+        install = f"pip install 'loop-harness[{extra}]'"
+        super().__init__(f"{user and f'{user} '}needs the package {package}: {install}", place)
+
+
 class RunStopped(BaseException):
     """Ends a Python target from inside a seam, past everything that catches `Exception`.
 

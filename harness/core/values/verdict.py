@@ -46,11 +46,15 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
-class NotApplicable(msgspec.Struct, frozen=True):
-    """A check that could not be asked, and why."""
+class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A check that could not be asked, and why; of a whole run `check` is `run`.
+
+    `missing` is the capability, or the package, that a run lacks.
+    """
 
     check: str
     reason: str
+    missing: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):

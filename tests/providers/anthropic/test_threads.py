@@ -135,6 +135,8 @@ def test_an_answer_can_be_continued_once_and_again_when_nothing_came_of_it() -> 
     answered(again, "d")
     found = turn(reader, follow(id_), user("c")).violations
     assert [v.error.code for v in found] == ["thread_already_continued"]
+    assert turn(reader, follow(id_), user("c")).unread
+    assert not again.unread
 
 
 def test_pairing_is_judged_against_what_is_stored() -> None:

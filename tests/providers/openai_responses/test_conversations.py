@@ -45,6 +45,16 @@ def test_a_request_goes_on_from_the_response_that_it_names() -> None:
     assert third.keep == 3
 
 
+def test_what_cannot_be_read_and_what_is_not_there_are_unread() -> None:
+    server = Server()
+    _, first = server.ask("go", LOOK)
+    assert not server.ask([OUTPUT], previous_response_id=first["id"])[0].unread
+    lost, _ = server.ask([OUTPUT], previous_response_id="resp_none")
+    assert ([v.rule for v in lost.violations], lost.unread) == (["R15"], True)
+    for broken in (b'{"input": [', b"[]", b'{"model": "m", "input": 3}'):
+        assert reader().read(broken).unread
+
+
 def test_it_is_the_same_conversation_as_when_all_of_it_is_sent() -> None:
     held, whole = Server(), Server()
     _, first = held.ask("go", LOOK)

@@ -1,0 +1,111 @@
+"""The capabilities that one run has used, read from its trace.
+
+A capability is a connection: what is used here is a matter of fact, and says nothing of quality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from harness.core.history.events import AnyEvent, Called
+from harness.core.history.trace import Trace
+from harness.core.values.calls import InboxRequest, StoreRequest
+from harness.core.values.messages import Message, Text, ToolResult, ToolUse
+from harness.core.values.profile import CAPABILITIES, Capability
+
+WORDS_MAX = 200
+"""How many seeded texts are looked for; the newest ones, which a compaction leaves."""
+
+NOT_SEEN: Mapping[Capability, str] = MappingProxyType(
+    {
+        "session": "showed a seeded message in a request",
+        "store": "used brief.store",
+        "own_store": "showed a row in a store of the agent's own",
+        "cancel": "asked whether the user has cancelled",
+        "compaction": "sent a request that is recognised as a summary",
+        "streaming": "asked for a stream",
+        "sub_agents": "started a sub-agent",
+        "outbox": "sent anything to the outbox",
+        "restarts": "started the agent again",
+    }
+)
+"""What no run did where a capability is missing."""
+
+
+def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capability]:
+    """The capabilities that the run of this trace has used; `seeded` is its stored session."""
+    is_own = any("store" in start.seams for start in trace.starts)
+    has_store = (bool(trace.stored) and not is_own) or _calls_the_store(trace)
+    used: dict[Capability, Callable[[], bool]] = {
+        "session": lambda: _shows(trace, seeded) or (has_store and _cannot_show(trace, seeded)),
+        "store": lambda: has_store,
+        "own_store": lambda: is_own and any(look.added for look in trace.stored),
+        "cancel": lambda: (
+            bool(trace.ended and trace.ended.polled) or any(map(_asks_for_cancels, trace.events))
+        ),
+        "compaction": lambda: any(e.purpose == "compact" for e in trace.exchanges),
+        "streaming": lambda: any(e.request.stream for e in trace.exchanges),
+        "sub_agents": lambda: any(e.called.parent for e in trace.exchanges),
+        "outbox": lambda: bool(trace.sendings),
+        "restarts": lambda: len(trace.starts) > 1,
+    }
+    return frozenset(name for name in CAPABILITIES if used[name]())
+
+
+def _calls_the_store(trace: Trace) -> bool:
+    return any(isinstance(e, Called) and isinstance(e.request, StoreRequest) for e in trace.events)
+
+
+def _shows(trace: Trace, seeded: Sequence[Message]) -> bool:
+    """Whether a request holds a text that only the stored session can have told the agent."""
+    words = _unheard(trace, words_of(seeded))
+    shown = (node.message for exchange in trace.exchanges for node in exchange.added)
+    return bool(words) and any(
+        word in text for message in shown for text in _texts(message) for word in words
+    )
+
+
+def _cannot_show(trace: Trace, seeded: Sequence[Message]) -> bool:
+    """Whether the stored session has no words of the user's own, so that it may be left out."""
+    asked = [message for message in seeded if message.role == "user" and message.text.strip()]
+    return bool(seeded) and not _unheard(trace, words_of(asked))
+
+
+def _asks_for_cancels(event: AnyEvent) -> bool:
+    request = event.request if isinstance(event, Called) else None
+    return isinstance(request, InboxRequest) and (request.poll or request.cancels)
+
+
+def _unheard(trace: Trace, words: list[str]) -> list[str]:
+    heard = "\n".join(_heard(trace)) if words else ""
+    return [word for word in words if word not in heard]
+
+
+def words_of(seeded: Sequence[Message]) -> list[str]:
+    """The texts of a stored session by which it can be recognised, the newest first."""
+    texts = (text.strip() for message in reversed(seeded) for text in _texts(message))
+    return list(dict.fromkeys(text for text in texts if text))[:WORDS_MAX]
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """Yield what a message says: its text, the ids of its calls, what their results say."""
+    for block in message.blocks:
+        match block:
+            case Text(text=text):
+                yield text
+            case ToolUse(id=id):
+                yield id
+            case ToolResult(id=id):
+                yield from (id, block.text)
+
+
+def _heard(trace: Trace) -> Iterator[str]:
+    """Yield what an agent without the stored session may know: user, model and tools say it."""
+    for delivery in trace.deliveries:
+        yield delivery.inbound.text
+    for exchange in trace.exchanges:
+        if exchange.reply:
+            yield from _texts(exchange.reply)
+    for execution in trace.executions:
+        yield execution.text

@@ -1,0 +1,60 @@
+"""The names that an agent has for the tools of a scenario.
+
+A profile says them. Without one, a tool that the agent took from an MCP server is known by the end
+of its name, `mcp__SERVER__NAME`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from harness.core.values.messages import ToolUse
+from harness.core.values.plans import Reply
+from harness.core.values.profile import NO_PROFILE, Profile
+
+_MCP, _PARTS = "mcp__", "__"
+
+
+class ToolNames:
+    """The tools of a scenario by its names and by the agent's."""
+
+    def __init__(self, tools: Iterable[str] = (), profile: Profile = NO_PROFILE) -> None:
+        self._agents = {name: profile.agent_name(name) for name in tools}
+        self._meant = {agent: name for name, agent in self._agents.items()}
+
+    def meant_by(self, name: str) -> str:
+        """The scenario's name of the tool that the agent calls `name`.
+
+        A tool of the agent's own that has the name of one of the scenario's is told apart where the
+        profile names that one otherwise.
+        """
+        if name in self._meant:
+            return self._meant[name]
+        parts = name.split(_PARTS) if name.startswith(_MCP) else []
+        ends = (_PARTS.join(parts[start:]) for start in range(2, len(parts)))
+        if found := next((end for end in ends if end in self._agents), ""):
+            return found
+        return f"the agent's own {name}" if name in self._agents else name
+
+    def offered_as(self, name: str, offered: Iterable[str]) -> str:
+        """The agent's name of a tool of the scenario, by its profile or by what it offers."""
+        agent = self._agents.get(name, name)
+        if agent != name or name not in self._agents:
+            return agent
+        found = [o for o in offered if o.startswith(_MCP) and self.meant_by(o) == name]
+        return found[0] if len(found) == 1 else name
+
+    def in_agents_words(self, reply: Reply, offered: Iterable[str]) -> Reply:
+        """A reply of the script with the agent's names in its calls."""
+        if not self._agents or not any(isinstance(block, ToolUse) for block in reply.blocks):
+            return reply
+        names = tuple(offered)
+        blocks = tuple(
+            msgspec.structs.replace(block, name=self.offered_as(block.name, names))
+            if isinstance(block, ToolUse)
+            else block
+            for block in reply.blocks
+        )
+        return reply if blocks == reply.blocks else msgspec.structs.replace(reply, blocks=blocks)

@@ -1,0 +1,85 @@
+"""The capabilities that a scenario needs of an agent: those that its content shows or declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness import faults
+from harness.core.history.capabilities import words_of
+from harness.core.history.trace import Trace
+from harness.core.scenario.scenario import CassetteScript, Scenario
+from harness.core.transition.arming import seam_of
+from harness.core.values.profile import CAPABILITIES, Capability
+from harness.core.values.verdict import NotApplicable, Verdict
+from harness.runner.session_seed import seed_messages
+
+
+def needs_of(scenario: Scenario) -> tuple[Capability, ...]:
+    """The capabilities without which the scenario asks an agent for nothing.
+
+    Raises InputError for a session file that cannot be read.
+    """
+    found = {*scenario.needs, *_shown(scenario)}
+    return tuple(name for name in CAPABILITIES if name in found)
+
+
+def _shown(scenario: Scenario) -> Iterator[Capability]:
+    """Yield what the content needs. A session without a text cannot be seen in a request."""
+    if words_of(seed_messages(scenario)):
+        yield "session"
+    if faults_seam(scenario, "store"):
+        yield "store"
+    if faults_seam(scenario, "outbox"):
+        yield "outbox"
+    if any(item.kind != "message" for item in scenario.inbox):
+        yield "cancel"
+    if scenario.stream:
+        yield "streaming"
+    if kills(scenario):
+        yield "restarts"
+    if _compacts(scenario):
+        yield "compaction"
+
+
+def _compacts(scenario: Scenario) -> bool:
+    """Whether a summary is owed: an optional one leaves the agent free to make none."""
+    script = () if isinstance(scenario.script, CassetteScript) else scenario.script
+    return any(
+        turn.purpose == "compact" and not turn.optional and turn.when is None for turn in script
+    ) or any(spec.on == "compact" and spec.must_fire for spec in scenario.faults)
+
+
+def kills(scenario: Scenario) -> bool:
+    """Whether a fault of the scenario may end the target."""
+    return any(faults.by_kind(spec.kind).kills for spec in scenario.faults)
+
+
+def faults_seam(scenario: Scenario, seam: str) -> bool:
+    """Whether a fault of the scenario is armed on a seam."""
+    armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
+    return any(seam_of(on) == seam for on in armed)
+
+
+def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
+    """Why the agent of the scenario's profile cannot play it: what the profile declares absent."""
+    profile = scenario.profile
+    if profile.wires and scenario.wire not in profile.wires:
+        spoken = " and ".join(profile.wires)
+        return (NotApplicable("run", f"the profile says that the agent speaks {spoken}"),)
+    lacks = [name for name in needs_of(scenario) if profile.declares(name) is False]
+    return tuple(
+        NotApplicable("run", f"needs {name}, which the profile declares absent", name)
+        for name in lacks
+    )
+
+
+def dependence(run: Verdict, scenario: Scenario, trace: Trace) -> tuple[Capability, ...]:
+    """The capabilities whose lack explains what a run shows.
+
+    A target that crashed, hung or called no model explains nothing. What the profile declares
+    present is owed.
+    """
+    is_dead = any(finding.check == "target" for finding in run.findings)
+    if is_dead or not trace.exchanges:
+        return ()
+    return tuple(n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)

@@ -1,0 +1,76 @@
+"""The ledger: a run waits for a capability until a run of its command has used it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.values.profile import CAPABILITIES, Capability
+from harness.core.values.verdict import Verdict
+from harness.runner.capability_ledger import CapabilityLedger, settled
+
+
+class Made(msgspec.Struct, frozen=True):
+    """A run as the ledger sees it."""
+
+    name: int
+    depends_on: tuple[Capability, ...] = ()
+    touched: frozenset[Capability] = frozenset()
+    verdict: Verdict = Verdict("fail")
+
+
+NAMES = st.sampled_from(CAPABILITIES[:3])
+RUNS = st.lists(
+    st.tuples(st.lists(NAMES, unique=True, max_size=2), st.frozensets(NAMES, max_size=2)),
+    max_size=8,
+).map(lambda all: [Made(n, tuple(d), t) for n, (d, t) in enumerate(all)])
+
+
+def words(runs: list[Made]) -> dict[int, str]:
+    return {run.name: run.verdict.verdict for run in runs}
+
+
+def test_what_waits_comes_as_soon_as_a_run_uses_it() -> None:
+    ledger = CapabilityLedger[Made]()
+    waits, other = Made(1, ("session",)), Made(2)
+    assert [*ledger.take(waits)] == []
+    assert [*ledger.take(other)] == [other]
+    uses = Made(3, touched=frozenset({"session"}))
+    assert [*ledger.take(uses)] == [waits, uses]
+    assert [*ledger.take(msgspec.structs.replace(waits, name=4))]
+    assert [*ledger.close()] == []
+
+
+def test_what_no_run_used_is_missing_with_its_reason() -> None:
+    ledger = CapabilityLedger[Made]()
+    assert [*ledger.take(Made(1, ("session", "streaming"), frozenset({"streaming"})))] == []
+    (late,) = ledger.close()
+    assert late.verdict.verdict == "not_applicable"
+    (lack,) = late.verdict.not_applicable
+    assert (lack.check, lack.missing) == ("run", "session")
+    assert (
+        lack.reason == "needs session: no run of this command showed a seeded message in a request"
+    )
+    assert [*ledger.close()] == []
+
+
+@given(RUNS)
+def test_each_run_comes_once_and_is_judged_by_all_of_them(runs: list[Made]) -> None:
+    ledger = CapabilityLedger[Made]()
+    given = [out for run in runs for out in ledger.take(run)] + [*ledger.close()]
+    assert sorted(run.name for run in given) == [run.name for run in runs]
+    used = frozenset[Capability]().union(*(run.touched for run in runs))
+    expected = {
+        run.name: "fail" if set(run.depends_on) <= used else "not_applicable" for run in runs
+    }
+    assert words(given) == expected == words(settled(runs))
+    assert [run.name for run in settled(runs)] == [run.name for run in runs]
+
+
+@pytest.mark.parametrize("word", ["pass", "unknown", "fail"])
+def test_no_verdict_stands_without_its_capability(word: str) -> None:
+    run = Made(1, ("store",), verdict=Verdict(word))  # type: ignore[arg-type]
+    assert words(settled([run])) == {1: "not_applicable"}
+    assert settled([run, Made(2, touched=frozenset({"store"}))])[0] is run

@@ -1,0 +1,152 @@
+"""What a scenario needs, what a run used, and what a profile declares."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from harness.agent import agent as reference
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    Turn,
+)
+from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
+from harness.runner import run
+from harness.runner.needs import needs_of
+from tests.runner import agents
+from tests.stores import hermes_database
+
+SEED = Session(
+    messages=(
+        SeedMessage(role="user", content="My cat is called Murr."),
+        SeedMessage(role="assistant", content="A fine name."),
+    )
+)
+HELLO = (InboxItem(id="m1", text="Hello."),)
+HI = (Turn(say="Hi."),)
+CANCEL = (*HELLO, InboxItem(id="c1", kind="cancel", when={"after": "model#1"}))
+
+
+def made(**fields: Any) -> Scenario:
+    return Scenario(**{"name": "needs", "inbox": HELLO, "script": HI, **fields})
+
+
+@pytest.mark.parametrize(
+    ("fields", "needs"),
+    [
+        ({}, ()),
+        ({"session": SEED}, ("session",)),
+        ({"session": Session(messages=(SeedMessage(role="user", content=" "),))}, ()),
+        ({"stream": True}, ("streaming",)),
+        ({"inbox": CANCEL}, ("cancel",)),
+        ({"faults": (FaultSpec(kind="persistence.disk_full"),)}, ("store",)),
+        ({"faults": (FaultSpec(kind="http.status", on="outbox"),)}, ("outbox",)),
+        ({"faults": (FaultSpec(kind="http.overloaded"),)}, ()),
+        ({"script": (*HI, Turn(say="All.", purpose="compact"))}, ("compaction",)),
+        ({"script": (*HI, Turn(say="All.", purpose="compact", optional=True))}, ()),
+        ({"faults": (FaultSpec(kind="http.overloaded", on="compact"),)}, ("compaction",)),
+        ({"needs": ("sub_agents", "own_store"), "stream": True},
+         ("own_store", "streaming", "sub_agents")),
+    ],
+)  # fmt: skip
+def test_needs_are_seen_from_the_content(fields: dict[str, Any], needs: tuple[str, ...]) -> None:
+    assert needs_of(made(**fields)) == needs
+
+
+def streams(brief: Any) -> None:
+    """Show the seeded session, stream, look for cancels, ask for a summary."""
+    client = brief.anthropic()
+    lines = (brief.session_dir / "seed.jsonl").read_text().splitlines()
+    old = [json.loads(line) for line in lines]
+    said = "\n".join(block["text"] for message in old for block in message["blocks"])
+    for inbound in brief.inbox():
+        asked = [{"role": "user", "content": f"{said}\n{inbound.text}"}]
+        with client.messages.stream(model="m", max_tokens=64, messages=asked) as stream:
+            text = stream.get_final_text()
+        if not brief.cancelled():
+            brief.send(text, in_reply_to=inbound.id)
+        summary = {"x-harness-purpose": "compact"}
+        client.messages.create(model="m", max_tokens=9, messages=asked, extra_headers=summary)
+
+
+def test_what_was_used_is_seen_in_the_history() -> None:
+    turns = (*HI, Turn(say="All.", purpose="compact"))
+    scenario = made(session=SEED, stream=True, inbox=CANCEL, script=turns)
+    played = run(scenario, streams)
+    assert played.touched >= {"session", "streaming", "cancel", "compaction"}
+    assert played.depends_on == ("session", "cancel", "compaction", "streaming")
+    assert "store" not in played.touched
+    bare = run(scenario, agents.greet)
+    assert bare.touched == {"outbox"}
+    assert bare.depends_on == played.depends_on
+
+
+def test_the_stores_and_a_restart() -> None:
+    kill = FaultSpec(kind="gateway.killed")
+    played = run(made(faults=(kill,)), reference)
+    assert {"store", "restarts", "outbox"} <= played.touched
+    assert "own_store" not in played.touched
+
+
+def notes(brief: Any) -> None:
+    """Keep a store of its own."""
+    database = hermes_database.create(brief.session_dir / "state.db")
+    for inbound in brief.inbox():
+        hermes_database.add(database, "user", inbound.text)
+        agents.ask(brief.anthropic(), inbound.text)
+        brief.send("Hi.", in_reply_to=inbound.id)
+
+
+def test_a_store_of_its_own() -> None:
+    played = run(made(), notes, store="hermes:state.db")
+    assert "own_store" in played.touched
+    assert "store" not in played.touched
+
+
+@pytest.mark.parametrize("name", CAPABILITIES)
+def test_what_the_profile_declares_absent_is_not_played(name: str) -> None:
+    absent = Profile(capabilities=Capabilities(**{name: False}))
+    played = run(made(needs=(name,)), agents.crash, profile=absent)
+    assert played.verdict.verdict == "not_applicable"
+    (lack,) = played.verdict.not_applicable
+    assert lack.reason == f"needs {name}, which the profile declares absent"
+    assert not played.history.events
+    assert run(made(), agents.greet, profile=absent).verdict.verdict == "pass"
+
+
+def test_what_the_profile_declares_present_is_owed() -> None:
+    declared = Profile(capabilities=Capabilities(session=True))
+    assert run(made(session=SEED), agents.greet, profile=declared).depends_on == ()
+    assert run(made(session=SEED), agents.greet).depends_on == ("session",)
+
+
+def test_an_agent_that_dies_is_excused_from_nothing() -> None:
+    for dead in (agents.crash, agents.never_calls):
+        assert run(made(session=SEED, stream=True), dead).depends_on == ()
+
+
+def test_a_wire_that_the_agent_does_not_speak() -> None:
+    played = run(made(), agents.crash, profile=Profile(wires=("openai-chat",)))
+    (lack,) = played.verdict.not_applicable
+    assert lack.reason == "the profile says that the agent speaks openai-chat"
+
+
+def test_what_others_say_too_shows_no_session() -> None:
+    heard = made(session=SEED, inbox=(InboxItem(id="m1", text="My cat is called Murr."),))
+    assert "session" not in run(heard, agents.greet).touched
+
+
+def test_a_missing_package_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    for faults in ((), (FaultSpec(kind="gateway.killed"),)):
+        played = run(made(wire="openai-chat", faults=faults), reference)
+        (lack,) = played.verdict.not_applicable
+        assert lack.missing == "openai"
+        assert lack.reason.endswith("needs the package openai: pip install 'loop-harness[openai]'")
