@@ -14,6 +14,7 @@ from harness.providers.anthropic import rules as anthropic
 from harness.providers.openai_chat import rules as openai_chat
 from harness.providers.openai_responses import rules as openai_responses
 
+
 def test_they_are_numbered_without_a_gap_and_stand_in_one_class() -> None:
     assert sorted(INCIDENTS) == list(range(1, 188))
     assert sum(len(rows) for rows in CLASSES.values()) == len(INCIDENTS)
