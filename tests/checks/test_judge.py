@@ -15,6 +15,8 @@ from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "compaction_due",
+    "wake_budget",
     "session_answers",
     "session_isolation",
     "bounded_spawn",
