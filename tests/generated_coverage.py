@@ -1,26 +1,23 @@
-"""The generated part of docs/coverage.md: which scenario covers which public incident.
+"""The generated part of docs/coverage.md: the public incidents, their scenarios, and the proof.
 
-A scenario covers an incident by naming it in its `source` (`incidents:67`). What no scenario covers
-stands in `NOT_COVERED` with the reason.
+A scenario plays an incident by naming it in its `source` (`incidents:67`). The table
+`tests/catalogue/covered.tsv` says which run and which finding proves that it is covered.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from harness.catalogue import CLASSES, INCIDENTS, PREFIX
 from harness.files import find_scenarios, load_scenarios
+from tests.catalogue.covered import covered
 
 ROOT = Path(__file__).parents[1]
 
-NOT_COVERED: dict[int, str] = {
-    179: "a limit that the user configures, and that is off by one; how an agent is told its limit "
-    "is its own affair, and a round too many is found by `bounded_turn` with that `max_requests`",
-}
-"""The incidents without a scenario, and why."""
+HEADER = ("| incident | where | seen | scenarios | proof |", "|---|---|---|---|---|")
 
 
 @cache
@@ -38,26 +35,29 @@ def covering() -> dict[int, tuple[str, ...]]:
 
 def generated_coverage() -> str:
     """The text, class by class."""
-    by_number = covering()
-    lines = [f"{len(by_number)} of {len(INCIDENTS)} incidents have a scenario.\n"]
+    count = Counter(row.status for row in covered().values())
+    whole, part = count["faithful"], count["partial"]
+    lines = [f"{whole} of {len(INCIDENTS)} incidents are covered, {part} in part.\n"]
     for name, rows in CLASSES.items():
-        lines += [f"## {name}\n", "| incident | where | seen | covered by |", "|---|---|---|---|"]
-        for number in sorted(rows):
-            lines.append(_row(number, by_number.get(number, ())))
-        lines.append("")
-    return "\n".join([*lines, *_not_covered()])
+        lines += [f"## {name}\n", *HEADER, *(_row(number) for number in sorted(rows)), ""]
+    return "\n".join([*lines, *_shortfalls()])
 
 
-def _row(number: int, names: tuple[str, ...]) -> str:
-    row = INCIDENTS[number]
+def _row(number: int) -> str:
+    incident, row = INCIDENTS[number], covered()[number]
+    names = covering().get(number, ())
     links = ", ".join(f"[{name}](../scenarios/{name}.yaml)" for name in names)
-    where = row.where.partition(" ")[0].rstrip(";,")
-    cells = (str(number), where, row.symptom, links or "[none](#without-a-scenario)")
+    where = incident.where.partition(" ")[0].rstrip(";,")
+    proof = f"`{row.code}` in `{row.run}`" if row.code else ""
+    if row.status != "faithful":
+        proof = f"{proof} [{row.status}](#what-is-not-shown)".strip()
+    cells = (str(number), where, incident.symptom, links, proof)
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _not_covered() -> Iterator[str]:
-    yield "## Without a scenario\n"
-    for number, why in sorted(NOT_COVERED.items()):
-        yield f"- **{number}** {INCIDENTS[number].symptom}: {why}"
-    yield "" if NOT_COVERED else "None.\n"
+def _shortfalls() -> Iterator[str]:
+    yield "## What is not shown\n"
+    for number, row in sorted(covered().items()):
+        if row.reason:
+            yield f"- **{number}** ({row.status}) {INCIDENTS[number].symptom}: {row.reason}"
+    yield ""

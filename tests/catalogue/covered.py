@@ -1,0 +1,58 @@
+"""Which incidents the catalogue covers: the rows of `covered.tsv`.
+
+An incident is covered when an agent with its defect gets a finding of a check in a run that names
+the incident, and the reference agent passes that run.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness.core.values.brief import Brief
+
+TABLE = Path(__file__).with_name("covered.tsv")
+
+
+class Covered(msgspec.Struct, frozen=True):
+    """A row of the table.
+
+    `run` is the run that shows the defect, `agent` the wrong agent and `code` the finding that it
+    gets. `agent` is a module of `tests.mutants`, or `FILE.FUNCTION` of `tests.catalogue.agents`.
+    A row that is not `faithful` says in `reason` what the run does not show.
+    """
+
+    incident: int
+    run: str
+    agent: str
+    code: str
+    status: Literal["faithful", "partial", "none"]
+    reason: str
+
+
+@cache
+def covered() -> dict[int, Covered]:
+    """The rows by incident. A row that stands twice raises ValueError."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = [msgspec.convert(line, Covered, strict=False) for line in lines]
+    found = {row.incident: row for row in rows}
+    if len(found) != len(rows):
+        raise ValueError(f"{TABLE.name}: an incident stands twice")
+    return found
+
+
+def wrong_agent(name: str) -> Callable[[Brief], None]:
+    """The agent that a row names."""
+    file, _, function = name.partition(".")
+    room = "tests.catalogue.agents" if function else "tests.mutants"
+    agent: Callable[[Brief], None] = getattr(
+        importlib.import_module(f"{room}.{file}"), function or "agent"
+    )
+    return agent

@@ -1,0 +1,56 @@
+"""Each public incident is proved by a wrong agent with its defect, or the row says what lacks."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from harness.agent import agent as reference
+from harness.catalogue import INCIDENTS, PREFIX
+from harness.checks.judge import checks
+from harness.runner import run
+from tests.catalogue.covered import Covered, covered, wrong_agent
+from tests.generated_coverage import covering
+from tests.scenarios.all_runs import named
+
+ROOT = Path(__file__).parents[2]
+PLAYED = [row for row in covered().values() if row.agent]
+
+
+@cache
+def _reference(name: str) -> str:
+    return run(named(name), reference).verdict.verdict
+
+
+def test_every_incident_has_a_row() -> None:
+    assert set(covered()) == set(INCIDENTS)
+
+
+def test_an_incident_without_a_scenario_is_covered_by_none() -> None:
+    assert all(covered()[number].status == "none" for number in set(INCIDENTS) - set(covering()))
+
+
+@pytest.mark.parametrize("row", covered().values(), ids=lambda row: str(row.incident))
+def test_row_is_whole(row: Covered) -> None:
+    played = (row.run, row.agent, row.code)
+    assert all(played) or (row.status == "none" and not any(played))
+    assert (row.status == "faithful") == (not row.reason)
+    assert row.status == "faithful" or len(row.reason.split()) > 3
+
+
+@pytest.mark.parametrize("row", PLAYED, ids=lambda row: f"{row.incident}-{row.agent}")
+def test_agent_with_the_defect_is_found_and_the_reference_passes(row: Covered) -> None:
+    scenario = named(row.run)
+    assert f"{PREFIX}{row.incident}" in scenario.source
+    assert row.code.partition(".")[0] in checks(), "a finding of a check, not of the book-keeping"
+    found = run(scenario, wrong_agent(row.agent)).verdict.findings
+    assert row.code in {finding.code for finding in found}
+    assert _reference(row.run) == "pass"
+
+
+def test_readme_says_how_many_are_faithful() -> None:
+    faithful = sum(row.status == "faithful" for row in covered().values())
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"plays {faithful} of {len(INCIDENTS)} public incidents" in readme
