@@ -286,3 +286,17 @@ def root_turn(family: Family, event: Called | Answered) -> TurnName:
     """The turn of the user that an event belongs to, as far as it was known by then."""
     child = family.get(event.session)
     return child.root if child and child.n <= event.n else (event.session, event.turn)
+
+
+def gave_up(trace: Trace, turn: Turn) -> bool:
+    """Whether a turn of an open script ends with an error after so many failures in it as the
+    profile says (`gives_up_after`): failed tools, calls that never ran, answers that end wrongly.
+    """
+    most = trace.profile.gives_up_after
+    if most is None or trace.settings.get("policy") != "open" or not turn.endings:
+        return False
+    if claimed(turn.endings[-1]) != "failed_truthfully":
+        return False
+    tools = sum(ask.execution is None or ask.execution.failed for ask in turn.asks)
+    answers = sum(bool(wrong(e)) and not calls_tools(e) for e in turn.main)
+    return tools + answers >= most
