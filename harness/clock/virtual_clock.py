@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures.thread import _threads_queues
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias
 from weakref import WeakSet
@@ -233,6 +234,8 @@ _STAY_REAL = frozenset((
 ))  # fmt: skip
 
 _clock: VirtualClock | None = None
+_outsiders: frozenset[int | None] = frozenset()
+"""Threads that were there before the run, and work for somebody else: their time is real."""
 
 
 def _stand_in(name: str) -> Callable[..., Any]:
@@ -241,6 +244,8 @@ def _stand_in(name: str) -> Callable[..., Any]:
     def stand_in(*args: Any) -> Any:
         clock = _clock
         if clock is None or sys._getframe(1).f_globals.get("__name__") in _STAY_REAL:
+            return real(*args)
+        if threading.get_ident() in _outsiders:
             return real(*args)
         return getattr(clock, name)(*args)
 
@@ -253,23 +258,27 @@ _STAND_INS = {name: _stand_in(name) for name in _REAL}
 
 
 @contextmanager
-def virtual_time(clock: VirtualClock) -> Iterator[VirtualClock]:
+def virtual_time(clock: VirtualClock, *threads: threading.Thread) -> Iterator[VirtualClock]:
     """Put `clock` under the functions of the module `time` until the block is left.
 
+    Time stays real in threads that were there before, but for this one, the given ones, and those
+    of pools, which may work for the run.
     The patch is for the whole process; it is taken back however the block ends. Raises
     RuntimeError when another `virtual_time` is on: two clocks cannot both be the time.
     """
-    global _clock
+    global _clock, _outsiders
     if _clock is not None:
         how = "leave the first block, or run the second in a process of its own"
         raise RuntimeError(f"virtual_time is on already: one process has one time; {how}")
+    run = {threading.current_thread(), *threads, *_threads_queues, *abandoned}
+    _outsiders = frozenset(t.ident for t in threading.enumerate() if t not in run)
     _clock = clock
     try:
         _install(_STAND_INS)
         yield clock
     finally:
         _install(_REAL)
-        _clock = None
+        _clock, _outsiders = None, frozenset()
 
 
 def _install(functions: dict[str, Callable[..., Any]]) -> None:

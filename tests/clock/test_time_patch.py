@@ -203,3 +203,29 @@ def test_a_poll_for_a_thread_ends() -> None:
             time.sleep(0.05)
     thread.join()
     assert done.is_set()
+
+
+def test_a_thread_that_was_there_before_does_not_move_the_clock() -> None:
+    go_on, over = threading.Event(), threading.Event()
+
+    def other() -> None:
+        go_on.wait()
+        time.sleep(0.001)
+        over.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    clock = VirtualClock()
+    with virtual_time(clock):
+        go_on.set()
+        thread.join()
+    assert (over.is_set(), clock.now_ms()) == (True, 0)
+
+
+def test_a_pool_that_was_there_before_works_for_the_run() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+        clock = VirtualClock()
+        with virtual_time(clock):
+            pool.submit(time.sleep, 60).result()
+    assert clock.now_ms() == 60_000

@@ -107,13 +107,21 @@ def _keeps_all(brief: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "limits"), [(_reads_all, Limits()), (_keeps_all, Limits(memory_mb=100))]
+    ("agent", "limits", "text"),
+    [
+        (_reads_all, Limits(), "read 64 MB of a tool's answer that has no end"),
+        (_keeps_all, Limits(memory_mb=100), "more memory than limits.memory_mb = 100"),
+    ],
 )
-def test_an_answer_without_an_end_takes_no_more_than_the_memory(agent: Any, limits: Limits) -> None:
+def test_an_answer_without_an_end_takes_no_more_than_the_memory(
+    agent: Any, limits: Limits, text: str
+) -> None:
     scenario = msgspec.structs.replace(
         HELLO,
         tools={"search": ToolScript()},
         faults=(FaultSpec(kind="tools.endless"),),
         limits=limits,
     )
-    assert _how(run(scenario, agent)) == ("memory", ["limit.memory_mb"])
+    played = run(scenario, agent)
+    assert _how(played) == ("memory", ["limit.memory_mb"])
+    assert text in played.verdict.findings[0].message
