@@ -89,7 +89,7 @@ def _range(row: Mapping[str, str]) -> Range:
     if most:
         number = float if "." in shipped else int
         low, high = number(least), number(most)
-        steps = STEPS if isinstance(low, float) else min(STEPS, int(high - low))
+        steps = STEPS if isinstance(low, float) else min(STEPS, int(high - low)) or 1
         values = [round(low + number(i * (high - low) / steps), 3) for i in range(steps + 1)]
         return Range(row["constant"], (number(shipped), *values), row["setting"], row["meaning"])
     return Range(row["constant"], (shipped, *values), row["setting"], row["meaning"])

@@ -24,8 +24,17 @@ class Case(msgspec.Struct, frozen=True):
 
 
 def catalogue() -> tuple[Scenario, ...]:
-    """Every run of the catalogue, and the runs of Anthropic's wire on the two others."""
-    return (*all_runs(), *on_wire("openai-chat"), *on_wire("openai-responses"))
+    """Every run of the catalogue, and the runs of Anthropic's wire on the two others.
+
+    A pause has no word on the others, where it looks like an end.
+    """
+    others = (*on_wire("openai-chat"), *on_wire("openai-responses"))
+    return (*all_runs(), *(scenario for scenario in others if not _pauses(scenario)))
+
+
+def _pauses(scenario: Scenario) -> bool:
+    turns = scenario.script if isinstance(scenario.script, tuple) else ()
+    return any(turn.stop == "pause_turn" for turn in turns)
 
 
 def findings_of(scenario: Scenario, drawn: Constants) -> tuple[tuple[str, str], ...]:

@@ -128,6 +128,9 @@ def test_a_policy_shrinks_to_the_constants_that_matter() -> None:
 
 
 def test_an_agent_beyond_the_ranges_is_found() -> None:
-    beyond = Constants({"broken_streams": 20, "failures": 30})
-    codes = [code for code, _ in findings_of(named("stuck-for-good+stream"), beyond)]
+    name, beyond = (
+        "overflow-shapes/overloaded-for-ever-after-compaction",
+        Constants({"attempts": 12}),
+    )
+    codes = [code for code, _ in findings_of(named(name), beyond)]
     assert "retry_budget.request" in codes

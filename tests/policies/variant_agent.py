@@ -43,12 +43,16 @@ DELIVERY_WAITS_S = (1.0, 5.0, 25.0)
 
 
 def play(scenario: Scenario, drawn: Constants) -> Run:
-    """The run of a scenario with the agent of these constants."""
-    return run(
-        _for_tools(scenario) if drawn.end == "tool" else scenario,
-        agent_of(drawn),
-        profile=profile_of(drawn),
-    )
+    """The run of a scenario with the agent of these constants.
+
+    Where the window fits the size of the requests, there is no room for one more tool: turns end
+    by a text there.
+    """
+    if scenario.window_tokens:
+        drawn = Constants({name: v for name, v in drawn.changed.items() if name != "end"})
+    if drawn.end == "tool":
+        scenario = _for_tools(scenario)
+    return run(scenario, agent_of(drawn), profile=profile_of(drawn))
 
 
 def agent_of(drawn: Constants) -> Callable[[Brief], None]:

@@ -10,6 +10,7 @@ from harness.agent.agent_loop import Loop, _guided
 from harness.agent.conversation.content import text_of
 from harness.agent.conversation.projection import Projection
 from harness.agent.guards import EndTurn, Guide, Proceed
+from harness.agent.guards.guard_protocol import signature
 from harness.agent.models.timeouts import retry_after_s
 from harness.agent.sessions import turn_outcome as ends
 from harness.agent.sessions.transcript import RowTranscript
@@ -48,10 +49,15 @@ def saying_nothing_more(loop: type[Loop]) -> type[Loop]:
 
 
 class InThreads(Loop):
-    """Runs the calls of one reply side by side; guards are asked before and after all of them."""
+    """Runs the calls of one reply side by side; guards are asked before and after all of them.
+
+    Equal calls run one after the other, as their results may repeat.
+    """
 
     def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
         """Run the calls; each gets its result, whether it was run or not."""
+        if len({signature(call.name, call.input) for call in calls}) < len(calls):
+            return super().execute(calls)
         self.watch.begin_step()
         decided = [self._decide(call, calls[:place]) for place, call in enumerate(calls)]
         with ThreadPoolExecutor(len(calls)) as pool:
