@@ -1,0 +1,1 @@
+"""Examples: agents and programs to copy from."""
