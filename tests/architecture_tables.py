@@ -190,5 +190,5 @@ plug-ins that the process has loaded, and the run whose target may not end the p
 FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""
 
-AGENT_LINES = 500
-"""The most lines of an agent to copy from, which is one file."""
+WHOLE_AGENT_LINES = 500
+"""The most lines of a file in examples/agents, blank ones apart: one file is a whole agent."""

@@ -1,1 +1,1 @@
-"""Examples: agents and programs to copy from."""
+"""Agents to copy from: careful ones, each in one file."""

@@ -8,6 +8,7 @@ from harness.catalogue.fault_table import Row as Row
 from harness.catalogue.fault_table import sources as sources
 from harness.catalogue.incidents import CLASSES as CLASSES
 from harness.catalogue.incidents import INCIDENTS as INCIDENTS
+from harness.catalogue.incidents import INVARIANTS as INVARIANTS
 from harness.catalogue.incidents import PREFIX as PREFIX
 from harness.catalogue.incidents import Incident as Incident
 from harness.catalogue.incidents import incident as incident

@@ -31,6 +31,38 @@ class Incident(msgspec.Struct, frozen=True):
     trigger: str
     invariants: tuple[str, ...]
 
+    @property
+    def findings(self) -> frozenset[str]:
+        """The checks, and single rules of checks, whose findings show one of its invariants."""
+        return frozenset(code for name in self.invariants for code in findings_of(name))
+
+    def shows(self, code: str) -> bool:
+        """Whether an agent with this finding repeats the incident."""
+        return not self.findings.isdisjoint((code, code.rpartition(".")[0]))
+
+
+class Invariant(msgspec.Struct, frozen=True):
+    """An invariant of the incidents that is more, or less, than the check of the same name.
+
+    `findings` names the checks, and single rules of checks, that show it broken.
+    """
+
+    invariant: str
+    findings: tuple[str, ...]
+    reason: str
+
+
+INVARIANTS: MappingProxyType[str, Invariant] = table(
+    "harness.catalogue", "invariants.tsv", Invariant
+)
+"""The invariants by name; one without a row is the check of its name."""
+
+
+def findings_of(invariant: str) -> tuple[str, ...]:
+    """The checks and rules that show an invariant broken."""
+    row = INVARIANTS.get(invariant)
+    return row.findings if row else (invariant,)
+
 
 INCIDENTS: MappingProxyType[int, Incident] = table("harness.catalogue", "incidents.tsv", Incident)
 """The incidents by their number."""

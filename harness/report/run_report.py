@@ -142,8 +142,8 @@ def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
 
 
 def _seen(run: RunSummary, width: int) -> Iterator[str]:
-    """Yield the public incidents that match a failing run."""
-    for incident in run.seen if run.verdict.failing else ():
+    """Yield the public incidents that a failing run repeats."""
+    for incident in run.seen:
         yield from wrapped(f"would repeat {incident}", width, "  ")
 
 

@@ -65,7 +65,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
     `depends_on` and `touched` are capabilities, as of a `Run`.
     `frames` are the user's own frames of a crash, and `traceback` is all of it.
-    `seen` says, for each public incident that the scenario is made after, where and what it was.
+    `seen` says, for each public incident that the run repeats, where and what it was.
     """
 
     name: str
@@ -107,7 +107,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
         depends_on=run.depends_on,
         touched=run.touched,
-        seen=tuple(_seen(run.scenario.source)),
+        seen=tuple(_seen(run)),
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
     )
@@ -139,9 +139,17 @@ def lacks(runs: Sequence[RunSummary]) -> list[Lack]:
     return [Lack(missing, reason, number) for (missing, reason), number in lost.most_common()]
 
 
-def _seen(sources: tuple[str, ...]) -> Iterator[str]:
-    for source in sources:
-        if row := incident(source):
+def _seen(run: Run) -> Iterator[str]:
+    """Yield the incidents that the scenario is made after and that a finding of the run shows.
+
+    An agent that asked no model, or whose finding follows from its crash, repeats none.
+    """
+    if not run.history.trace.exchanges:
+        return
+    codes = [finding.code for finding in run.verdict.failing if not finding.follows]
+    for source in run.scenario.source:
+        row = incident(source)
+        if row and any(map(row.shows, codes)):
             yield f"{row.where.partition(' ')[0].rstrip(';,')}: {row.symptom} ({source})"
 
 

@@ -6,33 +6,13 @@ import re
 
 import pytest
 
-from harness.catalogue import CLASSES, INCIDENTS, incident
+from harness.catalogue import CLASSES, INCIDENTS, INVARIANTS, incident
 from harness.checks.judge import names
+from harness.checks.rule_classes import BOOK_KEEPING, rules_of
 from harness.core.values.errors import InputError
-
-ALIASES = {
-    "reload_valid": "reload_equivalence",
-    "compaction_fits": "compaction_preserves",
-    "error_shape": "truthful_outcome",
-    "error_origin": "truthful_outcome",
-    "delta_assembly": "args_complete",
-    "empty_args_ok": "args_complete",
-    "effect_recorded": "effect_once",
-    "torn_tail_ok": "reload_equivalence",
-    "store_error_handled": "no_silent_loss",
-    "tool_bounded": "bounded_wait",
-    "fail_fast": "bounded_wait",
-    "progress_visible": "bounded_wait",
-    "cancel_clean": "cancel_honoured",
-    "cancel_scope": "cancel_honoured",
-    "resume_no_reexec": "resume_bounded",
-    "turn_completes": "bounded_turn",
-    "empty_turn_handled": "truthful_outcome",
-    "chunking_neutral": "stream_error_handled",
-    "deliver_implies_durable": "durable_first",
-    "inbound_no_loss": "inbound_exactly_once",
-}
-"""Names of the list that are parts of a check."""
+from harness.providers.anthropic import rules as anthropic
+from harness.providers.openai_chat import rules as openai_chat
+from harness.providers.openai_responses import rules as openai_responses
 
 
 def test_they_are_numbered_without_a_gap_and_stand_in_one_class() -> None:
@@ -45,7 +25,41 @@ def test_a_row_says_where_what_and_which_check(number: int) -> None:
     row = INCIDENTS[number]
     assert re.match(r"[\w.-]+/[\w.-]+#\d+", row.where)
     assert row.symptom
-    assert {ALIASES.get(name, name) for name in row.invariants} <= set(names())
+    assert row.findings <= known_codes()
+
+
+def known_codes() -> set[str]:
+    """The checks, and their rules; those of `valid_request` are the providers'."""
+    tables = (anthropic.RULES, openai_chat.RULES, openai_responses.RULES)
+    refusals = {f"valid_request.{rule}" for rules in tables for rule in rules}
+    return {*names(), *refusals, *(row.code for name in names() for row in rules_of(name))}
+
+
+@pytest.mark.parametrize("invariant", INVARIANTS)
+def test_a_row_of_an_invariant_is_used_and_has_a_reason(invariant: str) -> None:
+    assert INVARIANTS[invariant].reason
+    assert any(invariant in row.invariants for row in INCIDENTS.values())
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "shown"),
+    [
+        (67, "no_progress_stop.same_failure", True),
+        (67, "target.crashed", False),
+        (67, "run.unplayed_turn", False),
+        (67, "valid_request.V4", False),
+        (1, "tool_pairing.result", True),
+        (1, "valid_request.V4", True),
+        (1, "valid_request.V10", False),
+    ],
+)
+def test_which_findings_show_an_incident(number: int, code: str, shown: bool) -> None:
+    assert INCIDENTS[number].shows(code) is shown
+
+
+def test_book_keeping_shows_no_incident() -> None:
+    shown = {code for row in INCIDENTS.values() for code in row.findings}
+    assert not {code.partition(".")[0] for code in shown} & BOOK_KEEPING
 
 
 @pytest.mark.parametrize("source", ["incidents:0", "incidents:188", "incidents:x", "incidents:"])

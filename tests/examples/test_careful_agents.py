@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 ROOT = Path(__file__).parents[2]
+TABLE = Path(__file__).with_name("careful_weaknesses.tsv")
 AGENTS = sorted(path.stem for path in (ROOT / "examples" / "agents").glob("*.toml"))
-SAMPLE = ("delivery", "tools", "hangs/silent-provider.yaml", "loops/fifty-rounds-of-two.yaml")
+SAMPLE = ("loops/fifty-rounds-of-two.yaml", "hangs/silent-provider.yaml", "delivery")
 
 
 def known(agent: str) -> set[tuple[str, str]]:
     """The weaknesses that an agent keeps: run and code. Each row of the table has a reason."""
-    lines = (ROOT / "tests/examples/careful_weaknesses.tsv").read_text("utf-8").splitlines()
-    rows = [line.split("\t") for line in lines[1:]]
+    rows = [line.split("\t") for line in TABLE.read_text("utf-8").splitlines()[1:]]
     assert all(len(row) == 4 and all(row) for row in rows)
     return {(run, code) for name, run, code, _ in rows if name == agent}
 
 
-def played(agent: str, paths: Iterable[str], out: Path) -> list[dict[str, object]]:
+def played(agent: str, paths: Iterable[str], out: Path) -> list[dict[str, Any]]:
     """The verdicts of an agent over scenarios."""
+    profile = f"examples/agents/{agent}.toml"
     command = [
         sys.executable,
         "-m",
@@ -32,48 +34,47 @@ def played(agent: str, paths: Iterable[str], out: Path) -> list[dict[str, object
         "run",
         *(str(ROOT / "scenarios" / path) for path in paths),
     ]
-    command += ["--profile", f"examples/agents/{agent}.toml", "--out", str(out), "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines() if '"verdict"' in line]
+    command += ["--profile", profile, "--out", str(out), "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    lines = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
+    return [line for line in lines if "verdict" in line]
 
 
-def judged(agent: str, verdicts: list[dict[str, object]]) -> None:
+def judged(agent: str, verdicts: list[dict[str, Any]]) -> None:
     """No defect, no weakness that the table lacks, and no row of these runs that is gone."""
-    runs = {str(verdict["name"]) for verdict in verdicts}
-    assert any(verdict["verdict"] == "pass" for verdict in verdicts)
+    assert {"pass"} <= {v["verdict"] for v in verdicts} <= {"pass", "fail", "not_applicable"}
+    assert sum(v["verdict"] == "pass" for v in verdicts) > len(verdicts) / 2
     found = {
-        (str(verdict["name"]), finding["code"], finding.get("class"))
+        (verdict["name"], finding["code"]): finding.get("class")
         for verdict in verdicts
-        for finding in verdict["findings"]  # type: ignore[attr-defined]
+        for finding in verdict["findings"]
         if finding.get("class") != "advice"
     }
-    assert not {row for row in found if row[2] == "defect"}
-    weaknesses = {(run, code) for run, code, _ in found}
-    assert weaknesses == {(run, code) for run, code in known(agent) if run in runs}
+    assert "defect" not in found.values(), found
+    names = {verdict["name"] for verdict in verdicts}
+    assert set(found) == {(run, code) for run, code in known(agent) if run in names}
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_sample(agent: str, tmp_path: Path) -> None:
+def test_a_sample_of_the_catalogue(agent: str, tmp_path: Path) -> None:
     judged(agent, played(agent, SAMPLE, tmp_path))
 
 
 @pytest.mark.real
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("agent", AGENTS)
-def test_whole_catalogue(agent: str, tmp_path: Path) -> None:
+def test_the_whole_catalogue(agent: str, tmp_path: Path) -> None:
     verdicts = played(agent, [""], tmp_path)
     judged(agent, verdicts)
-    assert known(agent) <= {(str(v["name"]), code) for v in verdicts for _, code in known(agent)}
+    names = {verdict["name"] for verdict in verdicts}
+    assert {run for run, _ in known(agent)} <= names, "rows of runs that are no more"
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-def test_ends_a_turn_by_a_tool_or_in_words(agent: str, tmp_path: Path) -> None:
+def test_a_turn_ends_by_a_tool_or_in_words(tmp_path: Path) -> None:
     path = tmp_path / "final-answer.yaml"
     path.write_text(FINAL_ANSWER, "utf-8")
-    if agent != "careful_tool":
-        pytest.skip("this agent ends its turns in words")
-    judged(agent, played(agent, [str(path)], tmp_path / "out"))
+    judged("careful_tool", played("careful_tool", [str(path)], tmp_path / "out"))
 
 
 FINAL_ANSWER = """\
