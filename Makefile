@@ -12,7 +12,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table seeds wire-table strangers docs clean
+.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table policies seeds wire-table strangers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,10 +72,13 @@ fuzz: $(READY) ## the property tests, with many more examples
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
 	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1
 
-nightly: fuzz mutants mutant-table strangers ## the long runs: properties, wrong agents, campaigns, other frameworks
+nightly: fuzz mutants mutant-table policies strangers ## the long runs: properties, wrong agents, campaigns, policies, other frameworks
 
 mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
 	$(RUN) -m tests.fuzz.mutant_table --workers 2
+
+policies: $(READY) ## 300 agents of drawn policies, each on a tenth of the catalogue
+	$(RUN) -m tests.policies
 
 seeds: $(READY) ## the 162 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds

@@ -33,8 +33,7 @@ from harness.checks import (
 )
 from harness.checks.causes import from_causes
 from harness.checks.declarations import WRITE_ORDER, declared, untold
-from harness.checks.evidence.harness_answers import before_own_answers
-from harness.checks.evidence.turn_outcomes import expected, outcome
+from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.expectations import doubts
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
 from harness.checks.unreached import UNTESTED, is_untested, unreached
@@ -240,7 +239,7 @@ def judge(
     return Verdict(
         word,
         outcome=outcome(history),
-        findings=from_causes(standing, history),
+        findings=from_causes(standing, history) if standing else (),
         known=declared,
         doubts=tuple(applied.doubts),
         not_applicable=tuple(applied.not_applicable),

@@ -82,6 +82,22 @@ def is_our_own(answered: Answered) -> bool:
     return answered.error.startswith(_OWN_ERRORS)
 
 
+def before_own_answers(history: History) -> History:
+    """The history up to and with the first answer that the harness gave for itself.
+
+    No provider answers so, and what an agent does next is no evidence. The last turn of the part is
+    still open, as in a history that was broken off.
+    """
+    first = next((a.n for a in history.trace.answers if is_our_own(a)), 0)
+    if not first:
+        return history
+    part = History()
+    for event in history.events:
+        if event.n <= first:
+            part.take(event)
+    return part
+
+
 def asked_ms(retry_after: str) -> float:
     """The milliseconds that an answer asks to wait; 0 for a date, and for what no number is."""
     number, _, unit = retry_after.partition(" ")
