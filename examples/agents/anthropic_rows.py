@@ -70,6 +70,15 @@ def calls_of(content: list[Row]) -> list[Row]:
     return [block for block in content if block["type"] == "tool_use"]
 
 
+def once_each(content: list[Row]) -> list[Row]:
+    """The blocks of an answer; a call that stands there twice under one id is one call."""
+    blocks: list[Row] = []
+    for block in content:
+        if block["type"] != "tool_use" or not block.get("id") or block not in blocks:
+            blocks.append(block)
+    return [dict(block) for block in blocks]
+
+
 def said(role: str, text: str) -> Row:
     """A row of one text."""
     return {"role": role, "content": [{"type": "text", "text": clean(text)}]}

@@ -37,6 +37,7 @@ from examples.agents.anthropic_rows import (
     clip,
     failure,
     is_refusal,
+    once_each,
     read_stream,
     read_whole,
     readable,
@@ -309,7 +310,7 @@ class CarefulAgent:
     def run_calls(self, content: list[Row]) -> None:
         """Store the calls, run each, and store all results."""
         used = {c["id"] for row in self.rows[self.session] for c in calls_of(row["content"])}
-        asked = [dict(block) for block in content]
+        asked = once_each(content)
         for call in calls_of(asked):
             call["asked_id"] = call["id"]
             if not call["id"] or call["id"] in used:
