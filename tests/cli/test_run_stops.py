@@ -35,7 +35,7 @@ def test_it_stops_after_so_many_failures(
     done = harness("run", "--target", "agents:wrong", "-j", jobs, *flags)
     assert done.returncode == 1
     *_, last = done.stdout.splitlines()
-    assert last.startswith(f"10 runs: {played} failed, {10 - played} not played; target")
+    assert last.startswith(f"10 runs: {played} failed, {10 - played} not played; ")
     rows = harness("run", "--target", "agents:wrong", "-j", jobs, "--json", *flags).stdout
     *runs, ending = map(json.loads, rows.splitlines())
     assert len(runs) == played
