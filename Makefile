@@ -12,7 +12,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table seeds wire-table docs clean
+.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table policies seeds wire-table strangers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,16 +72,22 @@ fuzz: $(READY) ## the property tests, with many more examples
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
 	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1
 
-nightly: fuzz mutants mutant-table ## the long runs: properties, every wrong agent, campaigns against each
+nightly: fuzz mutants mutant-table policies strangers ## the long runs: properties, wrong agents, campaigns, policies, other frameworks
 
 mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
 	$(RUN) -m tests.fuzz.mutant_table --workers 2
+
+policies: $(READY) ## 300 agents of drawn policies, each on a tenth of the catalogue
+	$(RUN) -m tests.policies
 
 seeds: $(READY) ## the 162 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds
 
 wire-table: $(OLDER)/.ready ## what the SDKs make of faulty answers, measured anew
 	$(RUN) -m tests.wire_table --out docs/wire-table.md
+
+strangers: $(READY) ## agents of seven frameworks, each in an environment of its own, play the catalogue
+	$(RUN) -m tests.strangers
 
 mutants: $(READY) ## every wrong agent against its scenario: the matrix
 	$(RUN) -m tests.mutants
@@ -90,5 +96,5 @@ docs: $(READY) ## every link, make target and harness verb in the documents exis
 	$(RUN) -m pytest -q tests/test_docs.py tests/test_docs_complete.py
 
 clean: ## remove everything that these targets made, .venv too
-	rm -rf $(VENV) $(OLDER) build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDER) .strangers build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -151,6 +151,12 @@ ROOMS: tuple[Room, ...] = (
     Room("shrink", 10, "Makes a failing scenario small while its finding stays the same."),
     Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),
     Room("strategies", 12, "Public: the Hypothesis strategies and state machines."),
+    Room(
+        "doctor",
+        10,
+        "Plays short probes of an agent, says what they show, and writes its profile.",
+        "core checks files providers",
+    ),
     Room("contracts", 13, "Public: the laws that plug-ins keep, as tests that a user runs."),
     Room("cli", 13, "The command `harness`: one file a verb."),
     Room("pytest_plugin", 13, "The pytest fixtures and options."),

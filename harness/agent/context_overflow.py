@@ -141,15 +141,17 @@ def _line(block: Block) -> str:
 
 class Escalation:
     """Makes the history of one turn shorter: the stages in their order, but for those that do not
-    help."""
+    help. `rebuild_tokens` bounds the first rebuilt history and the second."""
 
     def __init__(
         self,
         compaction: Compaction,
         stages: Sequence[str] = ("compact", "rebuild", "rebuild"),
         window_tokens: int | None = None,
+        rebuild_tokens: Sequence[int] = REBUILD_TOKENS,
     ) -> None:
         self._compaction, self._window_tokens = compaction, window_tokens
+        self._rebuild_tokens = tuple(rebuild_tokens)
         self._stages, self._left = tuple(stages), list(stages)
         self._taken: list[str] = []
         self._answers = 0
@@ -184,7 +186,7 @@ class Escalation:
     def _take(self, stage: str, transcript: SessionTranscript, budget: int, ask: Ask) -> bool:
         if stage == "compact":
             return _compact(transcript, budget, self._compaction, ask)
-        most = REBUILD_TOKENS[len(self._taken)]
+        most = self._rebuild_tokens[len(self._taken)]
         return _rebuild(transcript, min(budget, most))
 
 

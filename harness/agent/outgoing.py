@@ -31,10 +31,18 @@ KEPT = "The conversation could not be made shorter this way."
 ALIVE = "Still working."
 
 
-def deliver(brief: Brief, inbound: Inbound, outcome: Outcome) -> bool:
-    """Say how the turn of a message ended; whether the channel has taken it."""
+def deliver(
+    brief: Brief,
+    inbound: Inbound,
+    outcome: Outcome,
+    waits_s: Sequence[float] = DELIVERY_WAITS_S,
+) -> bool:
+    """Say how the turn of a message ended; whether the channel has taken it.
+
+    It is tried again after each of the waits.
+    """
     text = outcome.text
-    for wait_s in (*DELIVERY_WAITS_S, None):
+    for wait_s in (*waits_s, None):
         try:
             brief.send(text, outcome.kind, inbound.session, inbound.id, status=outcome.status)
         except Exception as error:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
-from harness.checks.evidence.turn_outcomes import expected, outcome
+from harness.checks.evidence.turn_outcomes import expected, gave_up, outcome
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
@@ -41,7 +43,8 @@ def expect(history: History) -> Iterator[Finding]:
 def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     found, wanted = outcome(history), expectation.outcome
     words = (wanted,) if isinstance(wanted, str) else wanted
-    if words is not None and found not in words:
+    is_policy = found == "failed_truthfully" and _gave_up(history.trace)
+    if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         text = f"the outcome is {found}, expected {' or '.join(words)}"
         yield Finding("expect.outcome", text, events or _end(history))
@@ -54,7 +57,13 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         yield from _bounds("the model", numbers, calls.model, _end(history))
     for name, bounds in calls.tool.items():
         numbers = [e.n for e in trace.executions if e.request.name == name]
+        if _gave_up(trace):  # what it would have called later is not owed
+            bounds = msgspec.structs.replace(bounds, min=0)
         yield from _bounds(f"the tool {name}", numbers, bounds, _end(history))
+
+
+def _gave_up(trace: Trace) -> bool:
+    return any(gave_up(trace, turn) for turn in trace.turns.values())
 
 
 def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:

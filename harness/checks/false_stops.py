@@ -12,7 +12,13 @@ from typing import TypeAlias
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.tool_steps import PERIODS, steps
-from harness.checks.evidence.turn_outcomes import calls_tools, ending_calls, is_empty, said_tokens
+from harness.checks.evidence.turn_outcomes import (
+    calls_tools,
+    ending_calls,
+    gave_up,
+    is_empty,
+    said_tokens,
+)
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.repetition import cycles, equal_runs, without_marks
@@ -44,7 +50,7 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     """
     trace = history.trace
     for turn in trace.turns.values():
-        if stops := _stops(trace, turn):
+        if (stops := _stops(trace, turn)) and not gave_up(trace, turn):
             first = stops[0]  # what excuses the first stop excuses the later ones as well
             yield Case("stop", _without_reason(trace, turn, first, repeats), turn, first[1])
 

@@ -33,8 +33,7 @@ from harness.checks import (
 )
 from harness.checks.causes import from_causes
 from harness.checks.declarations import WRITE_ORDER, declared, untold
-from harness.checks.evidence.harness_answers import before_own_answers
-from harness.checks.evidence.turn_outcomes import expected, outcome
+from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.expectations import doubts
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
 from harness.checks.unreached import UNTESTED, is_untested, unreached
@@ -229,7 +228,7 @@ def judge(
         _apply(asked, name, check, applied)
     if not applied.asked:
         applied.doubts.append("no check applied")
-    in_vain = _asked_in_vain(wanted, applied, known, set(chosen))
+    in_vain = _asked_in_vain(history, wanted, applied, known, set(chosen))
     applied.doubts += [*in_vain, *_unknown_settings(history, known)]
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
@@ -240,7 +239,7 @@ def judge(
     return Verdict(
         word,
         outcome=outcome(history),
-        findings=from_causes(standing, history),
+        findings=from_causes(standing, history) if standing else (),
         known=declared,
         doubts=tuple(applied.doubts),
         not_applicable=tuple(applied.not_applicable),
@@ -347,15 +346,35 @@ def _expectation(history: History) -> Expect:
 
 
 def _asked_in_vain(
-    wanted: Expect, applied: _Applied, known: dict[str, CheckFunction], chosen: set[str]
+    history: History,
+    wanted: Expect,
+    applied: _Applied,
+    known: dict[str, CheckFunction],
+    chosen: set[str],
 ) -> Iterator[str]:
-    """The checks that the scenario asks for by name and that could not be asked."""
+    """The checks that the scenario asks for by name and that could not be asked.
+
+    An agent without a store, as its profile says, is not asked about one: nothing is in doubt.
+    """
     reasons = {n.check: n.reason for n in applied.not_applicable}
+    if _declares_no_store(history):
+        reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
     for name in wanted.must:
         if name not in known:
             yield f"expect.must: there is no check {name!r}; {unknown_name(name, known)}"
         elif name in reasons and name in chosen:
             yield f"the scenario asks for {name}, which {reasons[name]}"
+
+
+_NO_STORE = "needs the seam store"
+
+
+def _declares_no_store(history: History) -> bool:
+    try:
+        profile = history.trace.profile
+    except msgspec.ValidationError:
+        return False
+    return profile.declares("store") is False and not profile.declares("own_store")
 
 
 def _unknown_settings(history: History, known: dict[str, CheckFunction]) -> Iterator[str]:

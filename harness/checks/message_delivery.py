@@ -62,8 +62,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
 
     `lost`: the model never gets it, nothing answers it, or it is not stored. `twice`: it starts a
     second turn, comes again as new after its reply, or is stored again. `order`: it stands in its
-    request, but behind something older. Not meant: the message of a turn that failed, which the
-    history may keep, and a request that cannot be read. Source: invariant 29.
+    request, but behind something older. Not meant: the message of a turn that failed or whose reply
+    was empty, which the history may keep, and a request that cannot be read. Source: invariant 29.
     """
     trace = history.trace
     started: dict[str, Turn] = {}
@@ -79,7 +79,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
         if first is turn:
             yield from _in_request(turn, answered)
             yield from _in_store(trace, turn)
-        if any(claimed(ending) == "completed" for ending in turn.endings):
+        if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
 

@@ -19,6 +19,7 @@ from harness.checks.evidence.turn_outcomes import (
     fails_for_good,
     failure_words,
     is_uncounted,
+    wrong,
 )
 from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Ask, Exchange
@@ -246,8 +247,9 @@ def compaction_progress(
     `repeated`: tried again after one that failed, or after which the prompt was still refused.
     `ratio`: tried again although the last one left more than `ratio` of the prompt. `larger`: what
     is sent after one that did not fail is no smaller than what was refused. `unusable`: the next
-    request tells the summary although it was cut off or refused. `too_many`: more than `most`
-    without a successful main answer between them. Not meant: a compaction that was under way when
+    request tells the summary although it was cut off or refused, or is the error message of a
+    wrapper, which counts no token. `too_many`: more than `most` without a successful main answer
+    between them. Not meant: a compaction that was under way when
     the agent was killed, and begins again. Source: invariant 16.
     """
     trace = history.trace
@@ -300,8 +302,10 @@ def _unusable(compaction: Compaction) -> Iterator[Finding]:
     if last is None or after is None or last.reply is None:
         return
     said = last.reply.text.strip()
-    if said and last.stop in TRUNCATED_STOPS | FINAL_STOPS and _says(after, said):
-        text = f"the summary at event {compaction.n} {failure_words(last)}, and is used"
+    is_error = wrong(last) == "synthetic"
+    if said and (is_error or last.stop in TRUNCATED_STOPS | FINAL_STOPS) and _says(after, said):
+        how = "is an error message that counts no token" if is_error else failure_words(last)
+        text = f"the summary at event {compaction.n} {how}, and is used"
         yield Finding("compaction_progress.unusable", text, (last.n, after.n))
 
 

@@ -12,6 +12,7 @@ import click
 
 VERBS = {
     "run": "Play scenarios against an agent and judge what it did.",
+    "doctor": "Probe an agent: what it is, and the profile that says so.",
     "serve": "Serve a scenario to an agent started by hand, and judge it when it is stopped.",
     "record": "Record an agent's calls to the real model as a cassette.",
     "judge": "Judge recordings: runs of ours, and transcripts of others.",

@@ -31,7 +31,7 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
         yield "store"
     if faults_seam(scenario, "outbox"):
         yield "outbox"
-    if any(item.kind != "message" for item in scenario.inbox):
+    if any(item.kind != "message" for item in scenario.inbox) or _cancels(scenario):
         yield "cancel"
     if scenario.stream:
         yield "streaming"
@@ -47,6 +47,11 @@ def _compacts(scenario: Scenario) -> bool:
     return any(
         turn.purpose == "compact" and not turn.optional and turn.when is None for turn in script
     ) or any(spec.on == "compact" and spec.must_fire for spec in scenario.faults)
+
+
+def _cancels(scenario: Scenario) -> bool:
+    """Whether a fault cancels a turn under way, which only an agent that asks for cancels sees."""
+    return any(spec.kind == "gateway.cancelled" for spec in scenario.faults)
 
 
 def kills(scenario: Scenario) -> bool:

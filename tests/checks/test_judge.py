@@ -15,6 +15,8 @@ from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "compaction_due",
+    "wake_budget",
     "session_answers",
     "session_isolation",
     "bounded_spawn",
@@ -125,6 +127,19 @@ def test_a_check_that_is_asked_for_by_name_must_apply() -> None:
     asked, mistyped = verdict.doubts
     assert asked.startswith("the scenario asks for durable_first, which needs the seam")
     assert "no_such_check" in mistyped
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "verdict"),
+    [({"store": False}, "pass"), ({}, "unknown"), ({"store": False, "own_store": True}, "unknown")],
+)
+def test_an_agent_without_a_store_is_not_asked_about_one(
+    capabilities: dict[str, bool], verdict: str
+) -> None:
+    profile = {"capabilities": capabilities}
+    settings = {"expect": {"must": ["reload_equivalence"]}, "profile": profile}
+    story = _good(seams=("model", "tool", "inbox", "outbox"), settings=settings)
+    assert judge(story.end()).verdict == verdict
 
 
 def test_a_run_to_which_no_check_applies_is_unknown() -> None:

@@ -53,6 +53,12 @@ def test_an_answered_message_that_comes_again_as_new_is_reported() -> None:
     assert len(finding.events) == 3
 
 
+def test_a_message_with_an_empty_reply_may_stay_in_the_history() -> None:
+    story = Story(seams=NO_STORE).turn("one").reply("").final("").turn("two")
+    story.reply("2", messages=[user("one\n\ntwo")])
+    assert not list(inbound_exactly_once(story.end()))
+
+
 def test_a_message_that_was_never_answered_may_come_with_the_next() -> None:
     story = Story(seams=NO_STORE).turn("one").fail(529).turn("two")
     assert not list(inbound_exactly_once(story.reply("2", messages=[user("one\n\ntwo")]).end()))

@@ -52,13 +52,21 @@ def unique_tool_ids(history: History) -> Wrong:
     wrong: Wrong = set()
     for exchange, messages in _asked(history):
         uses = [use.id for message in messages for use in message.tool_uses]
-        results = [result.id for message in messages for result in message.tool_results]
         if "" in uses:
             wrong.add(("unique_tool_ids.empty", exchange.n))
-        for rule, ids in (("repeated", uses), ("two_results", results)):
-            if any(times > 1 for id_, times in Counter(ids).items() if id_):
-                wrong.add((f"unique_tool_ids.{rule}", exchange.n))
+        if any(times > 1 for id_, times in Counter(uses).items() if id_):
+            wrong.add(("unique_tool_ids.repeated", exchange.n))
+        if any(_has_results_too_many(messages[: end + 1]) for end in range(len(messages))):
+            wrong.add(("unique_tool_ids.two_results", exchange.n))
     return wrong
+
+
+def _has_results_too_many(messages: Sequence[Message]) -> bool:
+    """Whether the last message answers an id that is answered already, and as often as called."""
+    uses = Counter(use.id for message in messages for use in message.tool_uses)
+    results = Counter(result.id for message in messages for result in message.tool_results)
+    last = {result.id for result in messages[-1].tool_results if result.id}
+    return any(results[id_] > max(1, uses[id_]) for id_ in last)
 
 
 def nonblank_content(history: History, results: bool) -> Wrong:

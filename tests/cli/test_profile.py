@@ -35,7 +35,7 @@ inbox: Hello
 script: [{say: Good morning.}]
 purposes: {"^Mine": aux}
 limits: {real_s: 5}
-checks: {no_progress_stop: {refusals: 4}}
+checks: {no_progress_stop: {failures: 4}}
 """
 
 
@@ -59,7 +59,7 @@ def test_the_configured_profile_reaches_the_history(in_process: Command, talks: 
     line = json.loads(done.out.splitlines()[0])
     assert (line["verdict"], line["target"], line["seed"]) == ("pass", "mine_agents:good", 7)
     said = settings(talks)
-    assert said["checks"] == {"no_progress_stop": {"repeats": 9, "refusals": 4}}
+    assert said["checks"] == {"no_progress_stop": {"repeats": 9, "failures": 4}}
     assert said["limits"]["real_s"] == 77
     assert history(talks).trace.profile.purposes == {"^Sum": "compact"}
 

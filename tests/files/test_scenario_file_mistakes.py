@@ -103,9 +103,9 @@ MISTAKES = [
     (MINIMAL + "purposes:\n  '(': compact\n", 6, "no regular expression"),
     (MINIMAL + "purposes:\n  abc: compakt\n", 5, "invalid enum value 'compakt'"),
     (
-        MINIMAL + "checks:\n  retry_budgit: {}\n",
+        MINIMAL + "checks:\n  reload_equivalense: {}\n",
         6,
-        "there is no check 'retry_budgit'; did you mean 'retry_budget'?",
+        "there is no check 'reload_equivalense'; did you mean 'reload_equivalence'?",
     ),
     (
         MINIMAL + "checks:\n  durable_first: {}\n  no_progress_stop: {repets: 4}\n",

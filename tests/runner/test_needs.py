@@ -46,6 +46,7 @@ def made(**fields: Any) -> Scenario:
         ({"session": Session(messages=(SeedMessage(role="user", content=" "),))}, ()),
         ({"stream": True}, ("streaming",)),
         ({"inbox": CANCEL}, ("cancel",)),
+        ({"faults": (FaultSpec(kind="gateway.cancelled"),)}, ("cancel",)),
         ({"faults": (FaultSpec(kind="persistence.disk_full"),)}, ("store",)),
         ({"faults": (FaultSpec(kind="http.status", on="outbox"),)}, ("outbox",)),
         ({"faults": (FaultSpec(kind="http.overloaded"),)}, ()),

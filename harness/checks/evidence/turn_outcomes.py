@@ -82,6 +82,22 @@ def is_our_own(answered: Answered) -> bool:
     return answered.error.startswith(_OWN_ERRORS)
 
 
+def before_own_answers(history: History) -> History:
+    """The history up to and with the first answer that the harness gave for itself.
+
+    No provider answers so, and what an agent does next is no evidence. The last turn of the part is
+    still open, as in a history that was broken off.
+    """
+    first = next((a.n for a in history.trace.answers if is_our_own(a)), 0)
+    if not first:
+        return history
+    part = History()
+    for event in history.events:
+        if event.n <= first:
+            part.take(event)
+    return part
+
+
 def asked_ms(retry_after: str) -> float:
     """The milliseconds that an answer asks to wait; 0 for a date, and for what no number is."""
     number, _, unit = retry_after.partition(" ")
@@ -270,3 +286,17 @@ def root_turn(family: Family, event: Called | Answered) -> TurnName:
     """The turn of the user that an event belongs to, as far as it was known by then."""
     child = family.get(event.session)
     return child.root if child and child.n <= event.n else (event.session, event.turn)
+
+
+def gave_up(trace: Trace, turn: Turn) -> bool:
+    """Whether a turn of an open script ends with an error after so many failures in it as the
+    profile says (`gives_up_after`): failed tools, calls that never ran, answers that end wrongly.
+    """
+    most = trace.profile.gives_up_after
+    if most is None or trace.settings.get("policy") != "open" or not turn.endings:
+        return False
+    if claimed(turn.endings[-1]) != "failed_truthfully":
+        return False
+    tools = sum(ask.execution is None or ask.execution.failed for ask in turn.asks)
+    answers = sum(bool(wrong(e)) and not calls_tools(e) for e in turn.main)
+    return tools + answers >= most

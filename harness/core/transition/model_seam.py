@@ -59,7 +59,7 @@ class ModelSeam:
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
         self._too_large = TooLarge(wire)
-        self._tool_names = ToolNames(scenario.tools, scenario.profile)
+        self._tool_names = ToolNames(scenario.tools, scenario.profile) if scenario.tools else None
         self._headers = RequestHeaders((*wire.kept_headers, *_KEPT_HEADERS))
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
@@ -204,7 +204,8 @@ class ModelSeam:
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         if not isinstance(value, Reply):
             return value, turn, ""
-        value = self._tool_names.in_agents_words(value, (tool.name for tool in reading.tools))
+        if self._tool_names is not None:
+            value = self._tool_names.in_agents_words(value, (tool.name for tool in reading.tools))
         return reading.complete(value), turn, ""
 
     def _exhausted(self) -> ApiError:

@@ -55,7 +55,8 @@ class ProfileLimits(Strict, frozen=True, kw_only=True, omit_defaults=True):
 class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """What an agent is.
 
-    `turn_ending_tools` end a turn when they are called. `results: text`: the agent sends results of
+    `turn_ending_tools` end a turn when they are called. After `gives_up_after` failures in a turn
+    the agent ends it with an error. `results: text`: the agent sends results of
     tools as text. `tool_names` maps a name of the scenario to the agent's; any other tool of the
     scenario has `tool_prefix` before its name. `checks` are settings of checks, as in a scenario.
     """
@@ -65,6 +66,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     stream: Literal["never", "always", "either"] = "either"
     capabilities: Capabilities = Capabilities()
     turn_ending_tools: tuple[str, ...] = ()
+    gives_up_after: FromOne | None = None
     results: Literal["blocks", "text"] = "blocks"
     tool_prefix: str = ""
     tool_names: dict[str, str] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.evidence.harness_answers import before_own_answers
+from harness.checks.evidence.turn_outcomes import before_own_answers
 from harness.checks.judge import judge
 from harness.core.values.messages import Text, user
 from harness.core.values.verdict import Verdict

@@ -1,0 +1,163 @@
+"""`harness doctor`: short probes of an agent, what they show, and the profile that they write."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.options import (
+    chosen_profile,
+    every_verb,
+    jobs,
+    plugin_flags,
+    plugins,
+    profile,
+    real_s,
+    target_engine,
+    world,
+)
+from harness.cli.run import World
+
+if TYPE_CHECKING:
+    from harness.cli.run_task import RunTask
+    from harness.core.scenario.scenario import Scenario
+    from harness.core.values.profile import Profile
+    from harness.doctor import Examination, Probe
+
+REAL_S = 15.0
+"""The limit of real time of a probe, where neither flag nor profile says one."""
+
+NAME = "agent"
+
+
+@click.command("doctor")
+@click.option("--target", default="", metavar="SPEC", help="The agent, as for `harness run`.")
+@profile
+@real_s
+@world
+@click.option("--store", default="", metavar="READER:PATH",
+              help="How to read the agent's own session store, as in sqlite:sessions.db.",
+              )  # fmt: skip
+@click.option("--write", "written", default=None, is_flag=False, flag_value=NAME,
+              metavar="[NAME|FILE]",
+              help=f"Write the profile, into the configuration or a file.  [name: {NAME}]",
+              )  # fmt: skip
+@jobs
+@plugins
+@every_verb
+def command(
+    target: str, profile_name: str, world: World | None, store: str, written: str | None,
+    jobs: int | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Play short probes against an agent, and say which connections and behaviour they show.
+
+    Exit status 0 when the agent asks the model on any wire, 1 when it does on none.
+    """
+    import msgspec
+
+    from harness.cli.selection import check_target
+    from harness.doctor import examine
+    from harness.doctor.profile_text import place_for, profile_text, write
+
+    known = _known(chosen_profile(profile_name), store)
+    target = target or known.target
+    check_target(target, [])
+    place = place_for(written, Path.cwd()) if written else None
+    with tempfile.TemporaryDirectory(prefix="loop-harness-") as out:
+        player = _Player(target, world, known.store, Path(out), jobs)
+        found = examine(known, player.play)
+    given = chosen_profile(profile_name).limits
+    found = msgspec.structs.replace(
+        found, profile=msgspec.structs.replace(found.profile, limits=given)
+    )
+    _show(target, found, as_json)
+    if place and found.wire:
+        path, table = place
+        write(profile_text(found.profile, found.observations, target, table), path)
+        _say_written(path, table, as_json)
+    return 0 if found.wire else 1
+
+
+def _known(profile: Profile, store: str) -> Profile:
+    import msgspec
+
+    limits = msgspec.structs.replace(profile.limits, real_s=profile.limits.real_s or REAL_S)
+    return msgspec.structs.replace(profile, store=store or profile.store, limits=limits)
+
+
+class _Player:
+    """Plays scenarios as `harness run` does, and reads their histories."""
+
+    def __init__(
+        self, target: str, world: World | None, store: str, out: Path, jobs: int | None
+    ) -> None:
+        self._target, self._world, self._store = target, world, store
+        self._out, self._jobs, self._batch = out, jobs, 0
+
+    def play(self, scenarios: Sequence[Scenario]) -> list[Probe]:
+        """The probes of these scenarios, in order."""
+        self._batch += 1
+        return list(self._probes(scenarios, self._out / str(self._batch)))
+
+    def _probes(self, scenarios: Sequence[Scenario], out: Path) -> Iterator[Probe]:
+        from harness.cli import terminal
+        from harness.cli.run_task import RunTasks, lost_run, play
+        from harness.core.history.history import History, decode
+        from harness.doctor import Probe
+        from harness.engines.ordered_map import ordered_map
+
+        planned = RunTasks([self._task(scenario, out) for scenario in scenarios])
+        engine = target_engine("local", self._jobs, self._target)
+        made = ordered_map(engine, play, planned, lost_run, planned.again)
+        with terminal.progress(len(scenarios), "probes") as advance:
+            for scenario, run in zip(scenarios, made, strict=True):
+                kept = Path(run.history) if run.history else None
+                history = decode(kept.read_bytes()) if kept else History()
+                yield Probe(scenario, history.trace, run.verdict, run.touched)
+                advance()
+
+    def _task(self, scenario: Scenario, out: Path) -> RunTask:
+        from harness.cli.run_task import RunTask
+        from harness.report.run_summary import Invocation
+
+        asked = Invocation(
+            path="", target=self._target, store=self._store, plugin_flags=plugin_flags()
+        )
+        return RunTask(scenario=scenario, asked=asked, world=self._world, out=str(out))
+
+
+def _show(target: str, found: Examination, as_json: bool) -> None:
+    import msgspec
+
+    from harness.cli import terminal
+    from harness.cli.doctor_report import broken_lines, observation_line, report
+    from harness.report import json_lines
+
+    if not as_json:
+        terminal.out("\n".join(report(target, found, terminal.width(), terminal.paint())))
+        return
+    for one in found.observations:
+        terminal.out(json_lines.line(observation_line(one)))
+    whole = {
+        "target": target,
+        "wire": found.wire,
+        "probes": len(found.probes),
+        "broken": broken_lines(found.probes),
+        "profile": msgspec.to_builtins(found.profile) if found.wire else None,
+    }
+    terminal.out(json_lines.line(whole))
+
+
+def _say_written(path: Path, table: tuple[str, ...], as_json: bool) -> None:
+    from harness.cli import terminal
+    from harness.report import json_lines
+
+    name = table[-1] if table else str(path)
+    if as_json:
+        terminal.out(json_lines.line({"written": str(path), "profile": name}))
+    else:
+        terminal.out(f"\nwritten: {path}; use it with --profile {name}")

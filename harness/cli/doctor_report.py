@@ -1,0 +1,106 @@
+"""The text of `harness doctor`: a table of observations, then what crashed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from harness.core.values.messages import Json
+from harness.doctor import Examination, Observation, Probe
+from harness.report.run_report import Paint, Style, plain
+
+_HEADS = {
+    "connections": "connections",
+    "behaviour": "behaviour (always judged, never excused)",
+}
+_STYLES: dict[str, Style] = {"seen": "pass", "not seen": "fail", "not reached": "not_applicable"}
+_FRAMES_MAX = 3
+
+
+def report(target: str, found: Examination, width: int, paint: Paint = plain) -> Iterator[str]:
+    """Yield the lines of the report."""
+    on = f" on {found.wire}" if found.wire else ""
+    yield f"{paint('strong', target)}: {len(found.probes)} probes{on}"
+    column = max(len(one.item) for one in found.observations) + 2
+    for part, head in _HEADS.items():
+        rows = [one for one in found.observations if one.part == part]
+        if rows:
+            yield ""
+            yield paint("strong", head)
+        for one in rows:
+            yield from _row(one, column, width, paint)
+    yield from _ways_on(found.observations, paint)
+    yield from _broken(_unsaid(found), width, paint)
+
+
+def _ways_on(observations: Sequence[Observation], paint: Paint) -> Iterator[str]:
+    """Yield the sections of the docs that say how to connect what was not seen."""
+    items: dict[str, list[str]] = {}
+    for one in observations:
+        if one.see:
+            items.setdefault(one.see, []).append(one.item)
+    if items:
+        yield ""
+        yield paint("strong", "how to connect what was not seen, or to declare it")
+    column = max(map(len, items), default=0) + 2
+    yield from (f"  {see:<{column}}{', '.join(names)}" for see, names in items.items())
+
+
+def _unsaid(found: Examination) -> list[Probe]:
+    """The probes whose crash no row tells: an agent that speaks one wire may refuse others."""
+    return [p for p in found.probes if not found.wire or p.requests]
+
+
+def _row(one: Observation, column: int, width: int, paint: Paint) -> Iterator[str]:
+    state = paint(_STYLES[one.state], f"{one.state:<13}")
+    indent = " " * (2 + column + 13)
+    lines = _wrapped(one.what, width - len(indent))
+    lines += [f"finds {finding}" for finding in one.findings]
+    yield f"  {one.item:<{column}}{state}{lines[0]}"
+    yield from (f"{indent}{line}" for line in lines[1:])
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    room = max(width, 30)
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _broken(probes: Sequence[Probe], width: int, paint: Paint) -> Iterator[str]:
+    """Yield each crash, hang or limit once, with the probes in which it came and its frames."""
+    where: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for probe in probes:
+        if probe.broken:
+            key = (probe.broken.code, probe.broken.message, probe.frames)
+            where.setdefault(key, []).append(probe.scenario.run_name)
+    for (code, message, frames), names in where.items():
+        yield ""
+        yield f"{paint('fail', code)} in {', '.join(names)}"
+        yield from (f"  {line}" for line in _wrapped(message, width - 2))
+        for frame in frames[-_FRAMES_MAX:]:
+            yield from (f"  {line}" for line in frame.splitlines())
+
+
+def observation_line(one: Observation) -> Json:
+    """An observation: part, item, state, what, see, findings."""
+    return {
+        "part": one.part,
+        "item": one.item,
+        "state": one.state,
+        "what": one.what,
+        "see": one.see,
+        "findings": one.findings,
+    }
+
+
+def broken_lines(probes: Sequence[Probe]) -> list[Json]:
+    """The probes in which the target crashed, hung or passed a limit."""
+    return [
+        {
+            "probe": probe.scenario.run_name,
+            "code": probe.broken.code,
+            "message": probe.broken.message,
+            "frames": probe.frames,
+        }
+        for probe in probes
+        if probe.broken
+    ]

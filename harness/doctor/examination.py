@@ -1,0 +1,356 @@
+"""The examination: which probes are played, in which order, and the profile that comes of them.
+
+The first probe tells the wires and the tools that the agent offers; the next ones, what ends a
+turn. The other probes need both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from harness import providers
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
+from harness.doctor import connections
+from harness.doctor.behaviour import behaviour
+from harness.doctor.observation import PROFILES, SCENARIO, TARGETS, Observation, State, connection
+from harness.doctor.probe import (
+    GREETING,
+    Ending,
+    Probe,
+    call_of,
+    example,
+    offering,
+    scenario_of,
+)
+
+Play = Callable[[Sequence[Scenario]], Sequence[Probe]]
+"""Plays scenarios, in their order."""
+
+_ENDS = re.compile(r"(?i)final|answer|submit|finish|done|complete|result|respond|reply")
+_STARTS_AGENTS = re.compile(r"(?i)\A(?:task|agent|sub_?agent|spawn\w*|delegate\w*)\Z")
+"""Tools of the agent's own that a probe may call: their names promise no effect on the outside."""
+
+OWN_TOOLS_MAX = 4
+"""How many of them are called at most."""
+
+
+class Examination(msgspec.Struct, frozen=True):
+    """What the probes showed: each probe, the observations, and the profile.
+
+    `wire` is the one on which all but the greetings were played, "" if the agent speaks none.
+    """
+
+    wire: str
+    probes: tuple[Probe, ...]
+    observations: tuple[Observation, ...]
+    profile: Profile
+
+
+def examine(profile: Profile, play: Play) -> Examination:
+    """Play the probes and read them. `profile` says what is known before: target, store, limits."""
+    bare = msgspec.structs.replace(profile, wires=(), stream="either", capabilities=Capabilities())
+    wires = profile.wires or providers.names()
+    greetings = play([scenario_of(GREETING, bare, wire=wire) for wire in wires])
+    spoken = {p.scenario.wire: p for p in greetings if connections.speaks(p)}
+    if not spoken:
+        seen = tuple(_wires(greetings))
+        return Examination("", tuple(greetings), seen, profile)
+    found = _Patient(bare, spoken, play)
+    found.play_rest()
+    seen = (*_wires(greetings), *found.connections(), *behaviour(found.by_name))
+    return Examination(found.wire, (*greetings, *found.played), seen, found.profile(profile))
+
+
+def _wires(greetings: Sequence[Probe]) -> Iterator[Observation]:
+    for probe in greetings:
+        wire, see = probe.scenario.wire, f"{TARGETS}#the-brief-member-by-member"
+        if not connections.speaks(probe):
+            why = _why(probe)
+            state: State = "not reached" if _unplayed(probe) else "not seen"
+            yield connection(wire, state, f"does not speak: {why}", see)
+            continue
+        bad = [code for e in probe.requests for code in e.called.refused]
+        more = f"; its request is refused: {', '.join(dict.fromkeys(bad))}" if bad else ""
+        yield connection(wire, "seen", f"speaks{more}")
+
+
+def _why(probe: Probe) -> str:
+    if probe.broken:
+        return probe.broken.message
+    if _unplayed(probe):
+        return probe.verdict.not_applicable[0].reason
+    return "no request reached the model"
+
+
+def _unplayed(probe: Probe) -> bool:
+    return probe.verdict.verdict == "not_applicable" and not probe.trace.starts
+
+
+class _Patient:
+    """An agent under examination: its probes by name, and what they have shown so far."""
+
+    def __init__(self, known: Profile, greetings: dict[str, Probe], play: Play) -> None:
+        self.wire, greeting = next(iter(greetings.items()))
+        self.wires = tuple(greetings)
+        self._greetings, self.streamed = tuple(greetings.values()), list[Probe]()
+        self.by_name: dict[str, Probe] = {GREETING: greeting}
+        self.played: list[Probe] = []
+        self._play, self._ending = play, None
+        tools = greeting.scenario.tools
+        self.naming = connections.tool_naming(greeting.offered, tools)
+        self._known = msgspec.structs.replace(
+            known,
+            tool_prefix=known.tool_prefix or self.naming.prefix,
+            tool_names=known.tool_names or self.naming.names,
+        )
+        self.ends: tuple[str, ...] = known.turn_ending_tools
+        self.pattern = ""
+
+    _ending: Ending | None
+
+    def play_rest(self) -> None:
+        """Play all probes but the greetings."""
+        self._play_own_tools()
+        self._play_streamed()
+        self._add(
+            [
+                offering(self._scenario("tools"), self.naming.missing),
+                *map(self._scenario, ("conversation", "session", "redelivered")),
+                *map(self._scenario, ("cancel", "overload", "broken-answer", "delivery")),
+                *map(self._scenario, ("too-long", "restart")),
+            ]
+        )
+        ours = set(self.by_name[GREETING].scenario.tools)
+        more = connections.turn_ending_tools(self.by_name["tools"])
+        self.ends = (*self.ends, *(tool for tool in more if tool in ours))
+        self._play_with_pattern()
+
+    def _play_own_tools(self) -> None:
+        greeting = self.by_name[GREETING]
+        offered = greeting.offered
+        named = [n for n in self.naming.own if _ENDS.search(n) or _STARTS_AGENTS.match(n)]
+        calls = [
+            call_of(name, offered[name], self._known, self.wire) for name in named[:OWN_TOOLS_MAX]
+        ]
+        found = self._add(calls)
+        enders = (tool for probe in found for tool in connections.turn_ending_tools(probe))
+        self.ends = tuple(dict.fromkeys((*self.ends, *(t for t in enders if t in named))))
+        if not connections.ends_by_words(greeting) and self.ends:
+            tool = self.ends[0]
+            self._ending = Ending(tool, example(offered.get(tool) or {}))
+        self._known = msgspec.structs.replace(self._known, turn_ending_tools=self.ends)
+
+    def _play_streamed(self) -> None:
+        """Play the greeting on each wire once more, with the option `stream`."""
+        asked = [
+            scenario_of(GREETING, self._known, wire=wire, stream=True, ending=self._ending)
+            for wire in self.wires
+        ]
+        self.streamed = list(self._play(asked))
+        self.played += self.streamed
+
+    def _play_with_pattern(self) -> None:
+        """Play `too-long` once more with a pattern for summaries, if one is to be proposed."""
+        before = self.by_name["too-long"]
+        if connections.compacts(before):
+            return
+        others = [probe for probe in self.by_name.values() if probe is not before]
+        pattern = connections.summary_pattern(before, others)
+        if pattern:
+            purposes = {**self._known.purposes, pattern: "compact"}
+            known = msgspec.structs.replace(self._known, purposes=purposes)
+            (again,) = self._add([scenario_of("too-long", known, wire=self.wire)])
+            self.pattern = pattern if connections.compacts(again) else ""
+
+    def _scenario(self, name: str, stream: bool = False) -> Scenario:
+        return scenario_of(name, self._known, wire=self.wire, stream=stream, ending=self._ending)
+
+    def _add(self, scenarios: Sequence[Scenario]) -> Sequence[Probe]:
+        found = self._play(scenarios) if scenarios else []
+        self.played += found
+        self.by_name.update({probe.name: probe for probe in found})
+        return found
+
+    @property
+    def stream(self) -> str | None:
+        """How the agent streams; None if that was not seen."""
+        return connections.stream_of((*self._greetings, *self.streamed))
+
+    @property
+    def results(self) -> str | None:
+        """How it sends results; None if no request holds one."""
+        return connections.results_of(self.by_name["tools"])
+
+    def touched(self, capability: str) -> bool:
+        """Whether any probe used a capability."""
+        return any(capability in probe.touched for probe in self.by_name.values())
+
+    def connections(self) -> Iterator[Observation]:
+        """Yield what is seen of each connection, in the order of the report."""
+        yield from self._of_requests()
+        yield from self._of_tools()
+        for name in CAPABILITIES:
+            if name == "compaction":
+                yield self._compaction()
+            elif name != "streaming":
+                yield self._capability(name)
+
+    def _streaming(self) -> Observation:
+        see = f"{TARGETS}#targets-the-agent-under-test"
+        if self.stream is None:
+            return connection("streaming", "not reached", "a probe brought no request", see)
+        if self.stream == "never":
+            what = "asks for no stream, not even with the option `stream`"
+            return connection("streaming", "not seen", what, see)
+        words = {
+            wire: _STREAMING[bool(connections.streams(plain)), bool(connections.streams(asked))]
+            for wire, plain, asked in zip(self.wires, self._greetings, self.streamed, strict=True)
+        }
+        if len(set(words.values())) == 1:
+            return connection("streaming", "seen", words[self.wire])
+        each = "; ".join(f"{wire}: {how}" for wire, how in words.items())
+        return connection("streaming", "seen", each)
+
+    def _of_requests(self) -> Iterator[Observation]:
+        yield self._streaming()
+        by_words = connections.ends_by_words(self.by_name[GREETING])
+        if by_words is None:
+            yield connection("end of a turn", "not reached", "no answer came whole")
+        ends = ["an answer in words"] if by_words else []
+        ends += [f"the tool {name}" for name in self.ends]
+        if ends:
+            yield connection("end of a turn", "seen", f"by {' and by '.join(ends)}")
+        elif by_words is not None:
+            what = "an answer in words does not end the turn, and no other end was seen"
+            yield connection("end of a turn", "not seen", what, f"{PROFILES}#keys")
+
+    def _of_tools(self) -> Iterator[Observation]:
+        naming, keys = self.naming, f"{PROFILES}#keys"
+        tools = self.by_name[GREETING].scenario.tools
+        if len(naming.missing) == len(tools):
+            yield connection("tools", "not seen", "offers no tool of the scenario", keys)
+        else:
+            how = f"offered with the prefix {naming.prefix}" if naming.prefix else (
+                "offered as " + ", ".join(f"{a} ({t})" for t, a in naming.names.items())
+                if naming.names else "offered by their own names"
+            )  # fmt: skip
+            lacks = f"; not offered: {', '.join(naming.missing)}" if naming.missing else ""
+            yield connection("tools", "seen", how + lacks)
+        sent = {"blocks": "sent as results of calls", "text": "sent as text of the user"}
+        if self.results:
+            yield connection("results of tools", "seen", sent[self.results])
+        else:
+            what = "no request holds the result of a tool"
+            yield connection("results of tools", "not reached", what, keys)
+        yield self._parallel()
+
+    def _parallel(self) -> Observation:
+        together = connections.overlaps(self.by_name["tools"])
+        if together is None:
+            return connection("parallel tools", "not reached", "two calls of tools did not run")
+        if together:
+            return connection("parallel tools", "seen", "two calls of one answer run at once")
+        return connection(
+            "parallel tools", "not seen", "two calls of one answer were not seen to run at once"
+        )
+
+    def _compaction(self) -> Observation:
+        probe, see = self.by_name["too-long"], f"{SCENARIO}#purposes"
+        if self.pattern:
+            what = f"asks for a summary; recognised by the pattern {self.pattern!r}"
+            return connection("compaction", "seen", what)
+        if self.touched("compaction"):
+            return connection("compaction", "seen", "asks for a summary, which is recognised")
+        if connections.refused(probe) is None:
+            return connection(
+                "compaction", "not reached", "no request was refused as too long", see
+            )
+        return connection("compaction", "not seen", "asks for no summary after a refusal", see)
+
+    def _capability(self, name: str) -> Observation:
+        seen, unseen, see = _CAPABILITY_WORDS[name]
+        if self.touched(name):
+            return connection(name, "seen", seen)
+        return connection(name, "not seen" if self._asked(name) else "not reached", unseen, see)
+
+    def _asked(self, name: str) -> bool:
+        """Whether a probe that was played to its point asked for this capability."""
+        by_name, well = self.by_name, [p for p in self.by_name.values() if not p.broken]
+        match name:
+            case "session":
+                return bool(by_name["session"].main)
+            case "cancel":
+                return by_name["cancel"] in well and bool(by_name["cancel"].main)
+            case "outbox" | "store":
+                return any(probe.main for probe in well)
+        return False
+
+    def profile(self, before: Profile) -> Profile:
+        """What was seen, in the form of a profile."""
+        stated = {name: self._stated(name) for name in CAPABILITIES}
+        declared = msgspec.structs.asdict(before.capabilities)
+        merged = {n: v if (v := stated[n]) is not None else declared[n] for n in CAPABILITIES}
+        purposes = {**before.purposes, **({self.pattern: "compact"} if self.pattern else {})}
+        return msgspec.structs.replace(
+            before,
+            wires=self.wires,
+            stream=self.stream or before.stream,
+            capabilities=Capabilities(**merged),
+            turn_ending_tools=self.ends,
+            results=self.results or before.results,
+            tool_prefix=self._known.tool_prefix,
+            tool_names=self._known.tool_names,
+            purposes=purposes,
+        )
+
+    def _stated(self, name: str) -> bool | None:
+        if name == "streaming":
+            return None if self.stream is None else self.stream != "never"
+        state = self._compaction().state if name == "compaction" else self._capability(name).state
+        return {"seen": True, "not seen": False, "not reached": None}[state]
+
+
+_STREAMING = {
+    (False, True): "streams when the option `stream` asks for it",
+    (True, True): "streams each answer",
+    (True, False): "streams when the option `stream` is false",
+    (False, False): "does not stream",
+}
+"""What is said of a run without and a run with the option `stream`."""
+
+_BRIEF = f"{TARGETS}#the-brief-member-by-member"
+
+_CAPABILITY_WORDS = {
+    "session": (
+        "shows the seeded session to the model",
+        "no request holds a text of the seeded session",
+        f"{TARGETS}#the-store",
+    ),
+    "store": (
+        "keeps its session in brief.store",
+        "never asks for brief.store",
+        f"{TARGETS}#the-store",
+    ),
+    "own_store": (
+        "shows its rows in the store that `store` names",
+        "no row was read: name the store with --store READER:PATH",
+        f"{TARGETS}#the-store",
+    ),
+    "cancel": ("asks whether the user has cancelled", "never asks for cancels", _BRIEF),
+    "sub_agents": (
+        "starts a sub-agent, and says so with x-harness-parent",
+        "no probe made it start a sub-agent",
+        f"{TARGETS}#any-program",
+    ),
+    "outbox": ("sends its replies to the outbox", "sends nothing to the outbox", _BRIEF),
+    "restarts": (
+        "is killed and started again",
+        "no probe could end it and start it again",
+        f"{SCENARIO}#faults",
+    ),
+}
+"""Of each capability: what is seen, what is not, and where the docs say how to connect it."""

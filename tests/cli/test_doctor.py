@@ -1,0 +1,131 @@
+"""`harness doctor`: what it prints, what it writes, and agents that it cannot examine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.configuration import load_configuration
+from harness.core.values.profile import Profile
+from harness.files.profile_file import load_profile
+from tests.cli.conftest import AGENTS
+from tests.cli.talks import Command, Done
+
+
+@pytest.fixture(autouse=True)
+def agents(talks: Path) -> None:
+    (talks / "mine_agents.py").write_text(AGENTS)
+
+
+def rows(done: Done) -> dict[str, Any]:
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    return {line["item"]: line for line in lines if "item" in line}
+
+
+def whole(done: Done) -> Any:
+    return next(line for line in map(json.loads, done.out.splitlines()) if "wire" in line)
+
+
+def test_the_table_says_what_was_seen(in_process: Command) -> None:
+    done = in_process("doctor", "--target", "mine_agents:good")
+    assert done.status == 0
+    assert "anthropic                 seen         speaks" in done.out
+    assert "store                     seen         keeps its session in brief.store" in done.out
+    assert "history                   not seen     the second message's request does" in done.out
+    assert "docs/targets.md#the-store" in done.out
+    table = done.out.partition("target.crashed in")[0]
+    assert max(map(len, table.splitlines())) <= 100
+
+
+def test_a_behaviour_has_its_findings(in_process: Command) -> None:
+    found = rows(in_process("doctor", "--target", "mine_agents:good", "--json"))
+    assert found["deduplication"]["findings"] == ["inbound_exactly_once.twice (defect)"]
+    assert found["cancel"]["state"] == "not reached"  # the agent crashes at a call of a tool
+    assert found["own_store"]["state"] == "not reached"
+
+
+def test_a_profile_is_added_to_the_configuration(in_process: Command, talks: Path) -> None:
+    before = "# ours\n[tool.harness]\nseed = 3  # kept\n"
+    (talks / "pyproject.toml").write_text(before)
+    done = in_process("doctor", "--target", "mine_agents:good", "--write", "mine")
+    text = (talks / "pyproject.toml").read_text()
+    assert text.startswith(before)
+    assert "# cancel, not reached: never asks for cancels" in text
+    assert done.out.endswith("use it with --profile mine\n")
+    profile = load_configuration(talks).profiles["mine"]
+    assert profile.target == "mine_agents:good"
+    assert profile.capabilities.store is True
+    assert profile.capabilities.own_store is None
+    assert profile.limits == Profile().limits
+    played = in_process("run", "scenarios/greeting.yaml", "--profile", "mine")
+    assert played.status in (0, 1)
+
+
+def test_a_folder_without_configuration_gets_one(in_process: Command, talks: Path) -> None:
+    assert in_process("doctor", "--target", "mine_agents:good", "--write").status == 0
+    assert load_configuration(talks).profiles["agent"].stream == "never"
+
+
+def test_a_profile_of_this_name_stays_as_it_is(in_process: Command, talks: Path) -> None:
+    before = '[profiles.mine]\nwires = ["anthropic"]\n'
+    (talks / "harness.toml").write_text(before)
+    in_process("doctor", "--target", "mine_agents:good", "--write", "mine")
+    assert (talks / "harness.toml").read_text() == before
+    assert load_profile(talks / "mine.toml").wires == ("anthropic",)
+    again = in_process("doctor", "--target", "mine_agents:good", "--write", "mine")
+    assert again.status == 2
+    assert "--write mine.toml: the file is there" in again.err
+
+
+def test_inline_profiles_are_not_touched(in_process: Command, talks: Path) -> None:
+    before = "profiles = {other = {}}\n"
+    (talks / "harness.toml").write_text(before)
+    in_process("doctor", "--target", "mine_agents:good", "--write", "mine")
+    assert (talks / "harness.toml").read_text() == before
+    assert load_profile(talks / "mine.toml").target == "mine_agents:good"
+
+
+def test_what_is_known_before_is_kept(in_process: Command, talks: Path) -> None:
+    known = 'target = "mine_agents:good"\nkeep = true\nfail-on = "defect"\n[limits]\nreal_s = 9\n'
+    (talks / "known.toml").write_text(known + "[checks.no_progress_stop]\nrepeats = 9\n")
+    in_process("doctor", "--profile", "known.toml", "--write", "new.toml")
+    found = load_profile(talks / "new.toml")
+    assert (found.keep, found.fail_on, found.limits.real_s) == (True, "defect", 9)
+    assert found.checks == {"no_progress_stop": {"repeats": 9}}
+
+
+def test_an_agent_that_crashes_is_told_with_its_frame(in_process: Command, talks: Path) -> None:
+    done = in_process("doctor", "--target", "mine_agents:crashing", "--write", "mine")
+    assert done.status == 1
+    assert "target.crashed in greeting, greeting@openai-chat, greeting@openai-respo" in done.out
+    assert 'in crashing: raise ValueError("the agent\'s own mistake")' in done.out
+    assert not (talks / "harness.toml").exists()
+
+
+def test_an_agent_that_ends_its_process(harness: Any, talks: Path) -> None:
+    done = harness("doctor", "--target", "mine_agents:dying", "--json")
+    assert done.returncode == 1
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["profile"] is None
+    assert {broken["code"] for broken in last["broken"]} == {"target.crashed"}
+
+
+def test_an_agent_that_calls_no_model(in_process: Command) -> None:
+    done = in_process("doctor", "--target", "mine_agents:silent", "--json")
+    assert done.status == 1
+    assert whole(done)["wire"] == ""
+
+
+@pytest.mark.parametrize("spec", ["mine_agents:nobody", "no_such_module:agent", "referense"])
+def test_a_wrong_target(in_process: Command, spec: str) -> None:
+    done = in_process("doctor", "--target", spec)
+    assert done.status == 2
+    assert spec in done.err
+    assert not done.out
+
+
+def test_no_target(in_process: Command) -> None:
+    assert in_process("doctor").status == 2

@@ -1,0 +1,191 @@
+"""Parts of an agent that the reference agent has no switch for, each replaced through `build`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from harness.agent.agent_loop import Loop, _guided
+from harness.agent.conversation.content import text_of
+from harness.agent.conversation.projection import Projection
+from harness.agent.guards import EndTurn, Guide, Proceed
+from harness.agent.guards.guard_protocol import signature
+from harness.agent.models.timeouts import retry_after_s
+from harness.agent.sessions import turn_outcome as ends
+from harness.agent.sessions.transcript import RowTranscript
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.agent.toolbox import Toolbox, error_result
+from harness.core.values.brief import Tool
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import (
+    Block,
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    canonical,
+    results,
+)
+from harness.stores import SessionRow, SessionStore
+
+FINAL_ANSWER = "final_answer"
+_FINAL_SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "description": "What the user reads."}},
+    "required": ["text"],
+}
+
+
+def saying_nothing_more(loop: type[Loop]) -> type[Loop]:
+    """The loop, which ends a turn without asking the model for a last word."""
+
+    class SaysNothingMore(loop):  # type: ignore[misc, valid-type]
+        def conclude(self, reason: str) -> Outcome:
+            return ends.concluded(None, reason)
+
+    return SaysNothingMore
+
+
+class InThreads(Loop):
+    """Runs the calls of one reply side by side; guards are asked before and after all of them.
+
+    Equal calls run one after the other, as their results may repeat.
+    """
+
+    def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
+        """Run the calls; each gets its result, whether it was run or not."""
+        if len({signature(call.name, call.input) for call in calls}) < len(calls):
+            return super().execute(calls)
+        self.watch.begin_step()
+        decided = [self._decide(call, calls[:place]) for place, call in enumerate(calls)]
+        with ThreadPoolExecutor(len(calls)) as pool:
+            answered = list(
+                pool.map(lambda one: one if _is_result(one) else self._run(one), decided)
+            )
+        seen = [
+            self._seen(call, was, now)
+            for call, was, now in zip(calls, decided, answered, strict=True)
+        ]
+        self.transcript.append(results(*seen))
+        return self.conclude(self.ended) if self.ended else None
+
+    def _decide(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolUse | ToolResult:
+        if self.ended or self.is_cancelled():
+            return error_result(call, f"Not run: {self.ended or 'the user cancelled the turn.'}")
+        if any(call.id == other.id for other in earlier):
+            return error_result(call, "Not run: another call of this reply has the same id.")
+        decision = self.watch.before(call)
+        if isinstance(decision, Proceed | Guide):
+            return call
+        self.ended = decision.text if isinstance(decision, EndTurn) else ""
+        return error_result(call, decision.text)
+
+    def _run(self, call: Any) -> ToolResult:
+        return self.toolbox.run(call)
+
+    def _seen(self, call: ToolUse, was: object, result: Any) -> ToolResult:
+        if not isinstance(was, ToolUse):
+            return result  # type: ignore[no-any-return]
+        decision = self.watch.after(call, result)
+        if isinstance(decision, EndTurn):
+            self.ended = decision.text
+        return _guided(result, decision.text) if isinstance(decision, Guide) else result
+
+
+def _is_result(one: object) -> bool:
+    return isinstance(one, ToolResult)
+
+
+def ending_by_a_tool(loop: type[Loop]) -> type[Loop]:
+    """The loop, which ends its turn when the model calls `final_answer`."""
+
+    class EndsByTool(loop):  # type: ignore[misc, valid-type]
+        def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
+            outcome: Outcome | None = super().execute(calls)
+            if outcome is not None or self.is_cancelled():
+                return outcome
+            (newest,) = self.transcript.messages[-1:]
+            good = {result.id for result in newest.tool_results if not result.is_error}
+            said = [c for c in calls if c.name == FINAL_ANSWER and c.id in good]
+            return (
+                ends.answered(assistant(str(said[-1].input["text"])), "end_turn") if said else None
+            )
+
+    return EndsByTool
+
+
+def with_final_answer(tools: Toolbox) -> Toolbox:
+    """The tools, and the one that ends a turn."""
+
+    def take(input: dict[str, Any], *, id: str) -> str:
+        if not str(input.get("text", "")).strip():
+            raise ValueError("the answer has no text")
+        return "taken"
+
+    return tools.with_tool(Tool(FINAL_ANSWER, "Answer the user.", _FINAL_SCHEMA, take))
+
+
+def with_text_results(project: Projection) -> Projection:
+    """The projection with calls and results as text, for a model that knows no tool blocks."""
+
+    def told(rows: Sequence[Message]) -> list[Message]:
+        return [Message(m.role, tuple(map(_as_words, m.blocks))) for m in project(rows)]
+
+    return told
+
+
+def _as_words(block: Block) -> Block:
+    if isinstance(block, ToolUse):
+        return Text(f"(I call {block.name} with {canonical(block.input)})")
+    if isinstance(block, ToolResult):
+        return Text(f"{'Error' if block.is_error else 'Result'} of the tool: {text_of(block)}")
+    return block
+
+
+def dropping_failed_turns() -> Callable[[SessionStore, str, Projection], RowTranscript]:
+    """A transcript whose turns that failed are not shown to the model again."""
+    failed: set[tuple[str, str]] = set()
+
+    class WithoutFailedTurns(RowTranscript):
+        def load(self) -> list[SessionRow]:
+            """The history without the turns that failed."""
+            return [*self._worked(super().load())]
+
+        def rebuild(self, budget_tokens: int) -> None:
+            """What fits of the turns that did not fail."""
+            from harness.agent.conversation.history_size import fit
+
+            stored = [row.message for row in self._worked(self._store.rows(self._session))]
+            self._rows = [SessionRow("", message) for message in fit(stored, budget_tokens)]
+
+        def close(self, inbound: Inbound, outcome: Outcome) -> None:
+            """Store the reply, and remember that the turn failed."""
+            super().close(inbound, outcome)
+            if outcome.status == "failed":
+                failed.add((inbound.session, inbound.id))
+
+        def _worked(self, rows: Sequence[SessionRow]) -> list[SessionRow]:
+            kept: list[SessionRow] = []
+            is_failed = False
+            for row in rows:
+                if row.inbound:
+                    is_failed = (self._session, row.inbound) in failed
+                if not is_failed:
+                    kept.append(row)
+            return kept
+
+    return WithoutFailedTurns
+
+
+def waiting_at_most(seconds: float) -> Callable[[Any, Callable[[Any], Any]], Any]:
+    """Middleware of an SDK: an answer that asks for a longer wait is final."""
+
+    def once(request: Any, call_next: Callable[[Any], Any]) -> Any:
+        response = call_next(request)
+        if response.status_code >= 400 and retry_after_s(response.headers) > seconds:
+            response.headers["x-should-retry"] = "false"
+        return response
+
+    return once

@@ -1,0 +1,1 @@
+"""Agents of other frameworks: what the harness says of them."""

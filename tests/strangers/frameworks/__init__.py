@@ -1,0 +1,1 @@
+"""An adapter a framework, with its defaults, and the profile of each."""

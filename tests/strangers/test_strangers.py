@@ -1,0 +1,51 @@
+"""The data of the frameworks, and the report over their runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.files.profile_file import load_profile
+from tests.strangers.environments import HERE, ROOT, frameworks
+from tests.strangers.groups import causes, draw, groups, row, worst_class
+
+
+def _run(name: str, verdict: str = "fail", *findings: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "verdict": verdict, "findings": [*findings]}
+
+
+DEFECT = {"code": "args_complete.truncated", "class": "defect"}
+FOLLOWS = {"code": "expect.outcome", "class": None, "follows": "args_complete.truncated"}
+ADVICE = {"code": "role_alternation.wire", "class": "advice"}
+LACKS = {"not_applicable": [{"missing": "store", "reason": "needs store", "runs": 3}]}
+
+
+def test_each_framework_has_a_profile_an_adapter_and_something_to_play() -> None:
+    for name, framework in frameworks().items():
+        profile = load_profile(HERE / "frameworks" / f"{name}.toml")
+        assert profile.target
+        assert profile.wires
+        assert all((ROOT / path).exists() for path in framework.plays)
+        assert framework.packages or framework.node or framework.shares in frameworks()
+
+
+def test_runs_are_grouped_by_the_causes_of_their_failure() -> None:
+    runs = [
+        _run("a", "fail", DEFECT, FOLLOWS, ADVICE),
+        _run("b", "fail", DEFECT),
+        _run("c", "pass"),
+    ]
+    assert causes(runs[0]) == ("args_complete.truncated (defect)",)
+    assert [(len(found), codes) for codes, found in groups(runs)] == [(2, causes(runs[0]))]
+
+
+def test_the_row_counts_verdicts_classes_and_what_lacks() -> None:
+    runs = [_run("a", "fail", DEFECT), _run("b", "pass"), _run("c", "not_applicable"), LACKS]
+    assert worst_class(runs[0]) == "defect"
+    assert row("mine", runs) == "| mine | 3 | 1 | 1 | 1 | 1 | 0 | 0 | 0 | store 3 |"
+
+
+def test_the_same_seed_draws_the_same_failing_runs() -> None:
+    runs = [_run(str(number), "fail" if number % 2 else "pass") for number in range(99)]
+    drawn = draw(runs, 9, 1)
+    assert drawn == draw(runs, 9, 1) != draw(runs, 9, 2)
+    assert {run["verdict"] for run in drawn} == {"fail"}
