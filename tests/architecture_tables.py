@@ -189,3 +189,6 @@ plug-ins that the process has loaded, and the run whose target may not end the p
 
 FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""
+
+WHOLE_AGENT_LINES = 500
+"""The most lines of a file in examples/agents, blank ones apart: one file is a whole agent."""

@@ -1,0 +1,1 @@
+"""Agents to copy from: careful ones, each in one file."""
