@@ -105,8 +105,7 @@ def command(
     )  # fmt: skip
     from harness.report.run_summary import Invocation
 
-    if quiet and verbose:
-        raise InputError("either --quiet or --verbose", "--quiet")
+    detail = _detail(quiet, verbose, as_json)
     agent = chosen_profile(profile_name)
     target, seed = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
@@ -124,8 +123,15 @@ def command(
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target), 1 if first else maxfail
-    detail: Detail = "verbose" if verbose else "quiet" if quiet else "usual"
-    return _play(tasks, does, "json" if as_json else detail, most)
+    return _play(tasks, does, detail, most)
+
+
+def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
+    if quiet and verbose:
+        raise InputError("either --quiet or --verbose", "--quiet")
+    if as_json:
+        return "json"
+    return "verbose" if verbose else "quiet" if quiet else "usual"
 
 
 def _play(tasks: list[RunTask], engine: Engine, detail: Detail, most: int | None) -> int:
