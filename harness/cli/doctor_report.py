@@ -29,11 +29,11 @@ def report(target: str, found: Examination, width: int, paint: Paint = plain) ->
             yield paint("strong", head)
         for one in rows:
             yield from _row(one, column, width, paint)
-    yield from _ways_on(found.observations, paint)
+    yield from _ways_on(found.observations, width, paint)
     yield from _broken(_unsaid(found), width, paint)
 
 
-def _ways_on(observations: Sequence[Observation], paint: Paint) -> Iterator[str]:
+def _ways_on(observations: Sequence[Observation], width: int, paint: Paint) -> Iterator[str]:
     """Yield the sections of the docs that say how to connect what was not seen."""
     items: dict[str, list[str]] = {}
     for one in observations:
@@ -43,7 +43,10 @@ def _ways_on(observations: Sequence[Observation], paint: Paint) -> Iterator[str]
         yield ""
         yield paint("strong", "how to connect what was not seen, or to declare it")
     column = max(map(len, items), default=0) + 2
-    yield from (f"  {see:<{column}}{', '.join(names)}" for see, names in items.items())
+    for see, names in items.items():
+        first, *rest = _wrapped(", ".join(names), width - 2 - column)
+        yield f"  {see:<{column}}{first}"
+        yield from (f"{' ' * (2 + column)}{line}" for line in rest)
 
 
 def _unsaid(found: Examination) -> list[Probe]:
