@@ -159,7 +159,6 @@ class Projection:
         return self.messages[-1]
 
     def called(self, text: str, calls: list[Row], results: list[Row]) -> None:
-        """Add calls of the model, and a result for each."""
         message = self.say("assistant", text if text.strip() else None)
         message["tool_calls"] = []
         for call in calls:
@@ -277,7 +276,6 @@ class Model:
             raise failure(error) from error
 
     async def told(self, reply: Any) -> Answer:
-        """What a reply says, in one piece or in many; each piece is waited for."""
         answer = Answer(usage=getattr(reply, "usage", None))
         if not self.stream and getattr(reply, "choices", None):
             answer.add(reply.choices[0], reply.choices[0].message)
@@ -543,7 +541,9 @@ class CarefulAgent:
 
     async def take(self, inbound: Inbound) -> None:
         text, session = clean(inbound.text), inbound.session
-        if text.strip() and not self.journal.marked("taken", inbound.id):
+        if not text.strip() and not self.journal.marked("delivered", inbound.id):
+            await self.deliver(session, inbound.id, "The message was empty.", "error", None)
+        elif text.strip() and not self.journal.marked("taken", inbound.id):
             self.journal.append(said_by("user", text, id=inbound.id, session=session))
             self.journal.mark("taken", inbound.id)
             await self.work(session, inbound.id)

@@ -124,9 +124,10 @@ class _Patient:
                 *map(self._scenario, ("too-long", "restart")),
             ]
         )
-        ours = set(self.by_name[GREETING].scenario.tools)
-        more = connections.turn_ending_tools(self.by_name["tools"])
-        self.ends = (*self.ends, *(tool for tool in more if tool in ours))
+        tools = self.by_name["tools"]
+        ran = {run.request.name for run in tools.trace.executions}
+        more = connections.turn_ending_tools(tools)
+        self.ends = (*self.ends, *(tool for tool in more if tool in ran))
         self._play_with_pattern()
 
     def _play_own_tools(self) -> None:

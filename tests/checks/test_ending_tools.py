@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness import InboxItem, Run, Scenario, ToolError, ToolScript, ToolTurn, Turn, run
+from harness.agent.conversation.content import clean
 from harness.checks.judge import judge
 from harness.core.values.messages import ToolResult, assistant, results, user
 from harness.core.values.profile import Profile
@@ -94,6 +96,14 @@ def test_results_may_be_text_where_the_profile_says_so() -> None:
 
 def test_results_as_text_that_are_cut_short_are_results() -> None:
     assert codes(NOTES, reacts(lambda text: text[:30] + " …"), AS_TEXT) == set()
+
+
+def test_half_an_emoji_in_a_result_as_text_may_be_replaced() -> None:
+    half = {"note": ToolScript(script=(ToolTurn(ok="Ada \ud83d was here", times="forever"),))}
+    scenario = msgspec.structs.replace(NOTES, tools=half)
+    assert codes(scenario, reacts(clean), AS_TEXT) == set()
+    found = codes(scenario, reacts(lambda _: "done"), AS_TEXT)
+    assert "history_faithful.forgotten_result" in found
 
 
 def test_a_result_that_is_left_out_of_the_text_is_still_found() -> None:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.checks.conversation import history_faithful
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.core.history.history import decode, encode
-from harness.core.values.messages import user
+from harness.core.values.messages import assistant, user
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes
 
@@ -23,6 +24,21 @@ def test_a_message_without_its_halves_is_the_message(sent: str) -> None:
     history = story.final().end()
     assert codes(inbound_exactly_once(history)) == []
     assert codes(inbound_exactly_once(decode(encode(history.events)))) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"), [("half ? end", []), ("whole", ["history_faithful.forgotten_reply"])]
+)
+def test_a_reply_with_a_mark_for_its_half_is_the_reply(kept: str, found: list[str]) -> None:
+    story = (
+        Story(seams=NO_STORE)
+        .turn("one")
+        .reply("half \ud83d end")
+        .final("half \ud83d end")
+        .turn("two")
+    )
+    story.reply("2", messages=[user("one"), assistant(kept), user("two")])
+    assert codes(history_faithful(story.final().end())) == found
 
 
 def test_another_message_is_not() -> None:

@@ -110,6 +110,19 @@ def test_a_tool_of_the_scenario_that_ends_the_turn() -> None:
     assert "lookup" in found.profile.turn_ending_tools
 
 
+def test_an_agent_that_runs_no_tool_ends_by_none() -> None:
+    def deaf(brief: Brief) -> None:
+        client = brief.anthropic()
+        for inbound in brief.inbox():
+            asked: Any = [{"role": "user", "content": inbound.text}]
+            client.messages.create(model="m", max_tokens=99, messages=asked)
+            brief.send("Done.", in_reply_to=inbound.id)
+
+    found = examined(deaf)
+    assert found.profile.turn_ending_tools == ()
+    assert row(found, "end of a turn").what == "by an answer in words"
+
+
 def test_results_as_text() -> None:
     assert examined(agent_with(results_as_text=True)).profile.results == "text"
     assert examined(agent_with()).profile.results == "blocks"

@@ -27,7 +27,13 @@ def known(agent: str) -> set[tuple[str, str]]:
 def played(agent: str, paths: Iterable[str], out: Path) -> list[dict[str, Any]]:
     """The verdicts of an agent over scenarios."""
     profile = f"examples/agents/{agent}.toml"
-    command = [sys.executable, "-m", "harness", "run", *(f"scenarios/{path}" for path in paths)]
+    command = [
+        sys.executable,
+        "-m",
+        "harness",
+        "run",
+        *(str(ROOT / "scenarios" / path) for path in paths),
+    ]
     command += ["--profile", profile, "--out", str(out), "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert done.returncode in (0, 1), done.stderr.decode()
@@ -63,3 +69,21 @@ def test_the_whole_catalogue(agent: str, tmp_path: Path) -> None:
     judged(agent, verdicts)
     names = {verdict["name"] for verdict in verdicts}
     assert {run for run, _ in known(agent)} <= names, "rows of runs that are no more"
+
+
+def test_a_turn_ends_by_a_tool_or_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "final-answer.yaml"
+    path.write_text(FINAL_ANSWER, "utf-8")
+    judged("careful_tool", played("careful_tool", [str(path)], tmp_path / "out"))
+
+
+FINAL_ANSWER = """\
+name: final-answer
+wire: openai-responses
+stream: both
+inbox: [{text: "What is the number?"}, {text: "Thank you."}]
+script:
+  - {use: final_answer, input: {answer: "It is forty-two."}}
+  - {say: "You are welcome."}
+expect: {outcome: completed, calls: {model: {min: 2, max: 2}}}
+"""

@@ -106,9 +106,9 @@ def draw(choose: Choose) -> Constants:
 
 
 def _within_the_budget(changed: dict[str, Value]) -> dict[str, Value]:
-    """The constants with as many broken streams as the tries of the SDK leave room for."""
+    """The constants with as many broken streams as the tries of the SDK leave room for, but one."""
     whole = Constants(changed)
-    most = TRIES_MAX // whole.attempts - 1
+    most = max(1, TRIES_MAX // whole.attempts - 1)
     return changed | {"broken_streams": most} if whole.broken_streams > most else changed
 
 

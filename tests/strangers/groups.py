@@ -30,7 +30,7 @@ def causes(run: Run) -> tuple[str, ...]:
 
 def worst_class(run: Run) -> str:
     """The worst class of what fails a run."""
-    classes = [f.get("class") for f in run["findings"] if not f.get("follows")]
+    classes = [f.get("class") or None for f in run["findings"] if not f.get("follows")]
     return min(classes, key=_WORST.index, default=None) or "no class"
 
 

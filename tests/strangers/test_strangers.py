@@ -14,6 +14,7 @@ def _run(name: str, verdict: str = "fail", *findings: dict[str, Any]) -> dict[st
 
 
 DEFECT = {"code": "args_complete.truncated", "class": "defect"}
+UNCLASSED = {"code": "expect.outcome", "class": ""}
 FOLLOWS = {"code": "expect.outcome", "class": None, "follows": "args_complete.truncated"}
 ADVICE = {"code": "role_alternation.wire", "class": "advice"}
 LACKS = {"not_applicable": [{"missing": "store", "reason": "needs store", "runs": 3}]}
@@ -41,6 +42,7 @@ def test_runs_are_grouped_by_the_causes_of_their_failure() -> None:
 def test_the_row_counts_verdicts_classes_and_what_lacks() -> None:
     runs = [_run("a", "fail", DEFECT), _run("b", "pass"), _run("c", "not_applicable"), LACKS]
     assert worst_class(runs[0]) == "defect"
+    assert worst_class(_run("d", "fail", UNCLASSED)) == "no class"
     assert row("mine", runs) == "| mine | 3 | 1 | 1 | 1 | 1 | 0 | 0 | 0 | store 3 |"
 
 

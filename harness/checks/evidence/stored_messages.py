@@ -127,8 +127,13 @@ def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
 
 def same_text(stored: str, said: str) -> bool:
     """Whether two texts are the same, or one wraps the other; white space does not count."""
-    a, b = squeeze(stored), squeeze(said)
-    return bool(a and b) and (a in b or b in a)
+    a, forms = squeeze(stored), {squeeze(said), squeeze(_with_marks(said))}
+    return any(a in b or b in a for b in forms if a and b)
+
+
+def _with_marks(text: str) -> str:
+    """The text with `?` for each half of a character, as many encoders have it."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def squeeze(text: str) -> str:

@@ -10,6 +10,7 @@ at that place in the previous answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -382,6 +383,10 @@ class CallPairing:
 _BEGINNING = 20
 """So many characters of an answer stand in a text, even if the agent cuts it short."""
 
+_HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]", re.IGNORECASE)
+"""Half of a surrogate pair, as a history writes it; no request can carry it."""
+
 
 def _begins_in(answer: str, text: str) -> bool:
-    return "".join(answer.split())[:_BEGINNING] in "".join(text.split())
+    whole = _HALF.split(answer)[0]
+    return "".join(whole.split())[:_BEGINNING] in "".join(text.split())
