@@ -101,7 +101,10 @@ def play(request: pytest.FixtureRequest) -> Play:
     note = partial(_note, request.node)
     profiles = partial(_profile, config)
     isolate = config.getoption("--harness-isolate")
-    return Play(folders, seed, kept, plugins, profiles, config.stash[_FAIL_ON], note, isolate)
+    whole = config.get_verbosity() > 1
+    return Play(
+        folders, seed, kept, plugins, profiles, config.stash[_FAIL_ON], note, isolate, whole
+    )
 
 
 _NOT_APPLICABLE = "harness_not_applicable"
@@ -197,10 +200,11 @@ class Play:
         fail_on: FindingClass | None = None,
         note: Callable[[Sequence[str]], None] = lambda reasons: None,
         isolate: bool = False,
+        whole: bool = False,
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
         self._profiles, self._fail_on, self._note = profiles, fail_on, note
-        self._isolate = isolate
+        self._isolate, self._whole = isolate, whole
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
@@ -252,7 +256,8 @@ class Play:
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
         self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
         if wrong:
-            pytest.fail(_report(wrong, scenario, wanted, self._flags), pytrace=False)
+            said = _report(wrong, scenario, wanted, self._flags, self._whole)
+            pytest.fail(said, pytrace=False)
         _skip_unasked(reasons, len(runs) if check else 0)
         return Runs(runs)
 
@@ -261,9 +266,11 @@ class Play:
     ) -> Callable[..., Run]:
         from harness.runner import run
 
+        chosen = self._profile(profile)
         return partial(
             run, seed=self._seed if seed is None else seed, out=self._out, store=store,
-            options=options, profile=self._profile(profile), isolate=self._isolate,
+            options=options, profile=chosen, isolate=self._isolate,
+            keep=chosen is not None and chosen.keep,
         )  # fmt: skip
 
     def _profile(self, named: str | Profile) -> Profile | None:
@@ -319,14 +326,17 @@ def _report(
     scenario: str | Path | Scenario,
     wanted: frozenset[str],
     plugin_flags: tuple[str, ...],
+    whole: bool,
 ) -> str:
-    from harness.report.run_report import block, totals
+    from harness.report.command_summary import totals
+    from harness.report.run_report import block, short_block
     from harness.report.run_summary import Invocation, summarize
 
     path = str(scenario) if isinstance(scenario, (str, Path)) else ""
     asked = partial(Invocation, path=path, plugin_flags=plugin_flags)
     summaries = [summarize(run, asked(target=run.target) if path else None) for run in runs]
-    blocks = [block(summary, 100) for summary in summaries]
+    shown = block if whole else short_block
+    blocks = [shown(summary, 100) for summary in summaries]
     if wanted:
         blocks.append(f"expected exactly: {', '.join(sorted(wanted))}")
     return "\n\n".join([*blocks, totals(summaries)])

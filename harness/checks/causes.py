@@ -42,7 +42,7 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
     How the target ended and that it asked nobody come first, then defects, weaknesses, advice, and
     book-keeping.
     """
-    ordered = sorted(findings, key=_rank)
+    ordered = sorted(findings, key=rank)
     if len(ordered) < 2:
         return tuple(ordered)
     cause_of = _causes(ordered, _places(history))
@@ -50,7 +50,8 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
     return tuple(f for root in roots for f in _told(ordered, cause_of, root))
 
 
-def _rank(finding: Finding) -> int:
+def rank(finding: Finding) -> int:
+    """The place of a finding among others: the end of the target, then the classes in order."""
     if finding.check == "target" or finding.code == "run.nothing_intercepted":
         return -1
     return CLASSES.index(finding.class_) if finding.class_ else len(CLASSES)

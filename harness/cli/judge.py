@@ -135,7 +135,7 @@ def _end(tally: JudgedTotals, as_json: bool) -> int:
     from harness.core.values.verdict import EXIT_STATUS, worst
 
     if not as_json:
-        for line in tally.ending(terminal.paint()):
+        for line in tally.ending(terminal.width(), terminal.paint()):
             terminal.out(line)
     if not tally.words:
         raise InputError("nothing could be read: see the reasons for each refusal, or --format")

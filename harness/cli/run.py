@@ -6,12 +6,14 @@ reduces a run to its summary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+import msgspec
 
 from harness.cli.options import (
     EngineName,
@@ -31,10 +33,12 @@ from harness.cli.options import (
     target_engine,
     world,
 )
+from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
+    from harness.cli.run_output import Detail
     from harness.cli.run_task import RunTask
-    from harness.core.values.verdict import FindingClass
+    from harness.core.values.verdict import FindingClass, VerdictWord
     from harness.engines import Engine
     from harness.report.run_summary import RunSummary
 
@@ -65,7 +69,12 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("--faults", type=click.Path(path_type=Path), metavar="OVERLAY",
               help="A YAML file with `faults:` that are added to every run.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="List what would run, and which calls faults hit.")
-@click.option("-v", "--verbose", is_flag=True, help="Say more of each run.")
+@click.option("-x", "first", is_flag=True, help="Stop after the first failing run.")
+@click.option("--maxfail", type=click.IntRange(1), metavar="N",
+              help="Stop after N failing runs.")  # fmt: skip
+@click.option("--keep", is_flag=True, help="Keep the session folders of failing runs.")
+@click.option("-q", "--quiet", is_flag=True, help="Only failures, and the last line.")
+@click.option("-v", "--verbose", is_flag=True, help="All of each run.")
 @jobs
 @engine
 @plugins
@@ -73,7 +82,8 @@ DEFAULT_OUT = ".harness/runs"
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
-    world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool, verbose: bool,
+    world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
+    first: bool, maxfail: int | None, keep: bool, quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge what it did.
@@ -95,6 +105,7 @@ def command(
     )  # fmt: skip
     from harness.report.run_summary import Invocation
 
+    detail = _detail(quiet, verbose, as_json)
     agent = chosen_profile(profile_name)
     target, seed = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
@@ -107,53 +118,66 @@ def command(
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
-        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(out))
+        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(out),
+                keep=keep or agent.keep)
         for path, scenario in planned
-    ]
-    does = target_engine(engine, jobs, target)
-    return _play(tasks, does, as_json, verbose)
+    ]  # fmt: skip
+    does, most = target_engine(engine, jobs, target), 1 if first else maxfail
+    return _play(tasks, does, detail, most)
 
 
-def _play(tasks: list[RunTask], engine: Engine, as_json: bool, verbose: bool) -> int:
+def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
+    if quiet and verbose:
+        raise InputError("either --quiet or --verbose", "--quiet")
+    if as_json:
+        return "json"
+    return "verbose" if verbose else "quiet" if quiet else "usual"
+
+
+def _play(tasks: list[RunTask], engine: Engine, detail: Detail, most: int | None) -> int:
     from harness.cli import terminal
+    from harness.cli.run_output import RunOutput
     from harness.cli.run_task import RunTasks, lost_run, play
     from harness.core.values.verdict import EXIT_STATUS, worst
     from harness.engines.ordered_map import ordered_map
-    from harness.report import json_lines, run_report
-    from harness.report.run_summary import lacks
 
-    width, paint = terminal.width(), terminal.paint()
-    column = run_report.label_width(
-        [run_report.label(t.scenario.run_name, t.scenario.name) for t in tasks]
-    )
-    runs: list[RunSummary] = []
     planned = RunTasks(tasks)
+    output = RunOutput([(t.scenario.run_name, t.scenario.name) for t in tasks], detail)
+    words: list[VerdictWord] = []
     with terminal.progress(len(tasks), "runs") as advance:
         made = ordered_map(engine, play, planned, lost_run, planned.again)
-        for run in _settled(made):
-            if as_json:
-                terminal.out(json_lines.run_line(run))
-            else:
-                before = runs[-1] if runs else None
-                terminal.out(run_report.entry(run, before, column, width, paint))
-            runs.append(run)
+        for run in _settled(made, most):
+            output.add(run)
+            words.append(run.word)
             advance()
-    if as_json and (found := lacks(runs)):
-        terminal.out(json_lines.lacks_line(found))
-    if not as_json:
-        terminal.out("\n".join(run_report.ending(runs, width, paint, verbose)))
-    return EXIT_STATUS[worst(*(run.word for run in runs))]
+    output.end()
+    return EXIT_STATUS[worst(*words)]
 
 
-def _settled(runs: Iterator[RunSummary]) -> Iterator[RunSummary]:
-    """Yield each run once its verdict is settled; at the end those that lack a capability."""
+def _settled(runs: Generator[RunSummary], most: int | None) -> Iterator[RunSummary]:
+    """Yield each run once its verdict is settled; at the end those that lack a capability.
+
+    After `most` failing runs no other is played.
+    """
     from harness.runner.capability_ledger import CapabilityLedger
-    from harness.runner.run_folder import write_verdict
 
     ledger: CapabilityLedger[RunSummary] = CapabilityLedger()
-    for run in runs:
-        yield from ledger.take(run)
-    for run in ledger.close():
-        if run.history:
-            write_verdict(Path(run.history).parent, run.verdict)
-        yield run
+    failed = 0
+    with closing(runs):
+        for ready in (settled for run in runs for settled in ledger.take(run)):
+            yield ready
+            failed += ready.word == "fail"
+            if failed == most:
+                break
+    yield from map(_without_trace, ledger.close())
+
+
+def _without_trace(run: RunSummary) -> RunSummary:
+    """A run that lacks a capability: its verdict is written anew, and no folder of it is kept."""
+    from harness.runner.run_folder import drop_session, write_verdict
+
+    if not run.history:
+        return run
+    write_verdict(Path(run.history).parent, run.verdict)
+    drop_session(Path(run.history).parent)
+    return msgspec.structs.replace(run, kept="")

@@ -24,6 +24,7 @@ from harness.report.run_summary import Invocation, RunSummary, summarize
 class RunTask(msgspec.Struct, frozen=True, kw_only=True):
     """A run to be played; `asked` is how the user asked for it.
 
+    `keep`: the session folder of a failing run stays.
     `ends` are the exit statuses of the worker processes that the run has cost. `isolate`: a forked
     child calls the target.
     """
@@ -33,6 +34,7 @@ class RunTask(msgspec.Struct, frozen=True, kw_only=True):
     world: Literal["simulate", "supervise"] | None = None
     seed: int | None = None
     out: str
+    keep: bool = False
     ends: tuple[int, ...] = ()
     isolate: bool = False
 
@@ -56,6 +58,7 @@ def play(task: RunTask) -> RunSummary:
             out=Path(task.out),
             store=task.asked.store,
             isolate=task.isolate,
+            keep=task.keep,
         )
     summary = summarize(played, task.asked)
     return _in_doubt(summary, task.ends) if _own_ends(task) else summary

@@ -91,16 +91,13 @@ def command(
 
 
 def _show(made: RunSummary, as_json: bool, verbose: bool) -> None:
-    from harness.cli import terminal
-    from harness.report import json_lines, run_report
+    from harness.cli.run_output import RunOutput
 
-    if as_json:
-        terminal.out(json_lines.run_line(made))
-        return
-    width, paint = terminal.width(), terminal.paint()
-    column = run_report.label_width([run_report.label(made.name, made.scenario)])
-    terminal.out(run_report.entry(made, None, column, width, paint))
-    terminal.out("\n".join(run_report.ending([made], width, paint, verbose)))
+    output = RunOutput(
+        [(made.name, made.scenario)], "json" if as_json else "verbose" if verbose else "usual"
+    )
+    output.add(made)
+    output.end()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -22,12 +22,13 @@ def ordered_map(
     tasks: Iterable[TaskT],
     lost: Callable[[TaskT], ResultT],
     again: Callable[[TaskT, int], TaskT] | None = None,
-) -> Iterator[ResultT]:
+) -> Generator[ResultT]:
     """`work` of each task, in order, as `Engine.each` does it.
 
     A single task is done in this process, unless `again` says what to do where it ends its process.
 
-    The tasks are taken a few ahead of the results, so neither grows with their number.
+    The tasks are taken a few ahead of the results, so neither grows with their number. Closing it
+    interrupts what is under way.
     """
     rest = iter(tasks)
     first = list(islice(rest, 2))
@@ -35,4 +36,4 @@ def ordered_map(
     chosen = engine if len(first) > 1 or again is not None else Serial()
     window = engine.workers * AHEAD
     repeat = again or as_it_was
-    return chosen.each(work, lambda: next(left, None), window=window, lost=lost, again=repeat)
+    yield from chosen.each(work, lambda: next(left, None), window=window, lost=lost, again=repeat)

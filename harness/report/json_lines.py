@@ -17,7 +17,7 @@ def line(value: Json) -> str:
 
 
 def run_line(run: RunSummary) -> str:
-    """A run: name, target, world, seed, verdict, outcome, fail_on, findings, known, history."""
+    """A run: its name, how it was played, its verdict with findings, and what is on disk."""
     verdict = run.verdict
     return line(
         {
@@ -33,13 +33,16 @@ def run_line(run: RunSummary) -> str:
             "doubts": verdict.doubts,
             "not_applicable": not_applicable(verdict.not_applicable),
             "history": run.history,
+            "kept": run.kept,
         }
     )
 
 
-def lacks_line(found: Sequence[Lack]) -> str:
-    """The runs that are not applicable: missing, reason, runs of each lack."""
-    return line({"not_applicable": [msgspec.to_builtins(lack) for lack in found]})
+def last_line(missing: Sequence[Lack], not_played: int) -> str:
+    """The runs that are not applicable (missing, reason, runs of each lack), and how many runs
+    were not played, if any were not."""
+    said: dict[str, Json] = {"not_applicable": [msgspec.to_builtins(lack) for lack in missing]}
+    return line(said | ({"not_played": not_played} if not_played else {}))
 
 
 def judged_line(

@@ -11,13 +11,14 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import FindingClass, Verdict, VerdictWord, worst
+from harness.report.cause_tally import CauseTally
+from harness.report.command_summary import below_words
 from harness.report.event_lines import counted
 from harness.report.json_lines import judged_line
 from harness.report.run_report import (
     MARKS,
     WORDS,
     Paint,
-    below_words,
     codes,
     findings,
     plain,
@@ -99,7 +100,7 @@ class JudgedTotals:
         self.files = 0
         self.words: Counter[VerdictWord] = Counter()
         self._refused: Counter[str] = Counter()
-        self._found: Counter[str] = Counter()
+        self._causes = CauseTally("transcript")
         self._below: Counter[FindingClass | Literal[""]] = Counter()
 
     def add(self, file: JudgedFile) -> None:
@@ -108,13 +109,14 @@ class JudgedTotals:
         self._refused.update(file.refusals)
         for transcript in file.transcripts:
             self.words[transcript.verdict.verdict] += 1
-            self._found.update(finding.code for finding in transcript.verdict.findings)
+            self._causes.add(file.path, transcript.verdict)
             self._below.update(finding.class_ for finding in transcript.verdict.below)
 
-    def ending(self, paint: Paint = plain) -> Iterator[str]:
-        """The refusals by reason, the findings by code, and the totals."""
+    def ending(self, width: int, paint: Paint = plain) -> Iterator[str]:
+        """The refusals by reason, the findings by cause, and the totals."""
         yield from _table("refused", self._refused)
-        yield from _table("findings", self._found)
+        causes = [*self._causes.lines(width, paint)]
+        yield from ("", *causes) if causes else ()
         words = ((w, f"{self.words[w]} {verb}") for w, verb in WORDS.items() if self.words[w])
         said = ", ".join(paint(word, text) for word, text in words)
         totals = f"{counted(self.files, 'file')}, {counted(self.words.total(), 'transcript')}"

@@ -1,4 +1,4 @@
-"""The text report of runs: a line for each, a block for each that did not pass, the totals.
+"""The text report of runs: a line for each, and a block for one that is shown whole.
 
 It omits durations, so one seed gives one text. Commands are never wrapped, so that they can be
 copied. Colour comes from a `paint` function and leaves the text unchanged.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from harness.core.values.verdict import CLASSES, Finding, FindingClass, Verdict, VerdictWord
+import msgspec
+
+from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.report.event_lines import counted
-from harness.report.run_summary import RunSummary, lacks
+from harness.report.run_summary import RunSummary
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]
@@ -66,14 +68,20 @@ def row(run: RunSummary, column: int, width: int, paint: Paint = plain) -> str:
 
 def _said(verdict: Verdict) -> str:
     if verdict.verdict == "fail":
-        return codes(verdict.failing)
+        return f"{verdict.failing[0].code}{_more(verdict)}"
     if verdict.verdict == "unknown":
         return "; ".join(verdict.doubts)
     if verdict.verdict == "not_applicable":
-        return "; ".join(n.reason for n in verdict.not_applicable)
+        return "; ".join(n.reason for n in verdict.not_applicable if n.check == "run")
     below = f", {codes(verdict.below)}" if verdict.below else ""
     known = f", known: {', '.join(dict.fromkeys(f.code for f in verdict.known))}"
     return verdict.outcome + below + (known if verdict.known else "")
+
+
+def _more(verdict: Verdict) -> str:
+    """How many findings a verdict has beside the first one."""
+    others = len(verdict.findings) - 1
+    return f", {others} more" if others else ""
 
 
 def codes(found: Iterable[Finding]) -> str:
@@ -84,10 +92,9 @@ def codes(found: Iterable[Finding]) -> str:
 
 def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = False) -> str:
     """What went wrong in a run, the events that prove it, and how to see it again."""
-    word = {"pass": "PASS", "fail": "FAIL"}.get(run.word, WORDS[run.word].upper())
     return "\n".join(
         [
-            f"{paint(run.word, word)} {paint('strong', run.name)}",
+            f"{paint(run.word, _word(run))} {paint('strong', run.name)}",
             *findings(run.verdict, run.evidence, width, paint, run.frames),
             *_traceback(run, verbose),
             *_seen(run, width),
@@ -96,6 +103,30 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
             *_ways_on(run),
         ]
     )
+
+
+def short_block(run: RunSummary, width: int) -> str:
+    """The first cause of a run with its proof, how many findings stand beside it, and how to see
+    it again."""
+    cause, more = run.verdict.findings[:1], run.verdict.findings[1:]
+    first = msgspec.structs.replace(run.verdict, findings=cause)
+    return "\n".join(
+        [
+            f"{_word(run)} {run.name}",
+            *findings(first, run.evidence, width, frames=run.frames),
+            *(
+                wrapped(f"{len(more)} more: {codes(more)}; -vv shows all", width, "  ")
+                if more
+                else ()
+            ),
+            *_rest(run.verdict, width, verbose=False),
+            *_ways_on(run),
+        ]
+    )
+
+
+def _word(run: RunSummary) -> str:
+    return {"pass": "PASS", "fail": "FAIL"}.get(run.word, WORDS[run.word].upper())
 
 
 def findings(
@@ -130,9 +161,14 @@ def findings(
 def finding_title(finding: Finding, verdict: Verdict, paint: Paint = plain) -> str:
     """The code of a finding, its class if it has one, and whether it follows from another."""
     fails = finding.fails(verdict.fail_on)
-    notes = ", ".join(filter(None, [finding.class_, "" if fails else "not failing"]))
     said = paint("fail" if fails else "faint", finding.code)
-    return f"{'follows: ' if finding.follows else ''}{said}{f'  ({notes})' if notes else ''}"
+    return f"{'follows: ' if finding.follows else ''}{said}{finding_note(finding, fails)}"
+
+
+def finding_note(finding: Finding, fails: bool) -> str:
+    """The class of a finding and whether it fails no run, as they stand behind its code."""
+    notes = ", ".join(filter(None, [finding.class_, "" if fails else "not failing"]))
+    return f"  ({notes})" if notes else ""
 
 
 def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
@@ -181,6 +217,8 @@ def _ways_on(run: RunSummary) -> Iterator[str]:
         yield f"  explain: harness explain {finding.code}"
     if run.history:
         yield f"  history: {run.history}"
+    if run.kept:
+        yield f"  kept:    {run.kept}"
     if run.repeat:
         yield f"  repeat:  {run.repeat}"
 
@@ -198,27 +236,6 @@ def wrapped(text: str, width: int, indent: str) -> Iterator[str]:
         )
 
 
-def totals(runs: Sequence[RunSummary], paint: Paint = plain) -> str:
-    """The last line: how many of what, against which target, with which seed."""
-    words = Counter(run.word for run in runs)
-    said = ", ".join(paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w])
-    targets = ", ".join(dict.fromkeys(run.target for run in runs))
-    below = below_words(Counter(f.class_ for run in runs for f in run.verdict.below))
-    head = f"{counted(len(runs), 'run')}: {said or 'nothing ran'}{below}"
-    return f"{head}; target {targets}; {_seeds(runs)}"
-
-
-def below_words(times: Mapping[FindingClass | Literal[""], int]) -> str:
-    """How many findings do not fail a run, by class; "" without any."""
-    said = [f"{times[c]} {'weaknesses' if c == 'weakness' else c}" for c in CLASSES if times.get(c)]
-    return f"; not failing: {', '.join(said)}" if said else ""
-
-
-def _seeds(runs: Sequence[RunSummary]) -> str:
-    seeds = sorted({run.seed for run in runs})
-    return f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
-
-
 def label_width(labels: Sequence[str]) -> int:
     """The width of the column that holds these labels, at most 40."""
     return min(max(map(len, labels), default=0), 40)
@@ -233,16 +250,31 @@ def entry(
     return line if same else f"{heading(run, width, paint)}\n{line}"
 
 
-def ending(
+def cause(run: RunSummary, before: RunSummary | None, width: int) -> Iterator[str]:
+    """The lines under the line of a failing run: its first cause, unless the run before has the
+    same one, and the folder that was kept."""
+    found = run.verdict.failing[:1]
+    same = before is not None and _first(before) == _first(run)
+    for finding in () if same else found:
+        yield cut(f"      {one_line(finding)}", width)
+    if run.kept:
+        yield f"      kept: {run.kept}"
+
+
+def _first(run: RunSummary) -> list[tuple[str, str]]:
+    return [(finding.code, finding.message) for finding in run.verdict.failing[:1]]
+
+
+def one_line(finding: Finding) -> str:
+    """The message of a finding in one line."""
+    return " ".join(finding.message.split())
+
+
+def blocks(
     runs: Sequence[RunSummary], width: int, paint: Paint = plain, verbose: bool = False
 ) -> Iterator[str]:
-    """What stands below the lines: a block for each run that did not pass, and the totals."""
+    """A block for each run that did not pass; with `verbose` for each run."""
     for run in runs:
         if verbose or run.word in ("fail", "unknown"):
             yield ""
             yield block(run, width, paint, verbose)
-    yield ""
-    for lack in lacks(runs):
-        text = f"{counted(lack.runs, 'run')} not applicable: {lack.reason}{lack.remedy}"
-        yield from wrapped(text, width, "")
-    yield totals(runs, paint)

@@ -64,6 +64,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
     `depends_on` and `touched` are capabilities, as of a `Run`.
+    `kept` is the session folder that was kept, empty without one.
     `frames` are the user's own frames of a crash, and `traceback` is all of it.
     `seen` says, for each public incident that the run repeats, where and what it was.
     """
@@ -76,6 +77,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     verdict: Verdict
     history: str = ""
+    kept: str = ""
     repeat: str = ""
     evidence: dict[int, str] = {}
     seen: tuple[str, ...] = ()
@@ -103,6 +105,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         seed=run.seed,
         verdict=verdict,
         history=str(run.folder / "history.jsonl") if run.folder else "",
+        kept=str(run.kept or ""),
         repeat=run_command(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
         depends_on=run.depends_on,

@@ -40,6 +40,7 @@ from harness.targets import TargetSpec, of_callable
 class Run(msgspec.Struct, frozen=True):
     """What a run leaves: its history and its verdict, and where they are on disk if anywhere.
 
+    `kept` is the session folder of a failing run that was to be kept.
     `depends_on` are the capabilities whose lack explains what the run shows, `touched` those that
     the agent used. The command, or the test, decides from all its runs which one is missing.
     """
@@ -51,6 +52,7 @@ class Run(msgspec.Struct, frozen=True):
     history: History
     verdict: Verdict
     folder: Path | None = None
+    kept: Path | None = None
     depends_on: tuple[Capability, ...] = ()
     touched: frozenset[Capability] = frozenset()
 
@@ -87,6 +89,7 @@ def run(
     options: dict[str, Any] | None = None,
     profile: Profile | None = None,
     isolate: bool = False,
+    keep: bool = False,
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
@@ -94,9 +97,9 @@ def run(
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
     `store` names the agent's own store as READER:PATH below its session folder. `profile` says
     what the agent is, in place of `scenario.profile`. `out` keeps the run on disk. `isolate` runs a
-    Python target in a forked child, which it may end by any means. A target that does wrong never
-    raises here: it is in the verdict. Raises InputError for a scenario, store or world that cannot
-    be used.
+    Python target in a forked child, which it may end by any means. `keep` keeps the session folder
+    of a run that fails: `Run.kept`. A target that does wrong never raises here: it is in the
+    verdict. Raises InputError for a scenario, store or world that cannot be used.
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
@@ -116,10 +119,10 @@ def run(
     try:
         with session_folder() as folder:
             history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+            return judged_run(scenario, spec, chosen, history, out, folder if keep else None)
     except PackageMissing as error:
         lacks = NotApplicable("run", error.what, error.package)
         return _unplayed(scenario, spec, chosen, (lacks,))
-    return judged_run(scenario, spec, chosen, history, out)
 
 
 def _unplayed(
@@ -130,17 +133,28 @@ def _unplayed(
 
 
 def judged_run(
-    scenario: Scenario, target: TargetSpec, world: World, history: History, out: Path | None
+    scenario: Scenario,
+    target: TargetSpec,
+    world: World,
+    history: History,
+    out: Path | None,
+    session: Path | None = None,
 ) -> Run:
-    """The run of a history, judged; with `out`, its history is on disk before that."""
+    """The run of a history, judged; with `out`, its history is on disk before that.
+
+    `session` is the session folder, to be kept if the run fails.
+    """
     folder = run_folder.folder_for(out, scenario) if out else None
     if folder:
+        run_folder.drop_session(folder)
         run_folder.write_history(folder, history)
     verdict = judge(history)
     if folder:
         run_folder.write_verdict(folder, verdict)
+    fails = verdict.verdict == "fail"
     return Run(
         scenario, target.text, world, scenario.seed, history, verdict, folder,
+        kept=run_folder.keep_session(session, folder) if session and fails else None,
         depends_on=dependence(verdict, scenario, history.trace),
         touched=touched(history.trace, seed_messages(scenario)),
     )  # fmt: skip

@@ -6,6 +6,7 @@ Files are written under another name and moved into place, so none is partial.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +18,9 @@ from harness.core.history.event_log import encode_event
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
+
+SESSION = "session"
+"""The folder in a run's folder that holds a session that was kept."""
 
 
 def folder_for(out: Path, scenario: Scenario) -> Path:
@@ -36,6 +40,19 @@ def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """`verdict.json`, whole."""
     data = msgspec.json.format(msgspec.json.encode(verdict))
     return _write(folder / "verdict.json", [data, b"\n"])
+
+
+def keep_session(session: Path, folder: Path | None) -> Path:
+    """Move the session folder of a run to `session` in the run's folder; without one it gets a
+    temporary folder that stays."""
+    kept = (folder or Path(tempfile.mkdtemp(prefix="loop-harness-kept-"))) / SESSION
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.move(session, kept))
+
+
+def drop_session(folder: Path) -> None:
+    """Remove the session that an earlier run of this folder has left."""
+    shutil.rmtree(folder / SESSION, ignore_errors=True)
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> Path:

@@ -55,7 +55,8 @@ def serve(
         write_seed(folder, seed_messages(scenario))
         transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))
         _served(transition, target, folder, store, port, ready, stop)
-    return judged_run(scenario, target, "supervise", transition.history, out)
+        session = folder if scenario.profile.keep else None
+        return judged_run(scenario, target, "supervise", transition.history, out, session)
 
 
 def _until_the_inbox_ends(stop: threading.Event) -> Callable[[AnyEvent], None]:

@@ -27,10 +27,16 @@ def test_a_message_without_its_halves_is_the_message(sent: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "found"), [("half ?", []), ("whole", ["history_faithful.forgotten_reply"])]
+    ("kept", "found"), [("half ? end", []), ("whole", ["history_faithful.forgotten_reply"])]
 )
 def test_a_reply_with_a_mark_for_its_half_is_the_reply(kept: str, found: list[str]) -> None:
-    story = Story(seams=NO_STORE).turn("one").reply("half \ud83d").final("half \ud83d").turn("two")
+    story = (
+        Story(seams=NO_STORE)
+        .turn("one")
+        .reply("half \ud83d end")
+        .final("half \ud83d end")
+        .turn("two")
+    )
     story.reply("2", messages=[user("one"), assistant(kept), user("two")])
     assert codes(history_faithful(story.final().end())) == found
 

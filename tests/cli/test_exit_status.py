@@ -33,7 +33,7 @@ def test_0_everything_passes(harness: Harness) -> None:
 def test_1_a_finding(harness: Harness, folder: Path, agent: str, code: str) -> None:
     done = run(harness, agent)
     assert (done.returncode, done.stderr) == (1, "")
-    assert f"  {code}\n" in done.stdout
+    assert f"  {code}  " in done.stdout
     assert (folder / ".harness/runs/greeting/baseline/history.jsonl").stat().st_size > 0
 
 

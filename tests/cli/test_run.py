@@ -29,16 +29,21 @@ def test_json_lines(harness: Harness, folder: Path) -> None:
 
 
 def test_the_command_of_a_failure_repeats_it(harness: Harness) -> None:
-    first = harness("run", "--target", "agents:wrong", "--seed", "3")
+    first = harness("run", "--target", "agents:wrong", "--seed", "3", "-v")
     commands = [line for line in first.stdout.splitlines() if line.startswith("  repeat:")]
     assert len(commands) == 2
-    again = harness(*shlex.split(commands[1].removeprefix("  repeat:"))[1:])
+    again = harness(*shlex.split(commands[1].removeprefix("  repeat:"))[1:], "-v")
     assert again.returncode == 1
-    block = first.stdout.split("\nFAIL greeting/polite\n")[1]
-    assert (
-        again.stdout.split("\nFAIL greeting/polite\n")[1].splitlines()[:-1]
-        == (block.splitlines()[:-1])
-    )
+    block = first.stdout.split("\nFAIL greeting/polite\n")[1].partition("\n\n")[0]
+    assert again.stdout.split("\nFAIL greeting/polite\n")[1].startswith(f"{block}\n")
+
+
+def test_the_command_of_a_cause_shows_its_run_whole(harness: Harness) -> None:
+    first = harness("run", "--target", "agents:wrong", "--seed", "3").stdout
+    (command,) = (line for line in first.splitlines() if line.startswith("repeat:"))
+    again = harness(*shlex.split(command.removeprefix("repeat:"))[1:]).stdout
+    assert "\nFAIL greeting\n" in again
+    assert "  history: .harness/runs/greeting/baseline/history.jsonl" in again
 
 
 def test_workers_change_nothing_of_the_output(harness: Harness) -> None:

@@ -59,7 +59,13 @@ class Killing:
         self._engine, self._number, self._dies = engine, number, dies
 
     def each(
-        self, _: Any, source: Callable[[], Any], *, window: int, lost: Callable[[Any], Any]
+        self,
+        _: Any,
+        source: Callable[[], Any],
+        *,
+        window: int,
+        lost: Callable[[Any], Any],
+        **more: Any,
     ) -> Iterator[Any]:
         """Work that kills."""
 

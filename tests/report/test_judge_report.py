@@ -43,7 +43,7 @@ def test_text(width: int, verbose: bool, snapshot: SnapshotAssertion) -> None:
     tally = judge_report.JudgedTotals()
     for file in FILES:
         tally.add(file)
-    assert "\n".join([*said, *tally.ending()]) == snapshot
+    assert "\n".join([*said, *tally.ending(width)]) == snapshot
 
 
 def test_the_command_is_quoted() -> None:

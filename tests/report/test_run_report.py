@@ -2,60 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from harness.cli import terminal
+from harness.cli.run_output import Detail, RunOutput
 from harness.core.values.verdict import Finding, Verdict
 from harness.report import run_report
 from harness.report.run_report import Paint, Style
+from harness.report.run_summary import RunSummary
 from tests.report.fabricated import RUNS
 
+Lines = Callable[..., list[str]]
 
-def lines(width: int, paint: Paint = run_report.plain, verbose: bool = False) -> list[str]:
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Lines:
     """The whole report as the command line prints it."""
-    column = run_report.label_width([run_report.label(run.name, run.scenario) for run in RUNS])
-    rows = [
-        run_report.entry(run, before, column, width, paint)
-        for before, run in zip((None, *RUNS), RUNS, strict=False)
-    ]
-    return "\n".join([*rows, *run_report.ending(RUNS, width, paint, verbose)]).splitlines()
+
+    def printed(
+        width: int,
+        detail: Detail = "usual",
+        paint: Paint = run_report.plain,
+        runs: Sequence[RunSummary] = RUNS,
+    ) -> list[str]:
+        said: list[str] = []
+        monkeypatch.setattr(terminal, "width", lambda: width)
+        monkeypatch.setattr(terminal, "paint", lambda: paint)
+        monkeypatch.setattr(terminal, "out", said.append)
+        output = RunOutput([(run.name, run.scenario) for run in runs], detail)
+        for run in runs:
+            output.add(run)
+        output.end()
+        return "\n".join(said).splitlines()
+
+    return printed
 
 
-@pytest.mark.parametrize("width", [60, 120])
-def test_report(width: int, snapshot: SnapshotAssertion) -> None:
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_report(width: int, lines: Lines, snapshot: SnapshotAssertion) -> None:
     assert "\n".join(lines(width)) == snapshot
 
 
-def test_verbose_report(snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(lines(100, verbose=True)) == snapshot
+@pytest.mark.parametrize("detail", ["quiet", "verbose"])
+def test_less_and_more(detail: Detail, lines: Lines, snapshot: SnapshotAssertion) -> None:
+    assert "\n".join(lines(80, detail)) == snapshot
+
+
+def test_a_single_run_is_whole(lines: Lines, snapshot: SnapshotAssertion) -> None:
+    assert "\n".join(lines(80, runs=RUNS[2:3])) == snapshot
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 120])
-def test_only_what_is_copied_is_wider_than_the_terminal(width: int) -> None:
-    copied = ("  repeat:", "  history:", "  explain:")
-    prose = [line for line in lines(width) if not line.startswith(copied)]
-    narrowest = max(len(line) for line in lines(0) if not line.startswith(copied))
+@pytest.mark.parametrize("detail", ["usual", "verbose"])
+def test_only_what_is_copied_is_wider_than_the_terminal(
+    width: int, detail: Detail, lines: Lines
+) -> None:
+    copied = ("  repeat:", "  history:", "  explain:", "repeat:", "explain:")
+    prose = [line for line in lines(width, detail) if not line.startswith(copied)]
+    narrowest = max(len(line) for line in lines(0, detail) if not line.startswith(copied))
     assert narrowest < 100
     assert all(len(line) <= max(width, narrowest) for line in prose)
-    commands = [line for line in lines(width) if line.startswith(copied)]
-    assert commands == [line for line in lines(200) if line.startswith(copied)]
+    commands = [line for line in lines(width, detail) if line.startswith(copied)]
+    assert commands == [line for line in lines(200, detail) if line.startswith(copied)]
 
 
-def test_colour_changes_no_character() -> None:
+@pytest.mark.parametrize("detail", ["quiet", "usual", "verbose"])
+def test_colour_changes_no_character(detail: Detail, lines: Lines) -> None:
     def marked(style: Style, said: str) -> str:
         return f"\x1b[{style}m{said}\x1b[0m"
 
-    painted = "\n".join(lines(100, marked))
+    painted = "\n".join(lines(100, detail, marked))
     for style in ("pass", "fail", "unknown", "strong", "faint", "not_applicable"):
         painted = painted.replace(f"\x1b[{style}m", "")
-    assert painted.replace("\x1b[0m", "").splitlines() == lines(100)
+    assert painted.replace("\x1b[0m", "").splitlines() == lines(100, detail)
 
 
-def test_the_last_line_says_how_many_and_the_seed() -> None:
-    assert lines(80)[-1] == (
+@pytest.mark.parametrize("detail", ["quiet", "usual", "verbose"])
+def test_the_last_line_says_how_many_and_the_seed(detail: Detail, lines: Lines) -> None:
+    assert lines(80, detail)[-1] == (
         "5 runs: 2 passed, 1 failed, 1 unknown, 1 not applicable; target my.agent:agent; seed 7"
     )
-    assert run_report.totals([]) == "0 runs: nothing ran; target ; seeds "
 
 
 @pytest.mark.parametrize(

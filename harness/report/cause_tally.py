@@ -1,0 +1,106 @@
+"""The findings of many runs by code and cause: how many runs, the class, one run, one line.
+
+Only findings that follow from no other are counted. The tally keeps one finding a group, so it
+grows with the number of causes and not with the number of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.checks.causes import rank
+from harness.core.values.verdict import Finding, Verdict
+from harness.report.run_report import Paint, cut, finding_note, one_line, plain
+
+GROUPS_MAX = 20
+"""How many groups a summary shows, so that it stays within a screen."""
+
+EXAMPLE_COLUMN_MAX = 44
+"""The widest column of codes beside which an example still stands."""
+
+
+class CauseGroup(msgspec.Struct):
+    """Findings of one cause: how many runs show it, and the run with the shortest name."""
+
+    finding: Finding
+    example: str
+    fails: bool
+    runs: int = 0
+
+    def add(self, finding: Finding, name: str, fails: bool) -> None:
+        """Count a run in."""
+        self.runs, self.fails = self.runs + 1, self.fails or fails
+        if len(name) < len(self.example):
+            self.finding, self.example = finding, name
+
+    @property
+    def title(self) -> str:
+        """The code with its class, and whether it fails no run."""
+        return f"{self.finding.code}{finding_note(self.finding, self.fails)}"
+
+
+class CauseTally:
+    """The groups of the runs that were added; `noun` is what a run is called."""
+
+    def __init__(self, noun: str = "run") -> None:
+        self._groups: dict[str, CauseGroup] = {}
+        self._noun = noun
+
+    def add(self, name: str, verdict: Verdict) -> None:
+        """Count the findings of one run in, each cause once."""
+        seen: set[str] = set()
+        for finding in verdict.findings:
+            key = _key(finding)
+            if finding.follows or key in seen:
+                continue
+            seen.add(key)
+            fails = finding.fails(verdict.fail_on)
+            group = self._groups.setdefault(key, CauseGroup(finding, name, fails))
+            group.add(finding, name, fails)
+
+    def groups(self) -> list[CauseGroup]:
+        """The groups: what fails first, the worst class first, then the most frequent."""
+        return sorted(
+            self._groups.values(),
+            key=lambda group: (not group.fails, rank(group.finding), -group.runs),
+        )
+
+    def lines(self, width: int, paint: Paint = plain) -> Iterator[str]:
+        """Two lines a group, under a heading; none without a group."""
+        groups = self.groups()
+        if not groups:
+            return
+        shown = groups[:GROUPS_MAX]
+        column = min(max(len(group.title) for group in shown), EXAMPLE_COLUMN_MAX)
+        yield paint("strong", f"{self._noun}s  cause, and a {self._noun} that shows it")
+        for group in shown:
+            yield from _group(group, column, len(self._noun) + 1, width, paint)
+        if left := groups[GROUPS_MAX:]:
+            yield paint("faint", f"and {len(left)} more: {_codes(left, width)}")
+
+
+def _key(finding: Finding) -> str:
+    """The code; of an end of the target also where it ended and by which error."""
+    if finding.check != "target":
+        return finding.code
+    place = ": ".join(finding.message.split(": ")[:2])
+    return f"{finding.code} {place}"
+
+
+def _group(group: CauseGroup, column: int, left: int, width: int, paint: Paint) -> Iterator[str]:
+    title = paint("fail" if group.fails else "faint", group.title)
+    indent = " " * (left + 2)
+    blanks = " " * max(column - len(group.title), 0)
+    line = f"{group.runs:>{left}}  {title}"
+    if len(indent) + max(column, len(group.title)) + 2 + len(group.example) <= width:
+        yield f"{line}{blanks}  {group.example}"
+    else:
+        yield line
+        yield f"{indent}{group.example}"
+    yield paint("faint", cut(f"{indent}{one_line(group.finding)}", width))
+
+
+def _codes(groups: list[CauseGroup], width: int) -> str:
+    return cut(", ".join(dict.fromkeys(group.finding.code for group in groups)), width - 14)

@@ -1,0 +1,143 @@
+"""The end of a command's report: causes, classes, and what was not applicable, unknown, unreached.
+
+It reads in one screen, however many runs there are. The last line counts the runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from harness.core.values.verdict import CLASSES, FindingClass, Verdict
+from harness.report.cause_tally import CauseTally
+from harness.report.event_lines import counted
+from harness.report.run_report import WORDS, Paint, plain, wrapped
+from harness.report.run_summary import RunSummary, lacks
+
+REASONS_MAX = 5
+"""How many reasons of one kind are shown."""
+
+_UNREACHED = {"run.unplayed_turn": "turns of the script", "run.silent_fault": "faults"}
+"""What a run may leave out, by the rule that is then not asked."""
+
+
+def summary(runs: Sequence[RunSummary], width: int, paint: Paint = plain) -> Iterator[str]:
+    """The runs by cause, by class, and by the reasons why something could not be asked.
+
+    Each section ends with a blank line.
+    """
+    tally = CauseTally()
+    for run in runs:
+        tally.add(run.name, run.verdict)
+    reasons = (_classes(runs), _incidents(runs), not_applicable(runs), _unknown(runs))
+    said = (text for part in (*reasons, _unreached(runs)) for text in part)
+    lines = (line for text in said for line in wrapped(text, width, ""))
+    sections = (tally.lines(width, paint), _ways_on(tally, runs), lines)
+    for section in map(tuple, sections):
+        yield from (*section, "") if section else ()
+
+
+def _ways_on(tally: CauseTally, runs: Sequence[RunSummary]) -> Iterator[str]:
+    """How the first cause is explained, and how its example is played: its report is whole."""
+    for group in tally.groups()[:1]:
+        repeat = next((run.repeat for run in runs if run.name == group.example), "")
+        yield f"explain: harness explain {group.finding.code}"
+        if repeat:
+            yield f"repeat:  {repeat}"
+
+
+def _classes(runs: Sequence[RunSummary]) -> Iterator[str]:
+    """The failed runs by the worst class among their causes."""
+    worst = Counter(_worst_class(run.verdict) for run in runs if run.word == "fail")
+    said = [f"{name} {worst[name]}" for name in CLASSES if worst[name]]
+    said += [f"no class {worst['']}"] if worst[""] else []
+    if said:
+        yield f"failed runs by their worst cause: {', '.join(said)}"
+
+
+def _worst_class(verdict: Verdict) -> FindingClass | Literal[""]:
+    found = {finding.class_ for finding in verdict.failing if not finding.follows}
+    return next((name for name in CLASSES if name in found), "")
+
+
+def _incidents(runs: Sequence[RunSummary]) -> Iterator[str]:
+    seen = Counter(incident for run in runs for incident in run.seen)
+    for most, _ in seen.most_common(1):
+        number = counted(len(seen), "public incident")
+        yield f"would repeat {number} (-v names them), most often {most}"
+
+
+def not_applicable(runs: Sequence[RunSummary]) -> Iterator[str]:
+    """The runs that lack something, then the runs that this world or target cannot play."""
+    for lack in lacks(runs):
+        yield f"{counted(lack.runs, 'run')} not applicable: {lack.reason}{lack.remedy}"
+    yield from _by_reason(
+        "not applicable",
+        (
+            (lack.reason, run.name)
+            for run in runs
+            if run.word == "not_applicable"
+            for lack in run.verdict.not_applicable
+            if lack.check == "run" and not lack.missing
+        ),
+    )
+
+
+def _unknown(runs: Sequence[RunSummary]) -> Iterator[str]:
+    unknown = (run for run in runs if run.word == "unknown")
+    yield from _by_reason(
+        "unknown", ((doubt, run.name) for run in unknown for doubt in run.verdict.doubts)
+    )
+
+
+def _by_reason(word: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Reasons with how many runs have them; those with one beginning (`needs virtual time: …`)
+    together."""
+    times, first = Counter[str](), dict[str, tuple[str, str]]()
+    for reason, name in found:
+        head = reason.partition(": ")[0]
+        times[head] += 1
+        first.setdefault(head, (reason, name))
+    for head, number in times.most_common(REASONS_MAX):
+        reason, name = first[head]
+        yield f"{counted(number, 'run')} {word}: {reason} (as in {name})"
+    if len(times) > REASONS_MAX:
+        yield f"{word} for {len(times) - REASONS_MAX} other reasons: -v names them"
+
+
+def _unreached(runs: Sequence[RunSummary]) -> Iterator[str]:
+    """What the agent's policy left out of runs that count."""
+    left = [
+        {lack.check for lack in run.verdict.not_applicable} & {*_UNREACHED}
+        for run in runs
+        if run.word != "not_applicable"
+    ]
+    times = Counter(check for found in left for check in found)
+    if times:
+        runs_left = counted(sum(map(bool, left)), "run")
+        parts = ", ".join(f"{what} in {times[c]}" for c, what in _UNREACHED.items() if times[c])
+        yield f"{runs_left} ended before all was reached, which is no finding: {parts}"
+
+
+def totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
+    """The last line: how many of what, against which target, with which seed."""
+    words = Counter(run.word for run in runs)
+    parts = [paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w]]
+    if planned > len(runs):
+        parts.append(f"{planned - len(runs)} not played")
+    targets = ", ".join(dict.fromkeys(run.target for run in runs))
+    below = below_words(Counter(f.class_ for run in runs for f in run.verdict.below))
+    head = f"{counted(max(planned, len(runs)), 'run')}: {', '.join(parts) or 'nothing ran'}{below}"
+    return f"{head}; target {targets}; {_seeds(runs)}"
+
+
+def below_words(times: Mapping[FindingClass | Literal[""], int]) -> str:
+    """How many findings do not fail a run, by class; "" without any."""
+    said = [f"{times[c]} {'weaknesses' if c == 'weakness' else c}" for c in CLASSES if times.get(c)]
+    return f"; not failing: {', '.join(said)}" if said else ""
+
+
+def _seeds(runs: Sequence[RunSummary]) -> str:
+    seeds = sorted({run.seed for run in runs})
+    return f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
