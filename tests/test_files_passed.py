@@ -17,7 +17,7 @@ from harness import Brief, InboxItem, Scenario, Turn, judge, run
 from harness.core.history.history import decode, encode
 
 ROOT = str(Path(harness.__file__).parent)
-REQUEST_MOST, JUDGEMENT_MOST = 21, 27
+REQUEST_MOST, JUDGEMENT_MOST = 20, 23
 
 SCENARIO = Scenario(
     name="greeting", inbox=(InboxItem(text="Good morning."),), script=(Turn(say="Hello."),) * 2

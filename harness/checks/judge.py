@@ -219,7 +219,8 @@ def judge(
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
-    missing = tuple(unreached(history)) if "run" in chosen else ()
+    asks_run = "run" in chosen and history.trace.is_open
+    missing = tuple(unreached(history)) if asks_run else ()
     applied.not_applicable += [*_set_aside(history, wanted, chosen), *missing]
     agents_part = before_own_answers(history)
     for name, check in chosen.items():
@@ -233,7 +234,7 @@ def judge(
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
-    if word == "pass" and is_untested(history, missing):
+    if word == "pass" and missing and is_untested(history, missing):
         word = "not_applicable"
         applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
     return Verdict(
@@ -357,7 +358,7 @@ def _asked_in_vain(
     An agent without a store, as its profile says, is not asked about one: nothing is in doubt.
     """
     reasons = {n.check: n.reason for n in applied.not_applicable}
-    if _declares_no_store(history):
+    if wanted.must and _declares_no_store(history):
         reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
     for name in wanted.must:
         if name not in known:

@@ -15,7 +15,7 @@ import msgspec
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
-from harness.checks.evidence.group_chats import GroupChats
+from harness.checks.evidence.group_chats import group_chats
 from harness.checks.evidence.stored_messages import (
     accepted,
     finished_turns,
@@ -84,12 +84,16 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
 
 
 def _on_the_wire(trace: Trace) -> Iterator[Finding]:
-    seen, groups = set[int](), GroupChats(trace)
+    seen = set[int]()
+    groups: frozenset[str] | None = None
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
         for node in exchange.added:
-            if id(node) not in seen and _same_side(node) and not groups.holds(exchange):
+            is_wrong = id(node) not in seen and _same_side(node)
+            if is_wrong and groups is None:
+                groups = group_chats(trace)
+            if is_wrong and groups is not None and exchange.called.session not in groups:
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
                 yield Finding("role_alternation.wire", text, (exchange.n,))

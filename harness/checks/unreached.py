@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from harness.checks.evidence.turn_outcomes import outcome
 from harness.core.history.history import History
-from harness.core.history.trace import Trace
 from harness.core.values.verdict import NotApplicable
 
 _TOLD = frozenset({"completed", "failed_truthfully", "cancelled"})
@@ -22,18 +21,13 @@ UNTESTED = "unreached: the agent ended its turns before anything of the scenario
 def unreached(history: History) -> Iterator[NotApplicable]:
     """The rules of `run` that are not asked of this run, each with what was not reached."""
     ended = history.trace.ended
-    if ended is None or not is_open(history.trace) or outcome(history) not in _TOLD:
+    if ended is None or not history.trace.is_open or outcome(history) not in _TOLD:
         return
     if ended.unplayed:
         yield NotApplicable("run.unplayed_turn", f"unreached: {', '.join(ended.unplayed)}")
     # The faults of an overlay are the user's own, whatever the policy of the scenario below it.
     if ended.silent_faults and not history.trace.settings.get("overlaid"):
         yield NotApplicable("run.silent_fault", f"unreached: {', '.join(ended.silent_faults)}")
-
-
-def is_open(trace: Trace) -> bool:
-    """Whether the script was one that bears several policies."""
-    return trace.settings.get("policy") == "open"
 
 
 def is_untested(history: History, missing: tuple[NotApplicable, ...]) -> bool:

@@ -8,35 +8,24 @@ has a name is none.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 
-from harness.core.history.exchanges import Exchange, Node
+from harness.core.history.exchanges import Node
 from harness.core.history.trace import Trace
 from harness.core.values.messages import Opaque
 
 _SIDES = frozenset({"user", "assistant"})
 
 
-class GroupChats:
-    """The group chats of a trace, read when it is first asked for one."""
-
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-
-    def holds(self, exchange: Exchange) -> bool:
-        """Whether the session of an exchange is one."""
-        return exchange.called.session in self._sessions
-
-    @cached_property
-    def _sessions(self) -> frozenset[str]:
-        speakers = {
-            (exchange.called.session, node.side, name)
-            for exchange in self._trace.exchanges
-            for node in exchange.added
-            if (name := _speaker(node))
-        }
-        sides = Counter((session, side) for session, side, _ in speakers)
-        return frozenset(session for (session, _), count in sides.items() if count > 1)
+def group_chats(trace: Trace) -> frozenset[str]:
+    """The sessions of a trace that are group chats."""
+    speakers = {
+        (exchange.called.session, node.side, name)
+        for exchange in trace.exchanges
+        for node in exchange.added
+        if (name := _speaker(node))
+    }
+    sides = Counter((session, side) for session, side, _ in speakers)
+    return frozenset(session for (session, _), count in sides.items() if count > 1)
 
 
 def _speaker(node: Node) -> str:

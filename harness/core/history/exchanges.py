@@ -305,7 +305,7 @@ class CallPairing:
     """The calls that the model has asked for, by id and by the answer they stand in."""
 
     def __init__(self, names: ToolNames | None = None) -> None:
-        self._names = names or ToolNames()
+        self._names = names
         self._by_id: dict[str, list[Ask]] = {}
         self._last: dict[str, list[Ask]] = {}
 
@@ -369,7 +369,7 @@ class CallPairing:
 
     def _meant(self, use: ToolUse) -> ToolUse:
         """A call with the scenario's name of its tool."""
-        name = self._names.meant_by(use.name)
+        name = self._names.meant_by(use.name) if self._names else use.name
         return use if name == use.name else msgspec.structs.replace(use, name=name)
 
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:

@@ -15,7 +15,7 @@ from harness.core.history.events import Answered, AnyEvent, Ended, Started, Stor
 from harness.core.history.exchanges import Ask, Exchange, Execution, Sending
 from harness.core.values.calls import Inbound, Seam, StoreRequest
 from harness.core.values.messages import Json, Message
-from harness.core.values.profile import Profile, profile_of
+from harness.core.values.profile import NO_PROFILE, Profile, profile_of
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -159,9 +159,15 @@ class Trace(msgspec.Struct, eq=False):
         return bool(self.settings.get("own_store"))
 
     @property
+    def is_open(self) -> bool:
+        """Whether the script was one that bears several policies."""
+        return self.settings.get("policy") == "open"
+
+    @property
     def profile(self) -> Profile:
         """What the agent is, as the command, the test or the configuration says."""
-        return profile_of(self.settings.get("profile"))
+        said = self.settings.get("profile")
+        return profile_of(said) if said else NO_PROFILE
 
     def schema(self, exchange: Exchange | None, tool: str) -> dict[str, Json]:
         """The input schema of a tool as the request offered it, else the scenario's; {} if none."""

@@ -96,7 +96,8 @@ class _Reader:
         if len(self.trace.starts) == 1:
             profile = self.trace.profile
             self._sends_texts = profile.results == "text"
-            self._asked = CallPairing(ToolNames(event.settings.get("tools", {}), profile))
+            tools = event.settings.get("tools")
+            self._asked = CallPairing(ToolNames(tools, profile) if tools else None)
 
     def _called(self, called: Called) -> None:
         match called.request:

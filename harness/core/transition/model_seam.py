@@ -6,6 +6,10 @@ faults and provider.
 `TooLarge` recognises a refusal for size by a status or by the provider's words, also in an error
 event behind a 200. A wrapper's own assistant message, for which no token was counted, is also read.
 A stop reason for size needs no words.
+
+`RequestHeaders`: a request with another header is another request (a beta less, another key,
+another route). Headers hold secrets and facts of the machine, so the history numbers the sets and
+keeps only a few values.
 """
 
 from __future__ import annotations
@@ -28,7 +32,6 @@ from harness.core.transition.cassette_answer import is_plain, parsed
 from harness.core.transition.faulty_answer import bend
 from harness.core.transition.limits import STOP, over_limit
 from harness.core.transition.ports import Miss, Provider, Reader, Reading, Script
-from harness.core.transition.request_headers import RequestHeaders
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, Text, digest, is_malformed
@@ -272,3 +275,68 @@ def _words_of(template: str) -> str:
     parts = (part.partition(". ")[0].strip(" :") for part, *_ in Formatter().parse(template))
     said = next(part for part in parts if len(part) >= _WORDS_LEAST)
     return said.partition(": ")[2] if said.startswith(".") else said
+
+
+_EACH_TRY = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "baggage",
+        "cf-ray",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "cookie",
+        "date",
+        "host",
+        "idempotency-key",
+        "if-modified-since",
+        "keep-alive",
+        "request-id",
+        "sentry-trace",
+        "traceparent",
+        "tracestate",
+        "transfer-encoding",
+        "user-agent",
+        "via",
+        "x-amzn-trace-id",
+        "x-client-request-id",
+        "x-cloud-trace-context",
+        "x-correlation-id",
+        "x-forwarded-for",
+        "x-request-id",
+        "x-request-start",
+        "x-trace-id",
+    }
+)
+"""Headers that say nothing of what is asked: of the connection, or new with each try."""
+
+_PREFIXES = ("x-b3-", "x-datadog-", "x-harness-", "x-stainless-")
+"""How such headers begin that come in families, our own among them."""
+
+
+class RequestHeaders:
+    """The headers of one run's model requests."""
+
+    def __init__(self, kept: tuple[str, ...]) -> None:
+        self._names = kept
+        self._last: dict[str, str] | None = None
+        self._sets: dict[tuple[tuple[str, str], ...], int] = {}
+        self.kept: dict[str, str] = {}
+        """Those of the last request that the history keeps; equal ones share one dict."""
+        self.number = 0
+        """Which of the run's sets the last request has; the first one is 0."""
+
+    def take(self, headers: dict[str, str]) -> None:
+        """Take in the headers of a request, by names in small letters."""
+        if headers == self._last:
+            return
+        self._last = headers
+        self.kept = {name: headers[name] for name in self._names if name in headers}
+        said = tuple(sorted(item for item in headers.items() if _is_said(item[0])))
+        self.number = self._sets.setdefault(said, len(self._sets))
+
+
+def _is_said(name: str) -> bool:
+    return name not in _EACH_TRY and not name.startswith(_PREFIXES)
