@@ -219,8 +219,7 @@ def judge(
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
     applied = _Applied(doubts=list(doubts(history.trace)))
-    asks_run = "run" in chosen and history.trace.is_open
-    missing = tuple(unreached(history)) if asks_run else ()
+    missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
     applied.not_applicable += [*_set_aside(history, wanted, chosen), *missing]
     agents_part = before_own_answers(history)
     for name, check in chosen.items():
