@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Literal
 
@@ -48,7 +49,8 @@ def play(task: RunTask) -> RunSummary:
     from harness.targets.process_exits import make_replaceable
     from harness.targets.spec import resolve
 
-    make_replaceable()
+    if parent_process() is not None:  # a serial engine plays in the process of the command
+        make_replaceable()
     with redirect_stdout(sys.stderr):
         played = run(
             task.scenario,

@@ -5,6 +5,7 @@ A batch's draws follow from the campaign's seed, its number and its parents alon
 
 from __future__ import annotations
 
+from multiprocessing import parent_process
 from random import Random
 from typing import TypeAlias
 
@@ -67,7 +68,8 @@ def work(task: Task) -> Result:
 
     Raises InputError for a target that cannot be used.
     """
-    make_replaceable()
+    if parent_process() is not None:  # a serial engine plays in the process of the command
+        make_replaceable()
     target = msgspec.structs.replace(resolve(task.target), isolate=task.isolate)
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
 
