@@ -57,7 +57,7 @@ def _is_beyond(scenario: Scenario) -> bool:
     return scenario.name in BEYOND or run_name in BEYOND
 
 
-CAREFUL = [scenario for scenario in RUNS if not _is_beyond(scenario)]
+CAREFUL = [s for s in RUNS if s.wire == "anthropic" and not _is_beyond(s)]
 
 
 def _store(scenario: Scenario) -> str | None:
