@@ -63,17 +63,16 @@ def command(
     from harness.doctor import examine
     from harness.doctor.profile_text import place_for, profile_text, write
 
-    known = _known(chosen_profile(profile_name), store)
+    given = chosen_profile(profile_name)
+    known = _known(given, store)
     target = target or known.target
     check_target(target, [])
     place = place_for(written, Path.cwd()) if written else None
     with tempfile.TemporaryDirectory(prefix="loop-harness-") as out:
         player = _Player(target, world, known.store, Path(out), jobs)
         found = examine(known, player.play)
-    given = chosen_profile(profile_name).limits
-    found = msgspec.structs.replace(
-        found, profile=msgspec.structs.replace(found.profile, limits=given)
-    )
+    seen = msgspec.structs.replace(found.profile, limits=given.limits)
+    found = msgspec.structs.replace(found, profile=seen)
     _show(target, found, as_json)
     if place and found.wire:
         path, table = place
@@ -105,14 +104,12 @@ class _Player:
 
     def _probes(self, scenarios: Sequence[Scenario], out: Path) -> Iterator[Probe]:
         from harness.cli import terminal
-        from harness.cli.run_task import RunTasks, lost_run, play
+        from harness.cli.run_task import played
         from harness.core.history.history import History, decode
         from harness.doctor import Probe
-        from harness.engines.ordered_map import ordered_map
 
-        planned = RunTasks([self._task(scenario, out) for scenario in scenarios])
-        engine = target_engine("local", self._jobs, self._target)
-        made = ordered_map(engine, play, planned, lost_run, planned.again)
+        tasks = [self._task(scenario, out) for scenario in scenarios]
+        made = played(tasks, target_engine("local", self._jobs, self._target))
         with terminal.progress(len(scenarios), "probes") as advance:
             for scenario, run in zip(scenarios, made, strict=True):
                 kept = Path(run.history) if run.history else None

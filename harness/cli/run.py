@@ -137,16 +137,13 @@ def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
 def _play(tasks: list[RunTask], engine: Engine, detail: Detail, most: int | None) -> int:
     from harness.cli import terminal
     from harness.cli.run_output import RunOutput
-    from harness.cli.run_task import RunTasks, lost_run, play
+    from harness.cli.run_task import played
     from harness.core.values.verdict import EXIT_STATUS, worst
-    from harness.engines.ordered_map import ordered_map
 
-    planned = RunTasks(tasks)
     output = RunOutput([(t.scenario.run_name, t.scenario.name) for t in tasks], detail)
     words: list[VerdictWord] = []
     with terminal.progress(len(tasks), "runs") as advance:
-        made = ordered_map(engine, play, planned, lost_run, planned.again)
-        for run in _settled(made, most):
+        for run in _settled(played(tasks, engine), most):
             output.add(run)
             words.append(run.word)
             advance()

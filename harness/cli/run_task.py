@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import redirect_stdout
 from multiprocessing import parent_process
 from pathlib import Path
@@ -19,6 +19,8 @@ import msgspec
 
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
+from harness.engines import Engine
+from harness.engines.ordered_map import ordered_map
 from harness.report.run_summary import Invocation, RunSummary, summarize
 
 
@@ -109,6 +111,12 @@ class RunTasks:
         """The task of a run whose worker has ended."""
         self._isolate = True
         return msgspec.structs.replace(task, ends=(*task.ends, status), isolate=True)
+
+
+def played(tasks: Sequence[RunTask], engine: Engine) -> Generator[RunSummary]:
+    """Play the tasks of a command; their summaries, in order."""
+    planned = RunTasks(tasks)
+    return ordered_map(engine, play, planned, lost_run, planned.again)
 
 
 def lost_run(task: RunTask) -> RunSummary:

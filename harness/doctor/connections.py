@@ -106,15 +106,11 @@ def overlaps(probe: Probe) -> bool | None:
     if len(runs) < 2:
         return None
     first, second = runs[:2]
-    return second.called.at_ms < _ended_ms(first.called.at_ms)
+    return second.called.at_ms < first.called.at_ms + TOOL_MS
 
 
 TOOL_MS = 1000
 """How long each tool of the probe `tools` takes."""
-
-
-def _ended_ms(begun_ms: int) -> int:
-    return begun_ms + TOOL_MS
 
 
 def compacts(probe: Probe) -> bool:
