@@ -148,17 +148,26 @@ class Loop:
 
     def result_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult:
         """The result of one call of a batch."""
+        refusal = self.refusal_of(call, earlier)
+        return refusal or self.watched(call, self.toolbox.run(call))
+
+    def refusal_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult | None:
+        """The result of a call that may not run; None if it may."""
         if self.ended or self.is_cancelled():
             return error_result(call, f"Not run: {self.ended or 'the user cancelled the turn.'}")
         if any(call.id == other.id for other in earlier):
             return error_result(call, "Not run: another call of this reply has the same id.")
         decision = self.watch.before(call)
         if isinstance(decision, Proceed | Guide):
-            result = self.toolbox.run(call)
-            decision = self.watch.after(call, result)
-        else:
-            result = error_result(call, decision.text)
+            return None
         self.ended = decision.text if isinstance(decision, EndTurn) else ""
+        return error_result(call, decision.text)
+
+    def watched(self, call: ToolUse, result: ToolResult) -> ToolResult:
+        """The result of a call that ran, with what the guards add to it."""
+        decision = self.watch.after(call, result)
+        if isinstance(decision, EndTurn):
+            self.ended = decision.text
         return _guided(result, decision.text) if isinstance(decision, Guide) else result
 
     def reject_cut_off(self, calls: Sequence[ToolUse], stop: str) -> Outcome | None:

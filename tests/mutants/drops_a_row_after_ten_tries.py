@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from harness.agent import build
-from harness.agent.sessions.transcript import RetryingStore, RowTranscript
+from harness.agent.sessions.transcript import RetryingStore
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Message
-from harness.stores import SessionRow
 from tests.mutants import Mutant
+from tests.mutants.loses_a_row import Forgiving
 
 MUTANT = Mutant(
     breaks="transcript",
@@ -15,17 +14,6 @@ MUTANT = Mutant(
     scenario="no-room-for-a-row/full-for-good",
     killed_by="no_silent_loss.lost",
 )
-
-
-class Forgiving(RowTranscript):
-    """Gives a row up when all tries were in vain."""
-
-    def append(self, message: Message) -> None:
-        """Store a message if that works, and add it."""
-        try:
-            super().append(message)
-        except Exception:
-            self._rows.append(SessionRow("", message))
 
 
 def agent(brief: Brief) -> None:

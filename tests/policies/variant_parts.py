@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from harness.agent.agent_loop import Loop, _guided
+from harness.agent.agent_loop import Loop
 from harness.agent.conversation.content import text_of
 from harness.agent.conversation.projection import Projection
-from harness.agent.guards import EndTurn, Guide, Proceed
 from harness.agent.guards.guard_protocol import signature
 from harness.agent.models.timeouts import retry_after_s
 from harness.agent.sessions import turn_outcome as ends
 from harness.agent.sessions.transcript import RowTranscript
 from harness.agent.sessions.turn_outcome import Outcome
-from harness.agent.toolbox import Toolbox, error_result
+from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Tool
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import (
@@ -59,43 +58,18 @@ class InThreads(Loop):
         if len({signature(call.name, call.input) for call in calls}) < len(calls):
             return super().execute(calls)
         self.watch.begin_step()
-        decided = [self._decide(call, calls[:place]) for place, call in enumerate(calls)]
+        refused = [self.refusal_of(call, calls[:place]) for place, call in enumerate(calls)]
         with ThreadPoolExecutor(len(calls)) as pool:
-            answered = list(
-                pool.map(lambda one: one if _is_result(one) else self._run(one), decided)
-            )
+            answered = list(pool.map(self._run, calls, refused))
         seen = [
-            self._seen(call, was, now)
-            for call, was, now in zip(calls, decided, answered, strict=True)
+            refusal or self.watched(call, result)
+            for call, refusal, result in zip(calls, refused, answered, strict=True)
         ]
         self.transcript.append(results(*seen))
         return self.conclude(self.ended) if self.ended else None
 
-    def _decide(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolUse | ToolResult:
-        if self.ended or self.is_cancelled():
-            return error_result(call, f"Not run: {self.ended or 'the user cancelled the turn.'}")
-        if any(call.id == other.id for other in earlier):
-            return error_result(call, "Not run: another call of this reply has the same id.")
-        decision = self.watch.before(call)
-        if isinstance(decision, Proceed | Guide):
-            return call
-        self.ended = decision.text if isinstance(decision, EndTurn) else ""
-        return error_result(call, decision.text)
-
-    def _run(self, call: Any) -> ToolResult:
-        return self.toolbox.run(call)
-
-    def _seen(self, call: ToolUse, was: object, result: Any) -> ToolResult:
-        if not isinstance(was, ToolUse):
-            return result  # type: ignore[no-any-return]
-        decision = self.watch.after(call, result)
-        if isinstance(decision, EndTurn):
-            self.ended = decision.text
-        return _guided(result, decision.text) if isinstance(decision, Guide) else result
-
-
-def _is_result(one: object) -> bool:
-    return isinstance(one, ToolResult)
+    def _run(self, call: ToolUse, refusal: ToolResult | None) -> ToolResult:
+        return refusal or self.toolbox.run(call)
 
 
 def ending_by_a_tool(loop: type[Loop]) -> type[Loop]:
