@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache, partial
 from itertools import pairwise
 
 import msgspec
@@ -84,16 +85,13 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
 
 
 def _on_the_wire(trace: Trace) -> Iterator[Finding]:
-    seen = set[int]()
-    groups: frozenset[str] | None = None
+    seen, groups = set[int](), cache(partial(group_chats, trace))
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
         for node in exchange.added:
-            is_wrong = id(node) not in seen and _same_side(node)
-            if is_wrong and groups is None:
-                groups = group_chats(trace)
-            if is_wrong and groups is not None and exchange.called.session not in groups:
+            is_new = id(node) not in seen
+            if is_new and _same_side(node) and exchange.called.session not in groups():
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
                 yield Finding("role_alternation.wire", text, (exchange.n,))

@@ -71,7 +71,8 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
     if profile.wires and scenario.wire not in profile.wires:
         spoken = " and ".join(profile.wires)
         return (NotApplicable("run", f"the profile says that the agent speaks {spoken}"),)
-    lacks = [name for name in needs_of(scenario) if profile.declares(name) is False]
+    denied = {name for name in CAPABILITIES if profile.declares(name) is False}
+    lacks = [name for name in needs_of(scenario) if name in denied] if denied else []
     return tuple(
         NotApplicable("run", f"needs {name}, which the profile declares absent", name)
         for name in lacks

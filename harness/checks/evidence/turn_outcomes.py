@@ -293,7 +293,7 @@ def gave_up(trace: Trace, turn: Turn) -> bool:
     profile says (`gives_up_after`): failed tools, calls that never ran, answers that end wrongly.
     """
     most = trace.profile.gives_up_after
-    if most is None or trace.settings.get("policy") != "open" or not turn.endings:
+    if most is None or not trace.is_open or not turn.endings:
         return False
     if claimed(turn.endings[-1]) != "failed_truthfully":
         return False

@@ -55,14 +55,14 @@ class ModelSeam:
         history: History,
         draws: Draws,
         faults: Sequence[ArmedFault],
+        tool_names: ToolNames,
     ) -> None:
         self.scenario, self.wire, self.script, self.history = scenario, wire, script, history
-        self.draws, self.faults = draws, faults
+        self.draws, self.faults, self._tool_names = draws, faults, tool_names
         self._readers: dict[tuple[str, str], Reader] = {}
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
         self._too_large = TooLarge(wire)
-        self._tool_names = ToolNames(scenario.tools, scenario.profile) if scenario.tools else None
         self._headers = RequestHeaders((*wire.kept_headers, *_KEPT_HEADERS))
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
         self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
@@ -207,7 +207,7 @@ class ModelSeam:
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         if not isinstance(value, Reply):
             return value, turn, ""
-        if self._tool_names is not None:
+        if self.scenario.tools:
             value = self._tool_names.in_agents_words(value, (tool.name for tool in reading.tools))
         return reading.complete(value), turn, ""
 

@@ -79,7 +79,9 @@ class Transition:
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
         self.polled = False
-        self._model = ModelSeam(scenario, wire, script, history, self.draws, self.faults)
+        self._model = ModelSeam(
+            scenario, wire, script, history, self.draws, self.faults, self._tool_names
+        )
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults)
         self.question = self._provider.question
 
