@@ -20,6 +20,8 @@ pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 DIED, DEADLY = "died", "deadly.jsonl"
+ADVICE = ("--fail-on", "advice")
+"""The transcripts have advice, so each of them fails."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def killed_always(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
 def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
     """Exit status, output and errors of `judge` in this process, which knows the cluster."""
     with pytest.raises(SystemExit) as ended:
-        main(["judge", "logs", *words])
+        main(["judge", "logs", *ADVICE, *words])
     return ended.value.code, *capsys.readouterr()
 
 
@@ -69,8 +71,8 @@ def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str
 def test_judging_prints_the_same(
     harness: Harness, logs: Path, address: str, words: tuple[str, ...]
 ) -> None:
-    here = harness("judge", "logs", *words)
-    there = harness("judge", "logs", *words, "--engine", "ray", RAY_ADDRESS=address)
+    here = harness("judge", "logs", *ADVICE, *words)
+    there = harness("judge", "logs", *ADVICE, *words, "--engine", "ray", RAY_ADDRESS=address)
     assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
     assert here.returncode == there.returncode == 1
     assert len(here.stdout.splitlines()) >= 3 * judge_task.CHUNK_FILES

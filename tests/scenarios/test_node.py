@@ -47,6 +47,7 @@ BEYOND = {
     "reply-twice-on-a-slow-turn/it-answers-too-late": "as for confirmation-lost",
     "partial-and-whole-both-kept/nobody-knows": "as for confirmation-lost",
     "last-batch-after-a-crash": "it sends the reply again when the message comes again",
+    "fails-in-other-words": "its breaker compares the errors of a call",
     "spends-after-the-stop": "over loopback no program can ask for a cancel in a turn",
 }
 """What the careful agent does not survive, by scenario or variant, and why."""
@@ -76,7 +77,7 @@ def test_careful_agent_passes(scenario: Scenario, node: str) -> None:
 @pytest.mark.parametrize("name", NAIVE_FAILS)
 def test_naive_agent_fails_where_it_should(name: str, node: str) -> None:
     scenario = next(s for s in RUNS if s.run_name == name)
-    verdict = run(scenario, resolve(AGENT)).verdict
+    verdict = run(scenario.failing_on("advice"), resolve(AGENT)).verdict
     assert verdict.verdict == "fail"
     assert NAIVE_FAILS[name] in [f.code for f in verdict.findings]
 
