@@ -70,8 +70,10 @@ def audited(numbers: Sequence[int], workers: int) -> Iterator[tuple[int, str]]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
         first = copied(Path(folder) / "0")
         chosen = sorted({test for number in numbers for test in tests[number]})
-        if status := tested(first, chosen, compiles=True):
-            raise SystemExit(f"the tests do not pass on the unchanged tree: pytest ends with {status}")
+        if status := status_of(first, chosen, compiles=True):
+            raise SystemExit(
+                f"the tests do not pass on the unchanged tree: pytest ends with {status}"
+            )
         trees.put(first)
         for worker in range(1, workers):
             trees.put(Path(shutil.copytree(first, Path(folder) / str(worker))))
@@ -108,7 +110,7 @@ def outcome(tree: Path, change: Sequence[Change], tests: Sequence[str]) -> str:
     try:
         for part in change:
             (tree / part.file).write_text(part.place(tree))
-        status = tested(tree, tests)
+        status = status_of(tree, tests, compiles=False)
     except ValueError as error:
         return str(error)
     finally:
@@ -117,7 +119,7 @@ def outcome(tree: Path, change: Sequence[Change], tests: Sequence[str]) -> str:
     return _WORDS.get(status, f"not judged: pytest ends with {status}")
 
 
-def tested(tree: Path, tests: Sequence[str], compiles: bool = False) -> int:
+def status_of(tree: Path, tests: Sequence[str], compiles: bool) -> int:
     """The status of pytest on these tests in a tree. Only the first run of a tree `compiles` its
     modules for later ones: a changed module must not leave a compiled one behind."""
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--timeout", str(TEST_TIMEOUT_S)]
