@@ -41,6 +41,7 @@ SHAPES: dict[str, tuple[str, str]] = {
     "Hugging Face": ("hf_", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}"),
     "npm": ("npm_", r"npm_[A-Za-z0-9]{36}"),
     "Stripe": ("k_live_ k_test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    "loop-harness, a recording": ("lhr_", r"lhr_[0-9a-f]{32}"),
     "SendGrid": ("sg.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     "JSON web token": ("eyj", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
     "credentials in a URL": ("://", r"(?<=://)[^\s/:@\"'\\<>\[\]]+:[^\s/@\"'\\<>\[\]]+(?=@[\w.-])"),
