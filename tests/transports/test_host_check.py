@@ -39,9 +39,12 @@ FOREIGN: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("foreign", FOREIGN)
 @pytest.mark.parametrize("name", DOORS)
-def test_a_foreign_request_is_refused_and_on_record(name: str, foreign: str) -> None:
+@pytest.mark.parametrize("connection", ["keep-alive", "close"])  # plain heads, and those of h11
+def test_a_foreign_request_is_refused_and_on_record(
+    name: str, foreign: str, connection: str
+) -> None:
     with DOORS[name]() as door:
-        refused = answer(door, door.request(**FOREIGN[foreign]))
+        refused = answer(door, door.request(connection=connection, **FOREIGN[foreign]))
         before = [e for e in (door.history.events if door.history else []) if e.n > 1]
         good = answer(door, door.request())
     assert refused.startswith(b"HTTP/1.1 403 "), refused
@@ -72,6 +75,7 @@ def test_each_name_of_this_machine_is_ours(name: str, host: str) -> None:
         ("{method} http://evil.example:{port}{path} HTTP/1.1", "", b"403"),
         ("{method} https://127.0.0.1:{port}{path} HTTP/1.1", "", b"403"),
         ("{method} http://127.0.0.1:{port}{path} HTTP/1.1", "", b"200"),
+        ("{method} {path} HTTP/1.1", "transfer-encoding: chunked\r\n", b"400"),
         ("{method} {path} HTTP/1.1", "host: evil.example\r\n", b"400"),
         ("{method} {path} HTTP/1.1", "origin: http://x\r\norigin: {ours}\r\n", b"400"),
     ],
