@@ -13,6 +13,7 @@ from typing import TypeGuard
 import msgspec
 from msgspec import UNSET
 
+from harness.cassettes.redaction import mask
 from harness.core.values.errors import InputError
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings
@@ -90,7 +91,13 @@ class Campaign:
 
 
 def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
-    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written."""
+    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written.
+
+    Raises InputError for a target that holds a secret.
+    """
+    if mask(plan.target) != plan.target:
+        what = "holds a secret, and a campaign writes its target down: have it read from a file"
+        raise InputError(what, "--target")
     plan = msgspec.structs.replace(plan, plugins=loaded_modules() or UNSET)
     written = Journal(folder)
     written.write(plan)

@@ -15,6 +15,7 @@ from random import Random
 
 import msgspec
 
+from harness.cassettes.redaction import mask
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import FindingClass
@@ -261,7 +262,7 @@ def write(folder: Path, reduced: ShrunkFinding, target: str) -> Path:
         message=_plain(reduced.message), name=reduced.name,
     )  # fmt: skip
     for path, text in ((scenario, reduced.text), (test, shown)):
-        write_atomically(path, text.encode("utf-8", "backslashreplace"))
+        write_atomically(path, mask(text).encode("utf-8", "backslashreplace"))
     return scenario
 
 
