@@ -117,7 +117,8 @@ def script_of(scenario: Scenario) -> Script:
 
         path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
-    return TurnScript(scenario.script, Draws(scenario.seed), scenario.policy)
+    draws, results = Draws(scenario.seed), scenario.profile.results
+    return TurnScript(scenario.script, draws, scenario.policy, results)
 
 
 def warm_up(scenario: Scenario, target: TargetSpec) -> None:
