@@ -8,13 +8,14 @@ model streams a key in pieces, so the deltas of one block are masked as one text
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from harness import providers
-from harness.cassettes.secret_patterns import SecretSpan, is_named, spans
+from harness.cassettes.named_secrets import is_named, kind_of
+from harness.cassettes.secret_patterns import SecretSpan, spans
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import decode, encode
 from harness.providers.shared.json_fields import parse
@@ -72,15 +73,42 @@ def mask_value(value: Json) -> Json:
     if isinstance(value, str):
         return _mask_text(value)
     if isinstance(value, (list, tuple)):
-        return [mask_value(item) for item in value]
+        return [_mask_item(flag, item) for flag, item in zip(_flags(value), value, strict=True)]
     if isinstance(value, dict):
-        return {mask_value(name): _mask_item(name, item) for name, item in value.items()}
+        said = _named_elsewhere(value)
+        return {
+            mask_value(name): _mask_item(said if said and name in _VALUES else name, item)
+            for name, item in value.items()
+        }
     return value
 
 
+_NAMES, _VALUES = ("name", "key"), ("value",)
+
+
+def _named_elsewhere(value: dict[str, Json]) -> str:
+    """The name in an object that says it beside its value: `{"name": "API_KEY", "value": …}`."""
+    if "value" not in value:
+        return ""
+    return next((name for n in _NAMES if isinstance(name := value.get(n), str)), "")
+
+
+def _flags(items: Sequence[Json]) -> Iterator[str]:
+    """For each item of a list the flag before it: `["--token", …]` is a command and its values."""
+    flag = ""
+    for item in items:
+        yield flag
+        flag = item if isinstance(item, str) and item.startswith("--") else ""
+
+
 def _mask_item(name: Json, value: Json) -> Json:
-    both_texts = isinstance(name, str) and isinstance(value, str)
-    return MASK if both_texts and is_named(name, value) else mask_value(value)
+    if not isinstance(name, str) or not isinstance(value, str) or not kind_of(name):
+        return mask_value(value)
+    if is_named(name, value):
+        return MASK
+    head = f"{name}: "
+    masked = mask(head + value)
+    return masked[len(head) :] if masked.startswith(head) else MASK
 
 
 def _mask_text(text: str) -> str:

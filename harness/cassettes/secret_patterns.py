@@ -10,58 +10,49 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
-_PEM = (
-    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:[A-Za-z0-9+/=\s:,.-]|\\[nrt])*?"
-    r"(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    r"|(?![A-Za-z0-9+/=\s:,.-]|\\[nrt]))"
+import msgspec
+
+from harness.cassettes.named_secrets import named_values
+from harness.core.values.table_file import table
+
+
+class SecretShape(msgspec.Struct, frozen=True):
+    """What the keys of an issuer look like, and what stands in each, in small letters."""
+
+    issuer: str
+    hints: tuple[str, ...]
+    apart: Literal["", "yes"] = ""
+    pattern: str = ""
+
+
+SHAPES: MappingProxyType[str, SecretShape] = table(
+    "harness.cassettes", "secret_shapes.tsv", SecretShape
 )
-
-SHAPES: dict[str, tuple[str, str]] = {
-    "private key (PEM)": ("-----begin", _PEM),
-    "bearer token": ("bearer", r"(?i:(?<=bearer ))[A-Za-z0-9._~+/=-]{16,}"),
-    "basic credentials": ("basic", r"(?i:(?<=basic ))(?=[A-Za-z+/]*[0-9=])[A-Za-z0-9+/]{8,}={0,2}"),
-    "Anthropic": ("sk-ant-", r"sk-ant-[A-Za-z0-9_-]{8,}"),
-    "OpenAI and alike": ("sk-", r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}"),
-    "AWS access key id": ("akia asia", r"(?:AKIA|ASIA)[A-Z0-9]{16}"),
-    "GitHub": ("ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
-    "GitHub, fine-grained": ("github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
-    "GitLab": ("glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
-    "Slack": ("xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    "Slack webhook": (
-        "hooks.slack.com/services/",
-        r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}",
-    ),
-    "Google": ("aiza", r"AIza[A-Za-z0-9_-]{35}"),
-    "Google OAuth": ("ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
-    "Groq": ("gsk_", r"gsk_[A-Za-z0-9]{20,}"),
-    "xAI": ("xai-", r"xai-[A-Za-z0-9]{20,}"),
-    "Hugging Face": ("hf_", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}"),
-    "npm": ("npm_", r"npm_[A-Za-z0-9]{36}"),
-    "Stripe": ("k_live_ k_test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    "SendGrid": ("sg.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    "JSON web token": ("eyj", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
-    "credentials in a URL": ("://", r"(?<=://)[^\s/:@\"'\\<>\[\]]+:[^\s/@\"'\\<>\[\]]+(?=@[\w.-])"),
-}
-"""The known shapes of keys, by whose they are: what one has in it, in small letters, and its
-pattern. A text without the former is not searched for the latter."""
+"""The known shapes of keys by issuer."""
 
 NAMED = "value of a secret's name"
 IN_BASE64 = "secret in base64"
+BASIC = "basic credentials"
 
-_COMPILED = {name: (hints.split(), re.compile(p)) for name, (hints, p) in SHAPES.items()}
-_NAME = (
-    r"(?i:secret_?access_?key|client_?secret|api[_-]?key|(?:access|auth|refresh)[_-]?token"
-    r"|password|passwd)"
-)
-_ENDS_IN_NAME = re.compile(_NAME + r"""[\\"']{0,4}\s{0,3}\Z""")
-_IS_NAME = re.compile(rf"(?:[\w-]*[_-])?{_NAME}")
-_VALUE = r"[A-Za-z0-9/+_.~=-]{16,}"
-_SET = re.compile(rf"""[:=]\s{{0,3}}[\\"']{{0,4}}(?P<value>{_VALUE})""")
-_IS_VALUE = re.compile(_VALUE)
-_NAME_MOST_CHARS = 60
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+_LONG_WORD = re.compile(r"[A-Za-z0-9_.~+/:?&=@-]{16,}")
+"""What a key of one word stands in; prose has few of them."""
+
+
+def _compiled(apart: str) -> list[tuple[str, tuple[str, ...], re.Pattern[str]]]:
+    return [
+        (row.issuer, row.hints, re.compile(row.pattern.replace("<start>", _START)))
+        for row in SHAPES.values()
+        if row.apart == apart
+    ]
+
+
+_IN_WORDS, _APART = _compiled(""), _compiled("yes")
+_BASIC = re.compile(r"(?i:(?<=basic ))[A-Za-z0-9+/]{8,}={0,2}")
+_MIN_CHARS = 8
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _TO_STANDARD = str.maketrans("-_", "+/")
 
@@ -77,6 +68,8 @@ class SecretSpan(NamedTuple):
 def spans(text: str) -> list[SecretSpan]:
     """The secrets of a text in order; those that touch or overlap are one."""
     found: list[SecretSpan] = []
+    if len(text) < _MIN_CHARS:
+        return found
     for span in sorted((*_plain(text), *_wrapped(text))):
         if found and span.start <= found[-1].end:
             before = found.pop()
@@ -85,32 +78,28 @@ def spans(text: str) -> list[SecretSpan]:
     return found
 
 
-def is_named(name: str, value: str) -> bool:
-    """Whether a name says of its value, the whole of it, that it is a secret."""
-    return bool(_IS_NAME.fullmatch(name) and _IS_VALUE.fullmatch(value) and _has_digit(value))
-
-
-def values_after(text: str, ends_in_name: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The long words (`value`) that are set to a name, which a pattern finds to its end."""
-    for match in _SET.finditer(text):
-        start = match.start()
-        if ends_in_name.search(text, max(0, start - _NAME_MOST_CHARS), start):
-            yield match
-
-
-def _has_digit(value: str) -> bool:
-    return any(map(str.isdigit, value))
-
-
 def _plain(text: str) -> Iterator[SecretSpan]:
+    small = _small(text)
+    words = "\n".join(_LONG_WORD.findall(small))
+    for shapes, searched in ((_IN_WORDS, words), (_APART, small)):
+        for kind, hints, shape in shapes if searched else ():
+            if any(hint in searched for hint in hints):
+                for match in shape.finditer(text):
+                    yield SecretSpan(*match.span(), kind)
+    for start, end in named_values(text, small):
+        yield SecretSpan(start, end, NAMED)
+    if "basic " in small:
+        for match in _BASIC.finditer(text):
+            if any(":" in said and said.isprintable() for said in _readings(match[0], starts=1)):
+                yield SecretSpan(*match.span(), BASIC)
+
+
+def _small(text: str) -> str:
+    """The text in small letters, at the same places."""
     small = text.lower()
-    for kind, (hints, shape) in _COMPILED.items():
-        if any(hint in small for hint in hints):
-            for match in shape.finditer(text):
-                yield SecretSpan(*match.span(), kind)
-    for match in values_after(text, _ENDS_IN_NAME):
-        if _has_digit(match["value"]):
-            yield SecretSpan(*match.span("value"), NAMED)
+    if len(small) == len(text):
+        return small
+    return "".join(c.lower() if c.isascii() else c for c in text)
 
 
 def _wrapped(text: str) -> Iterator[SecretSpan]:
@@ -125,10 +114,10 @@ def base64_texts(text: str) -> Iterator[str]:
         yield from _readings(match[0])
 
 
-def _readings(run: str) -> Iterator[str]:
+def _readings(run: str, starts: int = 4) -> Iterator[str]:
     """The texts in a run of base64, whose start within the run is unknown."""
     standard = run.rstrip("=").translate(_TO_STANDARD)
-    for start in range(4):
+    for start in range(starts):
         whole = standard[start : len(standard) - ((len(standard) - start) % 4 == 1)]
         try:
             yield base64.b64decode(whole + "=" * (-len(whole) % 4)).decode()

@@ -1,22 +1,20 @@
 """The last scan of a recording before it is written: a likely secret stops the write.
 
-The scan undoes escapes, decodes percent signs and joins the pieces of a stream. It also finds
-likely secrets of unknown shape, and the values of keys in this process's environment. A finding
+The scan undoes escapes, decodes percent signs and joins the pieces of a stream, so it finds what
+redaction leaves there. It also finds the values of keys in this process's environment. A finding
 shows its place and a digest; the digest allows a false alarm.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 import msgspec
 
-from harness.cassettes.secret_patterns import base64_texts, spans, values_after
+from harness.cassettes.secret_patterns import base64_texts, spans
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.providers.shared.json_fields import parse
@@ -30,14 +28,8 @@ KNOWN_MIN_CHARS = 8
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_|$)"
 )
-_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
-_ENDS_IN_SECRET_NAME = re.compile(
-    r"(?i:secret|token|passphrase|credential|authorization|cookie|private_?key|api_?key)"
-    r"""[\w-]{0,20}[\\"']{0,4}\s{0,3}\Z"""
-)
-_ENTROPY_MIN_BITS = 3.8
-_DIGITS_MIN = 3
-_CHARS_MIN = 20
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|(.))", re.S)
+_WHITE = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 class Suspect(msgspec.Struct, frozen=True, order=True):
@@ -98,18 +90,6 @@ def _found(text: str, keys: Collection[str]) -> Iterator[tuple[str, str]]:
             yield key, "a key of this process's environment"
     for start, end, kind in spans(text):
         yield text[start:end], kind
-    for match in values_after(text, _ENDS_IN_SECRET_NAME):
-        if _is_random(match["value"]):
-            yield match["value"], "random text under a secret's name"
-
-
-def _is_random(value: str) -> bool:
-    digits = sum(c.isdigit() for c in value)
-    is_uniform = value.islower() or value.isupper() or digits == len(value)
-    if is_uniform or len(value) < _CHARS_MIN or digits < _DIGITS_MIN:
-        return False
-    shares = [count / len(value) for count in Counter(value).values()]
-    return -sum(share * math.log2(share) for share in shares) >= _ENTROPY_MIN_BITS
 
 
 def _views(text: str) -> Iterator[str]:
@@ -136,7 +116,11 @@ def _streamed(text: str) -> Iterator[str]:
 
 def _unescaped(text: str) -> Iterator[str]:
     if "\\" in text:
-        yield _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text).replace("\\", "")
+        yield _ESCAPE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else _WHITE.get(match[2], match[2])
 
 
 def _pieces(value: Json, place: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:

@@ -5,6 +5,8 @@ Amnesia is silent: roles still alternate, and every request is valid.
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections import Counter
 from collections.abc import Iterator
 
 from harness.checks.declarations import excused_by, needs
@@ -16,6 +18,7 @@ from harness.checks.evidence.excuses import (
     EARLIER_OVERFLOW,
     FAILED_STORE,
     KILL,
+    REWRITTEN_STORE,
     Case,
 )
 from harness.checks.evidence.stored_messages import (
@@ -27,6 +30,7 @@ from harness.checks.evidence.stored_messages import (
     written_by_another,
 )
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_uncounted
+from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -45,6 +49,7 @@ BEGINNING = 20
     forgotten_reply=(FAILED_STORE, *_SHORTER),
     result=_SHORTER,
     forgotten_past=(KILL,),
+    forgotten_effect=(FAILED_STORE, REWRITTEN_STORE, EARLIER_COMPACTION, EARLIER_OVERFLOW),
 )
 def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
@@ -56,7 +61,12 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     After a compaction, a request over the window or a kill nothing of this is asked in that
     session. `forgotten_past`: after a turn whose compactions brought no summary, the next one
     begins without anything that the agent said before, not even the beginning or the end of an
-    answer. Source: invariant 9.
+    answer. `forgotten_effect`: a call changed the
+    outside world, the agent was killed in that turn, and the session's next main request holds
+    nothing that the request before the call did not hold. Not meant there: an effect that bears an
+    idempotency key, a turn that the user is told to have failed, a note of the agent's own about
+    the interruption. Two documents were made again, for the resumed history lacked them
+    (odysseus-dev/odysseus#3570). Source: invariant 9.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
@@ -70,6 +80,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             yield Case("forgotten_past", _past(history, before, turn), turn)
         yield from _results(turn)
         last[turn.session] = turn
+    yield from _effects(trace)
 
 
 def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
@@ -133,6 +144,47 @@ def _results(turn: Turn) -> Iterator[Case]:
             events = (run.n, other.n, ask.sent_n)
             finding = Finding("history_faithful.swapped_result", text, events)
             yield Case("result", [finding], turn, later.n)
+
+
+def _effects(trace: Trace) -> Iterator[Case]:
+    """Calls with an effect in interrupted turns, against the next request of the session."""
+    changed = {e.key: e for e in trace.events if isinstance(e, Effected) and not e.idempotency_key}
+    reported: set[int] = set()
+    for run in trace.executions if trace.kills else ():
+        turn = trace.turns[run.called.session, run.called.turn]
+        effect, place = changed.get(run.called.key), bisect(trace.kills, run.n)
+        if effect is None or run.ask is None or not turn.interrupted_n or place == len(trace.kills):
+            continue
+        next_ = _next_main(trace, run.called.session, trace.kills[place])
+        if next_ is None or next_.n in reported or _says_failed(turn, trace.kills[place], next_.n):
+            continue
+        if not _holds_more(trace, run.ask.exchange, next_):
+            reported.add(next_.n)
+            text = f"{next_.called.key}: after the kill nothing tells of {run.called.key}, which "
+            text += f"has changed the outside world ({effect.name})"
+            finding = Finding("history_faithful.forgotten_effect", text, (effect.n, next_.n))
+            yield Case("forgotten_effect", [finding], turn, next_.n)
+
+
+def _next_main(trace: Trace, session: str, n: int) -> Exchange | None:
+    main = (e for e in trace.exchanges if e.purpose == "main" and e.called.session == session)
+    later = next((e for e in main if e.n > n), None)
+    return None if later is None or later.request.unread or later.request.stateful else later
+
+
+def _says_failed(turn: Turn, killed_n: int, n: int) -> bool:
+    """Whether the user is told between two events that a turn did not succeed."""
+    said = (s for s in turn.endings if killed_n < s.n < n)
+    return any(claimed(sending) != "completed" for sending in said)
+
+
+def _holds_more(trace: Trace, before: Exchange, after: Exchange) -> bool:
+    """Whether a request says more than an earlier one, the messages of users set aside."""
+    more = Counter(words_of(after.node)) - Counter(words_of(before.node))
+    users = [squeeze(d.inbound.text) for d in trace.deliveries if d.n < after.n]
+    for said in sorted(filter(None, users), key=len, reverse=True):
+        more = Counter({word.replace(said, ""): 1 for word in more})
+    return any(more)
 
 
 def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:

@@ -22,6 +22,7 @@ from harness.checks.evidence.stored_messages import (
     finished_turns,
     first_seen,
     is_user_text,
+    own_rows,
 )
 from harness.checks.evidence.turn_outcomes import WINDOW_RULES, ending_calls
 from harness.core.history.exchanges import Exchange, Node
@@ -122,7 +123,9 @@ def _same_side(node: Node) -> bool:
 
 def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     """The law for the rows of a turn."""
-    rows = list(trace.rows_added(turn))
+    rows = own_rows(trace, turn) if trace.own_store else list(trace.rows_added(turn))
+    if trace.own_store and not rows:
+        return  # what is missing, `reload_equivalence` says
     ended = {use.id for e in turn.main[-1:] for use in ending_calls(trace, turn, e)}
     messages = [message for _, _, message in rows if side(message) != "system"]
     if messages and {result.id for result in messages[-1].tool_results} & ended:

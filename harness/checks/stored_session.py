@@ -89,10 +89,11 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
 def _forgotten(trace: Trace) -> Iterator[Finding]:
     """Starts after which the first request lacks what was said last, though it is stored.
 
-    A store does not tell whose session a row is, so only runs of one session are judged; and only
-    up to the first compaction, or request over the window, after which less may be sent.
+    Where the store does not tell whose session a row is, only runs of one session are judged; and
+    only up to the first compaction, or request over the window, after which less may be sent.
     """
-    if len({turn.session for turn in trace.turns.values() if turn.delivery}) != 1:
+    told = all(row.session for look in trace.stored for row in look.added)
+    if not told and len({turn.session for turn in trace.turns.values() if turn.delivery}) != 1:
         return
     for place, start in enumerate(trace.starts):
         end_n = trace.starts[place + 1].n if place + 1 < len(trace.starts) else trace.events[-1].n
@@ -123,10 +124,10 @@ def _said_last(trace: Trace, first: Exchange) -> Message | None:
 
     One before which no user has said anything does not count: no request can begin with it.
     """
-    rows = _rows_before(
-        trace, trace.turns[first.called.session, first.called.turn].opened_n, first.n
-    )
-    messages = [trace.messages.get(row.digest, Message("user")) for row in rows.values()]
+    session = first.called.session
+    rows = _rows_before(trace, trace.turns[session, first.called.turn].opened_n, first.n)
+    own = (row for row in rows.values() if row.session in ("", session))
+    messages = [trace.messages.get(row.digest, Message("user")) for row in own]
     asked = next((i for i, m in enumerate(messages) if is_user_text(m) and m.text.strip()), None)
     if asked is None:
         return None
@@ -216,13 +217,15 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
     """Rows stored again. What is there before the first message comes is taken as it is."""
     seen = _Seen()
     turns = [turn for turn in trace.turns.values() if turn.delivery]
-    at, current = 0, None
+    at, newest = 0, dict[str, Turn]()
     for event in trace.stored:
         while at < len(turns) and turns[at].opened_n < event.n:
-            current, at = turns[at], at + 1
+            newest[turns[at].session] = newest[""] = turns[at]
+            at += 1
         seen.remove(event.gone)
-        given = current is None and event is trace.stored[0]
+        given = not newest and event is trace.stored[0]
         for row in event.added:
+            current = newest.get(row.session)
             message = trace.messages.get(row.digest, Message("user"))
             old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
             taken = seen.add(row, message, event.n) and not _asked_again(trace, current, message)
@@ -256,9 +259,9 @@ class _Seen:
         """Keep a row; whether its mark is taken by another one."""
         self._digests[row.id] = row.digest
         self.since.setdefault(row.digest, n)
-        mark = _mark(row, message)
-        if not mark:
+        if not (mark := _mark(row, message)):
             return False
+        mark = (row.session, *mark)
         taken = self._marks.setdefault(mark, row.id) != row.id
         self._of[row.id] = mark
         return taken
@@ -304,11 +307,18 @@ def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) ->
         return False
     if message.tool_uses or not message.text.strip() or _compacted(trace, turn):
         return False
+    turns = _writers(trace, turn)
     if is_user_text(message):
-        return squeeze(turn.text) not in squeeze(message.text)
-    said = [e.reply.text for e in turn.exchanges if e.reply]
-    said += [s.request.text for s in turn.sendings]
+        return all(squeeze(t.text) not in squeeze(message.text) for t in turns)
+    said = [e.reply.text for t in turns for e in t.exchanges if e.reply]
+    said += [s.request.text for t in turns for s in t.sendings]
     return all(squeeze(message.text) not in squeeze(text) for text in said)
+
+
+def _writers(trace: Trace, turn: Turn) -> list[Turn]:
+    """The turns that a row seen in this turn may be of: an own store may show the last one's."""
+    before = trace.turns.get((turn.session, turn.number - 1))
+    return [before, turn] if trace.own_store and before else [turn]
 
 
 def _compacted(trace: Trace, turn: Turn) -> bool:

@@ -18,13 +18,13 @@ from harness.cli.options import (
     EngineName,
     chosen_profile,
     engine,
-    engine_named,
     every_verb,
     fail_on,
     jobs,
     plugins,
     profile,
     recording_format,
+    worker_engine,
 )
 from harness.core.values.errors import InputError
 
@@ -67,7 +67,7 @@ def command(
     from harness.report.judge_report import JudgedTotals
 
     check_names(kind, check)
-    does, tally = engine_named(engine, jobs), JudgedTotals()
+    does, tally = worker_engine(engine, jobs), JudgedTotals()
     with ExitStack() as held:
         journal = held.enter_context(JudgeJournal(resume)) if resume else None
         stamps: dict[str, Stamp] = {}

@@ -19,6 +19,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
+from harness.files.regular_file import opened
 from harness.report.judge_report import JudgedFile
 
 NAME = "judged.jsonl"
@@ -94,7 +95,7 @@ class JudgeJournal:
         self._file.seek(0)
         place, line = 0, b"\n"
         for line in self._file:
-            with suppress(msgspec.MsgspecError):
+            with suppress(ValueError, RecursionError):
                 yield msgspec.json.decode(line, type=_Stamped).stamp, place
             place += len(line)
         if not line.endswith(b"\n"):
@@ -117,8 +118,9 @@ class JudgeJournal:
         self._file.flush()
 
 
-def recall(path: str, place: int) -> JudgedFile:
-    """What was found in the file whose line begins at `place`."""
-    with open(path, "rb") as file:
+def recall(path: str, place: int) -> JudgedFile | None:
+    """What was found in the file whose line begins at `place`; None where the line is damaged."""
+    with opened(Path(path)) as file, suppress(ValueError):
         file.seek(place)
         return msgspec.json.decode(file.readline(), type=_Line).file
+    return None

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from harness.core.values.errors import InputError
+from harness.files.regular_file import NO_FILE
 
 
 class FoundFile(msgspec.Struct, frozen=True):
@@ -41,21 +42,32 @@ def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
 
 
 def _below(folder: str, root: str) -> Iterator[FoundFile]:
+    """Walk with a list of folders: a path may be deeper than Python's stack."""
+    begun = [_entries(folder)]
+    while begun:
+        entry = next(begun[-1], None)
+        if entry is None:
+            begun.pop()
+        elif isinstance(entry, FoundFile):
+            yield entry
+        elif entry.is_symlink():
+            yield from _link(entry.path, root)
+        elif entry.is_dir(follow_symlinks=False):
+            begun.append(_entries(entry.path))
+        elif not entry.is_file(follow_symlinks=False):
+            yield FoundFile(entry.path, refused=NO_FILE)
+        elif not _is_verdict(entry):
+            yield FoundFile(entry.path)
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str] | FoundFile]:
     try:
         with os.scandir(folder) as entries:
-            inside = sorted(entries, key=lambda entry: entry.name)
+            found = sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
         yield FoundFile(folder, refused=f"cannot be read: {error.strerror}")
         return
-    for entry in inside:
-        if entry.is_symlink():
-            yield from _link(entry.path, root)
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _below(entry.path, root)
-        elif not entry.is_file(follow_symlinks=False):
-            yield FoundFile(entry.path, refused="no regular file")
-        elif not _is_verdict(entry):
-            yield FoundFile(entry.path)
+    yield from found
 
 
 def _link(path: str, root: str) -> Iterator[FoundFile]:

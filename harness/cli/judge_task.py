@@ -20,6 +20,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import unknown_name
+from harness.core.values.messages import printable
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.engines import Engine
@@ -114,38 +115,57 @@ def _few_collections() -> Iterator[None]:
 
 
 def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[JudgedFile]:
-    """What is found in each file, in order."""
-    return _judged(engine, chunks(tasks, engine.workers))
-
-
-def _judged(engine: Engine, batches: Iterable[TaskChunk]) -> Iterator[JudgedFile]:
+    """What is found in each file, in order. A file that ends its process costs two workers."""
     lost = partial(lost_files, engine)
-    return chain.from_iterable(ordered_map(engine, judge_chunk, batches, lost))
+    batches = chunks(tasks, engine.workers)
+    return chain.from_iterable(ordered_map(engine, judge_chunk, batches, lost, attempts=1))
 
 
 def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
-    """What is known of files of which one ends its process: each is tried singly."""
-    if len(chunk) == 1:
-        (task,) = chunk
-        return (JudgedFile(path=shown(task.path), refusals=(DIED,), named=task.named),)
-    return tuple(_judged(engine, ((task,) for task in chunk)))
+    """What is known of files of which one has ended its process: each is tried once more, alone."""
+    singly = ((task,) for task in chunk)
+    found = ordered_map(engine, judge_chunk, singly, lost_file, attempts=1)
+    return tuple(chain.from_iterable(found))
+
+
+def lost_file(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+    """What is said of a file that has ended the process that read it alone."""
+    (task,) = chunk
+    return (_refused(task, DIED),)
+
+
+def _refused(task: JudgeTask, reason: str) -> JudgedFile:
+    return JudgedFile(path=shown(task.path), refusals=(reason,), named=task.named)
 
 
 def judge_file(task: JudgeTask) -> JudgedFile:
-    """What is found in a file; what cannot be read is refused, with the reason."""
+    """What is found in a file, as JSON can say it; what cannot be read is refused, with the reason.
+
+    Nothing that a file does is an error here, for such an error would end the whole command.
+    """
     from harness.cli.judge_journal import recall
 
-    if task.recalled is not None:
-        return recall(task.journal, task.recalled)
     try:
-        return _judge(task)
+        known = recall(task.journal, task.recalled) if task.recalled is not None else None
+        return known or _sayable(_judge(task))
     except InputError as error:
         reason = _reason(error, task)
     except MemoryError:
         reason = "needs more memory than there is"
-    except Exception as error:
+    except RecursionError:
+        reason = "nested too deeply"
+    except (Exception, SystemExit) as error:
         reason = f"the reader failed: {type(error).__name__}"
-    return JudgedFile(path=shown(task.path), refusals=(reason,), named=task.named)
+    return _refused(task, reason)
+
+
+def _sayable(file: JudgedFile) -> JudgedFile:
+    """The file with each half of a surrogate pair written out; an id or a name may hold one."""
+    try:
+        msgspec.json.encode(file)
+    except UnicodeEncodeError:
+        return msgspec.convert(printable(file), JudgedFile, str_keys=True)
+    return file
 
 
 def _reason(error: InputError, task: JudgeTask) -> str:

@@ -191,7 +191,13 @@ def target_engine(engine: EngineName, workers: int | None, target: str) -> Engin
     """The engine for runs of a target: at least one worker for Python code, which may end it."""
     from harness.targets.spec import resolve
 
-    if engine == "local" and resolve(target).kind == "python":
+    is_python = resolve(target).kind == "python"
+    return worker_engine(engine, workers) if is_python else engine_named(engine, workers)
+
+
+def worker_engine(engine: EngineName, workers: int | None) -> Engine:
+    """The engine for tasks that may end their process: none of them is done in this one."""
+    if engine == "local":
         from harness.engines.local import Local
 
         return Local(workers or 1)

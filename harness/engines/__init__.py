@@ -40,13 +40,14 @@ class Engine(Protocol):
         window: int,
         lost: Callable[[Any], ResultT],
         again: Again = as_it_was,
+        attempts: int = ATTEMPTS,
     ) -> Iterator[ResultT]:
         """`work` of each task, in order, until the source has none and none is under way.
 
         `work` is a function at module level, tasks and results are plain data. `source` gives the
         next task, None when there is none now; it is asked again after each result. At most
         `window` tasks are handed out whose results were not yet given. `lost` makes the result of a
-        task that has cost `ATTEMPTS` workers; it is called in this process, in its place in the
+        task that has cost `attempts` workers; it is called in this process, in its place in the
         order, and may use the engine itself, to do parts of the task. `again` makes the task that
         is done next of a task and the exit status of the local worker that it has cost. Raises what
         `work` and `lost` raise, when all results before it were given.

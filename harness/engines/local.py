@@ -36,11 +36,12 @@ class Local:
         window: int,
         lost: Callable[[Any], ResultT],
         again: Again = as_it_was,
+        attempts: int = ATTEMPTS,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         pool = _Pool(work, self.workers)
         try:
-            yield from _in_order(pool, source, window, lost, again)
+            yield from _in_order(pool, source, window, lost, again, attempts)
         finally:
             pool.stop()
 
@@ -127,6 +128,7 @@ def _in_order(
     window: int,
     lost: Callable[[Any], ResultT],
     again: Again,
+    attempts: int,
 ) -> Iterator[ResultT]:
     waiting: deque[_Lease] = deque()
     done: dict[int, tuple[_Lease, Any]] = {}
@@ -145,7 +147,7 @@ def _in_order(
         for lease, said in pool.finished():
             if said is None:
                 lease.cost, lease.task = lease.cost + 1, again(lease.task, lease.status)
-            if said is None and lease.cost < ATTEMPTS:
+            if said is None and lease.cost < attempts:
                 waiting.append(lease)
             else:
                 done[lease.place] = lease, said

@@ -55,10 +55,11 @@ class Ray:
         window: int,
         lost: Callable[[Any], ResultT],
         again: Again = as_it_was,
+        attempts: int = ATTEMPTS,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         remote = self._ray.remote(
-            max_retries=ATTEMPTS - 1, scheduling_strategy="SPREAD", num_cpus=1
+            max_retries=attempts - 1, scheduling_strategy="SPREAD", num_cpus=1
         )(_in_folder)
         leases: deque[tuple[Any, Any]] = deque()
         under_way: list[Any] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from harness.engines import Again, as_it_was
+from harness.engines import ATTEMPTS, Again, as_it_was
 
 ResultT = TypeVar("ResultT")
 
@@ -23,6 +23,7 @@ class Serial:
         window: int = 1,
         lost: Callable[[Any], ResultT] | None = None,
         again: Again = as_it_was,
+        attempts: int = ATTEMPTS,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         while (task := source()) is not None:

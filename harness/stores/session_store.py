@@ -109,9 +109,12 @@ def history_rows(
     return [SessionRow("", message), *rows[start:]]
 
 
-def stored_row(id: str, message: Message, inbound: str = "") -> tuple[StoredRow, Message]:
-    """A row in the form of `Store.read`; `inbound` is the id of the inbound message it keeps."""
-    return StoredRow(id, digest(message), inbound), message
+def stored_row(
+    id: str, message: Message, inbound: str = "", session: str = ""
+) -> tuple[StoredRow, Message]:
+    """A row in the form of `Store.read`; `inbound` is the id of the inbound message it keeps,
+    `session` the name of its session where the store tells it."""
+    return StoredRow(id, digest(message), inbound, session), message
 
 
 def store_rows(rows: Iterable[SessionRow]) -> list[tuple[StoredRow, Message]]:

@@ -7,9 +7,11 @@ store is read during writes: a torn last row is left out, as its writer has not 
 
 from __future__ import annotations
 
+import glob
 import inspect
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -36,7 +38,7 @@ def sqlite(path: Path) -> Store:
 
 
 def jsonl(path: Path) -> Store:
-    """One message a line, free of any provider."""
+    """One message a line, free of any provider; a file for each session, or a folder of files."""
     return MessageLines(path)
 
 
@@ -132,6 +134,9 @@ class MessageLines:
     A line is `{"role": …, "blocks": […]}`; an `id` beside them names the inbound message that the
     row keeps. A row's id is its line number, so a rewritten row has changed. Lines end with a line
     feed and nothing else: U+2028 inside a text ends none.
+
+    `{session}` in the path stands for the name of a session, and its rows are known to be of that
+    session. The files of a folder are read in the order of their names, which name no sessions.
     """
 
     name = "jsonl"
@@ -141,15 +146,43 @@ class MessageLines:
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """Every row in order. A line that is no message is left out, and so is a torn last one."""
-        if not self._path.exists():
-            return []
-        lines = self._path.read_bytes().split(b"\n")
-        return [found for n, line in enumerate(lines, start=1) if (found := _message_row(n, line))]
+        return [
+            row for prefix, session, file in self._files() for row in _rows(file, prefix, session)
+        ]
+
+    def _files(self) -> Iterator[tuple[str, str, Path]]:
+        """The files that are there, each with what stands before its row's ids, and its session."""
+        path = self._path
+        if _SESSION in str(path):
+            for session, file in _files_of_sessions(path):
+                yield f"{session}/", session, file
+        elif path.is_dir():
+            for file in sorted(path.rglob("*.jsonl")):
+                yield f"{file.relative_to(path).with_suffix('').as_posix()}/", "", file
+        elif path.exists():
+            yield "", "", path
 
 
-def _message_row(number: int, line: bytes) -> tuple[StoredRow, Message] | None:
-    try:
-        row = _decode_line(line)
-    except (msgspec.DecodeError, msgspec.ValidationError):
-        return None
-    return stored_row(str(number), Message(row.role, row.blocks), row.id)
+_SESSION = "{session}"
+
+
+def _files_of_sessions(path: Path) -> Iterator[tuple[str, Path]]:
+    """The files that fit a path with a place for the session's name, and that name."""
+    at = next(n for n, part in enumerate(path.parts) if _SESSION in part)
+    base, below = Path(*path.parts[:at]), "/".join(path.parts[at:])
+    place = re.escape(_SESSION)
+    form = re.escape(below).replace(place, "(?P<s>[^/]+)", 1).replace(place, "(?P=s)")
+    fits = re.compile(form).fullmatch
+    pattern = glob.escape(below).replace(glob.escape(_SESSION), "*")
+    for file in sorted(base.glob(pattern)):
+        if (found := fits(file.relative_to(base).as_posix())) and file.is_file():
+            yield found["s"], file
+
+
+def _rows(file: Path, prefix: str, session: str) -> Iterator[tuple[StoredRow, Message]]:
+    for number, line in enumerate(file.read_bytes().split(b"\n"), start=1):
+        try:
+            row = _decode_line(line)
+        except (msgspec.DecodeError, msgspec.ValidationError):
+            continue
+        yield stored_row(f"{prefix}{number}", Message(row.role, row.blocks), row.id, session)

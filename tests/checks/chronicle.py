@@ -78,14 +78,18 @@ class Chronicle(Timeline):
         )
 
     def row(
-        self, *messages: Message, labels: list[str] | None = None, durable: bool = True
+        self,
+        *messages: Message,
+        labels: list[str] | None = None,
+        durable: bool = True,
+        session: str = "",
     ) -> Self:
-        """Rows are stored."""
+        """Rows are stored; of a session, where the store tells it."""
         rows = []
         for message, label in zip(messages, labels or [""] * len(messages), strict=True):
             self._rows += 1
             name = self.history.note(message, self.at_ms)
-            rows.append(StoredRow(f"r{self._rows}", name, label))
+            rows.append(StoredRow(f"r{self._rows}", name, label, session))
         self.history.stored(**self._where(), store="sqlite", added=tuple(rows), durable=durable)
         return self
 

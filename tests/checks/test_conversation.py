@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from harness.checks.conversation import history_faithful
-from harness.core.values.messages import ToolResult, assistant, results, user
+from harness.core.history.events import Effected
+from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results, user
+from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
 
 
@@ -71,3 +73,67 @@ def test_a_result_that_is_another_calls_is_swapped() -> None:
 def test_a_result_may_be_annotated_and_reworded() -> None:
     assert _two_results("born in London [seen before]", "born in Berlin") == []
     assert _two_results("(left out)", "born in Berlin") == []
+
+
+PAY = ToolUse("t1", "write", {"path": "17"})
+STUB = ToolResult("t1", "Its outcome is unknown.", is_error=True)
+
+
+def _killed_after_paying(key: str = "") -> FailingWorld:
+    world = FailingWorld()
+    world.turn("Pay.").reply(PAY).tool("paid")
+    return world.effect(key).restart()
+
+
+def _resumed(world: FailingWorld, *sent: Message, text: str = "Paid.") -> list[str]:
+    """The codes when the resumed turn sends these messages."""
+    world.reply(text, messages=list(sent)).final()
+    return codes(history_faithful(world.end()))
+
+
+def test_a_turn_that_begins_anew_after_a_kill_forgets_what_it_has_done() -> None:
+    world = _killed_after_paying()
+    (effect,) = (e.n for e in world.history.events if isinstance(e, Effected))
+    world.reply("Paid.", messages=[user("Pay.")]).final()
+    (finding,) = history_faithful(world.end())
+    assert finding.code == "history_faithful.forgotten_effect"
+    assert finding.events == (effect, world.history.trace.exchanges[1].n)
+
+
+def test_an_effect_is_told_by_its_call_or_by_any_words() -> None:
+    assert _resumed(_killed_after_paying(), user("Pay."), assistant(PAY), results(STUB)) == []
+    note = user("I was interrupted. The call of write may have been carried out.")
+    assert _resumed(_killed_after_paying(), user("Pay."), note) == []
+    assert _resumed(_killed_after_paying(), user("Pay. (This was begun before.)")) == []
+
+
+def test_a_call_that_was_made_before_tells_nothing_of_the_second() -> None:
+    world = FailingWorld()
+    world.turn("Pay.").reply(PAY).tool("paid").reply(ToolUse("t2", "write", {"path": "17"}))
+    world.tool("paid")
+    once = (user("Pay."), assistant(PAY), results(ToolResult("t1", "paid")))
+    assert _resumed(world.effect().restart(), *once) == ["history_faithful.forgotten_effect"]
+
+
+def test_the_next_message_does_not_tell_of_an_effect() -> None:
+    world = _killed_after_paying().take("Did you pay?", "m2")
+    assert _resumed(world, user("Pay."), user("Did you pay?")) == [
+        "history_faithful.forgotten_effect"
+    ]
+    world = _killed_after_paying().take("Did you pay?", "m2")
+    assert _resumed(world, user("Pay.\n\nDid you pay?")) == ["history_faithful.forgotten_effect"]
+
+
+def test_an_effect_that_cannot_happen_twice_may_be_forgotten() -> None:
+    assert _resumed(_killed_after_paying("order-17"), user("Pay.")) == []
+
+
+def test_a_call_without_an_effect_may_be_made_again() -> None:
+    world = FailingWorld()
+    world.turn("Look.").reply(PAY).tool("17 files")
+    assert _resumed(world.restart(), user("Look.")) == []
+
+
+def test_a_turn_that_the_user_knows_to_have_failed_may_be_left_out() -> None:
+    world = _killed_after_paying().final("I was interrupted.", "failed", "error")
+    assert _resumed(world.turn("Hello?"), user("Hello?")) == []

@@ -6,9 +6,11 @@ from typing import Any
 
 from harness.checks.durability import durable_first
 from harness.checks.judge import judge
+from harness.checks.request_form import role_alternation
+from harness.checks.stored_session import reload_equivalence
 from harness.core.history.history import History
-from harness.core.values.messages import assistant, user
-from tests.checks.histories import Story, codes
+from harness.core.values.messages import Message, assistant, user
+from tests.checks.histories import Story, codes, use
 
 OWN: dict[str, Any] = {"settings": {"own_store": True}}
 
@@ -37,3 +39,102 @@ def test_a_reply_that_an_own_store_never_keeps_is_still_found() -> None:
     story = Story(stores=False, **OWN).turn("one").reply("1").final().row(user("one"))
     found = {finding.code for finding in judge(story.end()).findings}
     assert "reload_equivalence.lost_reply" in found
+
+
+def told(history: History) -> list[str]:
+    return [finding.code for finding in judge(history).findings]
+
+
+def one_turn_late(
+    *, of_first: list[Message], of_second: list[Message], ask: str = "two"
+) -> History:
+    """Each turn's rows are seen only after the next one has begun."""
+    story = Story(stores=False, **OWN).turn("one").reply("1").final()
+    story.turn(ask).row(*of_first).reply("2").final()
+    return story.row(*of_second).end()
+
+
+def test_rows_that_come_after_the_turn_are_those_of_the_turn() -> None:
+    first, second = [user("one"), assistant("1")], [user("two"), assistant("2")]
+    assert told(one_turn_late(of_first=first, of_second=second)) == []
+
+
+def test_equal_words_of_two_turns_are_stored_once_each() -> None:
+    story = Story(stores=False, **OWN)
+    for _ in range(3):
+        story.turn("go on").reply("done").final()
+    rows = [user("go on"), assistant("done")]
+    assert told(story.turn("go on").row(*rows * 3).reply("done").final().row(*rows).end()) == []
+
+
+def test_equal_words_that_are_seen_one_turn_late_are_no_duplicate() -> None:
+    story = Story(stores=False, **OWN).turn("go on").reply("done").final()
+    rows = [user("go on"), assistant("done")]
+    story.turn("go on").row(*rows).reply("done").final()
+    story.turn("stop").row(*rows).reply("over").final()
+    assert told(story.row(user("stop"), assistant("over")).end()) == []
+
+
+def test_a_row_that_never_comes_is_lost_however_late_the_others_are() -> None:
+    first, second = [user("one")], [user("two"), assistant("2")]
+    assert "reload_equivalence.lost_reply" in told(one_turn_late(of_first=first, of_second=second))
+    first, second = [assistant("1")], [user("two"), assistant("2")]
+    found = told(one_turn_late(of_first=first, of_second=second))
+    assert "reload_equivalence.lost_inbound" in found
+
+
+def test_a_row_that_a_kill_took_does_not_come_late() -> None:
+    story = Story(stores=False, **OWN).turn("one").row(user("one")).reply("1").final()
+    story.turn("two").row(user("two")).killed()
+    story.history.started(run="story", scenario="story", world="simulate", seams=("model",))
+    story.turn("three").row(assistant("1"), user("three")).reply("3").final().row(assistant("3"))
+    assert "reload_equivalence.lost_reply" in told(story.end())
+
+
+def test_a_reply_that_stands_before_its_message_in_the_end_is_found() -> None:
+    first, second = [assistant("1"), user("one")], [user("two"), assistant("2")]
+    assert "reload_equivalence.order" in told(one_turn_late(of_first=first, of_second=second))
+
+
+def test_a_message_that_stands_twice_in_the_end_is_found() -> None:
+    first, second = [user("one"), user("one"), assistant("1")], [user("two"), assistant("2")]
+    assert "inbound_exactly_once.twice" in told(one_turn_late(of_first=first, of_second=second))
+
+
+def test_rows_of_another_session_are_not_those_of_the_turn() -> None:
+    rows = [user("one"), assistant("1")]
+    for session, is_lost in (("main", False), ("other", True)):
+        story = Story(stores=False, **OWN).turn("one").reply("1").final()
+        found = told(story.row(*rows, session=session).end())
+        assert ("reload_equivalence.lost_reply" in found) == is_lost
+
+
+def test_two_sessions_may_have_calls_of_one_id() -> None:
+    for session, found in (("other", []), ("main", ["reload_equivalence.duplicate"])):
+        story = Story(stores=False, **OWN).turn("one")
+        story.row(user("one"), assistant(use("list", id="t1")), session="main")
+        story.row(assistant(use("poll", id="t1")), session=session)
+        assert codes(reload_equivalence(story.end())) == found
+
+
+def test_an_own_store_may_have_two_rows_of_one_side_between_turns_only() -> None:
+    first, second = [user("one"), assistant("1")], [user("two"), assistant("2")]
+    history = one_turn_late(of_first=first, of_second=second)
+    assert codes(role_alternation(history, wire=False)) == []
+    story = Story(stores=False, **OWN).turn("one").row(user("one")).reply("1").final()
+    story.turn("two").row(assistant("1"), user("two")).reply("2").final().row(assistant("2"))
+    assert codes(role_alternation(story.end(), wire=False)) == []
+    first = [user("one"), assistant("so"), assistant("1")]
+    history = one_turn_late(of_first=first, of_second=second)
+    assert codes(role_alternation(history, wire=False)) == ["role_alternation.store"]
+
+
+def test_old_words_of_another_session_are_no_duplicate_of_this_one() -> None:
+    for session, found in (("other", []), ("main", ["reload_equivalence.duplicate"])):
+        story = Story(stores=False, **OWN).turn("one").reply("1").final()
+        story.row(user("one"), assistant("1"), session="main").turn("two").reply("2").final()
+        story.row(user("two"), assistant("2"), session="main").turn("three").reply("3").final()
+        story.row(user("three"), assistant("3"), session="main").row(
+            assistant("1"), session=session
+        )
+        assert codes(reload_equivalence(story.end())) == found

@@ -94,10 +94,10 @@ def test_small_files_go_together() -> None:
     assert {len(chunk) for chunk in chunks(small, 1)} == {1}
 
 
-def test_a_file_that_was_lost_by_itself_is_named(tmp_path: Path) -> None:
+def test_a_file_that_was_lost_twice_is_named(tmp_path: Path) -> None:
     (tmp_path / "good").write_text(LINE)
     good, bad = JudgeTask(path=str(tmp_path / "good")), JudgeTask(path="bad", named=True)
-    (judged,) = judge_task.lost_files(Serial(), (bad,))
+    (judged,) = judge_task.lost_file((bad,))
     assert (judged.path, judged.refusals, judged.named) == ("bad", (DIED,), True)
     first, second = judge_task.lost_files(Serial(), (good, bad))
     assert (len(first.transcripts), bool(second.refusals), DIED in second.refusals) == (
@@ -109,8 +109,11 @@ def test_a_file_that_was_lost_by_itself_is_named(tmp_path: Path) -> None:
 
 def deadly(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """Judge a batch; one file ends each process that reads it."""
-    if any(job.path.endswith("3.jsonl") for job in chunk):
-        os._exit(3)
+    for job in chunk:
+        if job.path.endswith("3.jsonl"):
+            with open(f"{job.path}.deaths", "a") as deaths:
+                deaths.write("x")
+            os._exit(3)
     return judge_chunk(chunk)
 
 
@@ -130,3 +133,4 @@ def test_a_file_that_ends_its_process_is_named_and_the_others_of_its_batch_are_j
     assert [file.refusals for file in judged] == [(DIED,) if n == 3 else () for n in range(6)]
     assert [len(file.transcripts) for file in judged] == [int(n != 3) for n in range(6)]
     assert [file.named for file in judged] == [n == 3 for n in range(6)]
+    assert (tmp_path / "3.jsonl.deaths").read_text() == "xx", "it cost two workers"

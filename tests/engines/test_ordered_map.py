@@ -38,11 +38,15 @@ def test_results_come_in_the_order_of_the_tasks() -> None:
     assert os.getpid() not in {process for _, process in done}
 
 
-@pytest.mark.parametrize(("tasks", "engine"), [([3], Local(8)), ([], Local(8)), ([3, 4], Serial())])
-def test_one_task_or_one_worker_is_this_process(tasks: list[int], engine: Engine) -> None:
-    assert list(ordered_map(engine, double, tasks, given_up)) == [
-        (2 * n, os.getpid()) for n in tasks
-    ]
+@pytest.mark.parametrize("engine", [Local(8), Serial()])
+def test_no_task_is_no_result(engine: Engine) -> None:
+    assert list(ordered_map(engine, double, [], given_up)) == []
+
+
+def test_a_single_task_is_done_by_the_engine_too() -> None:
+    ((number, pid),) = ordered_map(Local(8), double, [3], given_up)
+    assert number == 6
+    assert pid != os.getpid()
 
 
 @pytest.mark.parametrize("engine", [Serial(), Local(2)])

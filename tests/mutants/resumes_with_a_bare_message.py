@@ -12,7 +12,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="The resumed history lacks finished results, and the tools run again (incidents 157)",
     scenario="continue-repeats-the-tools/killed-in-the-text+stream",
-    killed_by="expect.calls",
+    killed_by="history_faithful.forgotten_effect",
 )
 
 

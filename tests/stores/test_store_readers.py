@@ -51,6 +51,43 @@ def test_the_inbound_id_is_kept_and_a_torn_tail_is_not(tmp_path: Path) -> None:
     assert message.text == "a\u2028b"
 
 
+def test_a_path_may_name_the_session_of_each_file(tmp_path: Path) -> None:
+    for name, text in (("ada", "a"), ("bob", "b"), ("ada.old", "c")):
+        _written(tmp_path / f"s-{name}.jsonl", user(text), assistant(text.upper()))
+    rows = open_reader("jsonl:s-{session}.jsonl", tmp_path).read()
+    assert [(row.id, row.session, m.text) for row, m in rows] == [
+        ("ada/1", "ada", "a"),
+        ("ada/2", "ada", "A"),
+        ("ada.old/1", "ada.old", "c"),
+        ("ada.old/2", "ada.old", "C"),
+        ("bob/1", "bob", "b"),
+        ("bob/2", "bob", "B"),
+    ]
+
+
+def test_a_path_may_name_the_session_by_a_folder_and_a_file(tmp_path: Path) -> None:
+    for folder, file in (("ada", "ada"), ("ada", "bob"), ("x[1]", "x[1]")):
+        (tmp_path / "at [1]" / folder).mkdir(parents=True, exist_ok=True)
+        _written(tmp_path / "at [1]" / folder / f"{file}.jsonl", user(folder))
+    rows = open_reader("jsonl:at [1]/{session}/{session}.jsonl", tmp_path).read()
+    assert [row.session for row, _ in rows] == ["ada", "x[1]"]
+
+
+def test_the_files_of_a_folder_are_read_in_order_and_name_no_session(tmp_path: Path) -> None:
+    (tmp_path / "log" / "2").mkdir(parents=True)
+    _written(tmp_path / "log" / "2" / "b.jsonl", user("second"))
+    _written(tmp_path / "log" / "1.jsonl", user("first"))
+    rows = open_reader("jsonl:log", tmp_path).read()
+    assert [(row.id, row.session, m.text) for row, m in rows] == [
+        ("1/1", "", "first"),
+        ("2/b/1", "", "second"),
+    ]
+
+
+def test_sessions_that_are_not_there_yet_have_no_rows(tmp_path: Path) -> None:
+    assert open_reader("jsonl:{session}/log.jsonl", tmp_path).read() == []
+
+
 def test_stores_of_other_agents_are_found_below_the_session_folder(tmp_path: Path) -> None:
     db = create(tmp_path / "state.db")
     add_turn(db)

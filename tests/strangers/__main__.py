@@ -1,7 +1,8 @@
 """`python -m tests.strangers [NAME ...]`: install agents of other frameworks and play scenarios.
 
 Printed are a row for each framework, its failing runs in groups by the codes of their causes, and
-a draw of failing runs with the path of each history, to be judged by hand. Exit status 1 means that
+a draw of failing runs with the path of each history, to be judged by hand. The lines of the runs
+stay in `.strangers/NAME.jsonl`; with `--kept` the report is made of them. Exit status 1 means that
 a framework could not be installed or played.
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from tests.strangers.environments import ENVIRONMENTS, HERE, ROOT, Framework, frameworks, installed
-from tests.strangers.groups import HEAD, Run, draw, groups, row
+from tests.strangers.groups import HEAD, Run, draw, groups, is_unplayed, row
 
 TIMEOUT_S = 3600
 
@@ -26,40 +27,54 @@ def main() -> int:
     arguments = _arguments()
     chosen = {n: f for n, f in frameworks().items() if n in (arguments.names or frameworks())}
     played: dict[str, list[Run]] = {}
+    failed = False
     for name, framework in chosen.items():
         try:
-            played[name] = _play(name, framework, installed(name, framework))
+            if not arguments.kept:
+                _play(name, framework, installed(name, framework))
+            played[name] = _kept(name)
+            if is_unplayed(played[name]):
+                print(f"{name}: no run was applicable", file=sys.stderr)
+                failed = True
         except (OSError, subprocess.SubprocessError) as error:
             print(f"{name}: not played: {error}", file=sys.stderr)
     _report(played, arguments.count, arguments.seed)
-    return int(len(played) < len(chosen))
+    return int(failed or len(played) < len(chosen))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.strangers", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*frameworks(), []], metavar="NAME")
+    parser.add_argument("--kept", action="store_true", help="report on the last runs; play nothing")
     parser.add_argument("--count", type=int, default=50, help="failing runs to draw (default 50)")
     parser.add_argument("--seed", type=int, default=1, help="of the draw (default 1)")
     return parser.parse_args()
 
 
-def _play(name: str, framework: Framework, python: Path) -> list[Run]:
-    """The lines of `harness run` with the adapter and the profile of a framework."""
+def _play(name: str, framework: Framework, python: Path) -> None:
+    """Run the harness with the adapter and the profile of a framework, and keep its lines."""
     command = [python, "-W", "ignore", "-m", "harness", "run", *framework.plays, "--json"]
     command += ["--profile", HERE / "frameworks" / f"{name}.toml"]
     command += ["--out", ENVIRONMENTS / "runs" / name]
-    with (ENVIRONMENTS / f"{name}.log").open("w", encoding="utf-8") as log:
+    lines = ENVIRONMENTS / f"{name}.jsonl"
+    log_path = ENVIRONMENTS / f"{name}.log"
+    with log_path.open("w", encoding="utf-8") as log, lines.open("wb") as kept:
         made = subprocess.run(
             [*map(str, command)],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
+            stdout=kept,
             stderr=log,
             timeout=TIMEOUT_S,
         )
     if made.returncode == 2:
-        raise OSError(f"the command failed: see {log.name}")
-    return [msgspec.json.decode(line) for line in made.stdout.splitlines()]
+        raise OSError(f"the command failed: see {log_path}")
+
+
+def _kept(name: str) -> list[Run]:
+    """The lines of the last run."""
+    text = (ENVIRONMENTS / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [msgspec.json.decode(line) for line in text.splitlines()]
 
 
 def _report(played: dict[str, list[Run]], count: int, seed: int) -> None:

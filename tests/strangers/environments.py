@@ -17,10 +17,14 @@ ENVIRONMENTS = ROOT / ".strangers"
 
 
 class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is installed of a framework, and what it plays; `shares` is whose environment it has."""
+    """What is installed of a framework, and what it plays; `shares` is whose environment it has.
+
+    `extras` are those of the harness that its adapter needs.
+    """
 
     plays: tuple[str, ...]
     packages: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
     node: tuple[str, ...] = ()
     shares: str = ""
 
@@ -43,11 +47,13 @@ def installed(name: str, framework: Framework) -> Path:
         return installed(framework.shares, frameworks()[framework.shares])
     folder = ENVIRONMENTS / name
     python = folder / "bin" / "python"
-    if _is_ready(folder, framework.packages):
+    wanted = (*framework.extras, *framework.packages)
+    if _is_ready(folder, wanted):
         return python
+    own = f"{ROOT}[{','.join(framework.extras)}]" if framework.extras else str(ROOT)
     _call(sys.executable, "-m", "venv", str(folder))
-    _call(str(python), "-m", "pip", "install", "-q", "--editable", str(ROOT), *framework.packages)
-    (folder / ".ready").write_text("\n".join(framework.packages), encoding="utf-8")
+    _call(str(python), "-m", "pip", "install", "-q", "--editable", own, *framework.packages)
+    (folder / ".ready").write_text("\n".join(wanted), encoding="utf-8")
     return python
 
 

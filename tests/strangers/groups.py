@@ -18,6 +18,11 @@ def runs_of(lines: Iterable[Run]) -> list[Run]:
     return [line for line in lines if "name" in line]
 
 
+def is_unplayed(lines: Sequence[Run]) -> bool:
+    """Whether no run was applicable, as when a package of the harness is missing."""
+    return all(run["verdict"] == "not_applicable" for run in runs_of(lines))
+
+
 def causes(run: Run) -> tuple[str, ...]:
     """The codes of the findings that follow from no other and are no advice, with their class."""
     found = {

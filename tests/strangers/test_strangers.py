@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.files.profile_file import load_profile
 from tests.strangers.environments import HERE, ROOT, frameworks
-from tests.strangers.groups import causes, draw, groups, row, worst_class
+from tests.strangers.groups import causes, draw, groups, is_unplayed, row, worst_class
 
 
 def _run(name: str, verdict: str = "fail", *findings: dict[str, Any]) -> dict[str, Any]:
@@ -27,6 +27,17 @@ def test_each_framework_has_a_profile_an_adapter_and_something_to_play() -> None
         assert profile.wires
         assert all((ROOT / path).exists() for path in framework.plays)
         assert framework.packages or framework.node or framework.shares in frameworks()
+
+
+def test_a_target_that_is_mounted_has_the_package_for_it() -> None:
+    for name, framework in frameworks().items():
+        is_mounted = "mount=" in load_profile(HERE / "frameworks" / f"{name}.toml").target
+        assert ("respx" in framework.extras) == is_mounted, name
+
+
+def test_a_framework_without_an_applicable_run_was_not_played() -> None:
+    assert is_unplayed([_run("a", "not_applicable"), LACKS])
+    assert not is_unplayed([_run("a", "not_applicable"), _run("b", "pass"), LACKS])
 
 
 def test_runs_are_grouped_by_the_causes_of_their_failure() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.evidence.turn_outcomes import ending_calls
-from harness.core.history.events import StoredRow
+from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Message, side
@@ -63,9 +63,22 @@ def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
 def _durable(trace: Trace, turn: Turn) -> list[Placed]:
     return [
         Placed(event.n, place, row, message)
-        for place, (event, row, message) in enumerate(trace.rows_added(turn))
+        for place, (event, row, message) in enumerate(trace.rows_kept(turn))
         if event.durable
     ]
+
+
+def own_rows(trace: Trace, turn: Turn) -> list[tuple[Stored, StoredRow, Message]]:
+    """From the inbound message of a turn to its reply, as an own store has them when it has ended;
+    when each was written is not known."""
+    rows = list(trace.rows_kept(turn))
+    ids = [row.id for _, row, _ in rows]
+    asked = next((ids.index(p.row.id) for p in inbound_rows(trace, turn)), len(ids))
+    said = [
+        p.row.id for ending in turn.endings for p in reply_rows(trace, turn, ending.request.text)
+    ]
+    last = next((at for at, id in enumerate(ids) if at > asked and id in said), 0)
+    return rows[asked : last + 1]
 
 
 def keeps_inbound(row: StoredRow, message: Message, turn: Turn) -> bool:

@@ -145,11 +145,15 @@ class Effected(Event, frozen=True, kw_only=True, tag="effect"):
 
 
 class StoredRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A row of the session store: its id, its message, the inbound id that it keeps if any."""
+    """A row of the session store: its id, its message, the inbound id that it keeps if any.
+
+    `session` is "" where the store does not tell whose the row is.
+    """
 
     id: str
     digest: str
     inbound: str = ""
+    session: str = ""
 
 
 class Stored(Event, frozen=True, kw_only=True, tag="stored"):

@@ -6,7 +6,7 @@ Each item has the events that it was read from. Nothing here judges.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -186,10 +186,27 @@ class Trace(msgspec.Struct, eq=False):
         return others and all(run.request.name != ask.use.name for run in self.executions)
 
     def rows_added(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
-        """The rows that were stored while the turn was worked on."""
-        for event in self.stored_during(turn):
+        """The rows of its session that were stored while the turn was worked on."""
+        yield from self._added_in(self.stored_during(turn), turn)
+
+    def rows_kept(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
+        """The rows that may belong to the turn. A store of the agent's own may show them after the
+        turn has ended, until the process ends."""
+        yield from self.rows_added(turn)
+        if not self.own_store or not turn.settled_n:
+            return
+        gone = (n for n in (*(s.n for s in self.starts), *self.kills) if n > turn.settled_n)
+        end_n = min(gone, default=len(self.events) + 1)
+        late = (event for event in self.stored if turn.settled_n < event.n < end_n)
+        yield from self._added_in(late, turn)
+
+    def _added_in(
+        self, looks: Iterable[Stored], turn: Turn
+    ) -> Iterator[tuple[Stored, StoredRow, Message]]:
+        for event in looks:
             for row in event.added:
-                yield event, row, self.messages.get(row.digest, Message("user"))
+                if row.session in ("", turn.session):
+                    yield event, row, self.messages.get(row.digest, Message("user"))
 
     def stored_during(self, turn: Turn) -> Iterator[Stored]:
         """What changed in the store while the turn was worked on."""
