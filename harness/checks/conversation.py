@@ -61,12 +61,11 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     After a compaction, a request over the window or a kill nothing of this is asked in that
     session. `forgotten_past`: after a turn whose compactions brought no summary, the next one
     begins without anything that the agent said before, not even the beginning or the end of an
-    answer. `forgotten_effect`: a call changed the
-    outside world, the agent was killed in that turn, and the session's next main request holds
-    nothing that the request before the call did not hold. Not meant there: an effect that bears an
-    idempotency key, a turn that the user is told to have failed, a note of the agent's own about
-    the interruption. Two documents were made again, for the resumed history lacked them
-    (odysseus-dev/odysseus#3570). Source: invariant 9.
+    answer. `forgotten_effect`: a call changed the outside world, the agent was killed in that turn,
+    and the session's next main request holds nothing that the request before the call did not hold.
+    Not meant there: an effect that bears an idempotency key, a turn that the user is told to have
+    failed, a note of the agent's own about the interruption. Two documents were made again, for the
+    resumed history lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
