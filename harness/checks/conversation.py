@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.carried_words import words_of
@@ -55,7 +56,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
 
     `forgotten_reply`: the first main request of a turn lacks what the user was last told.
-    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
+    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn, or
+    one that the request before it had, whose connection broke.
     `swapped_result`: a call's result does not begin as its tool answered, and holds what another
     call of the turn was answered.
     After a compaction, a request over the window or a kill nothing of this is asked in that
@@ -78,6 +80,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case("forgotten_past", _past(trace, before, turn), turn)
         yield from _results(turn)
+        yield from _begun_anew(turn)
         last[turn.session] = turn
     yield from _effects(trace)
 
@@ -141,6 +144,25 @@ def _results(turn: Turn) -> Iterator[Case]:
             events = (run.n, other.n, ask.sent_n)
             finding = Finding("history_faithful.swapped_result", text, events)
             yield Case("result", [finding], turn, later.n)
+
+
+def _begun_anew(turn: Turn) -> Iterator[Case]:
+    """Results that a request had whose connection broke, and that the next one lacks: how far the
+    turn had come is forgotten."""
+    for before, later in pairwise(turn.readable):
+        if not before.is_unreadable or later.node.first(before.node.depth) is before.node:
+            continue
+        held = {r.id: squeeze(r.text) for m in later.node.messages for r in m.tool_results}
+        for ask in turn.asks:
+            run, sent = ask.execution, ask.sent
+            if run is None or sent is None or ask.sent_n > before.n:
+                continue
+            if sent.id not in held and squeeze(sent.text) not in held.values():
+                text = f"{later.called.key}: the result of {run.called.key} is missing, which "
+                text += f"{before.called.key} had"
+                events = (run.n, before.n, later.n)
+                finding = Finding("history_faithful.forgotten_result", text, events)
+                yield Case("result", [finding], turn, later.n)
 
 
 def _effects(trace: Trace) -> Iterator[Case]:
