@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from harness.checks.declarations import needs
+from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.turn_outcomes import (
     children,
     is_over_window,
@@ -21,7 +22,8 @@ from harness.core.history.trace import Compaction, Trace
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
 
-BYTES_PER_TOKEN = 4
+_AS_LARGE = 0.95
+"""A prompt that has kept more than this has not become smaller."""
 
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words by which a user asks for a summary himself."""
@@ -29,18 +31,20 @@ _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 
 @needs("model", "inbox", told_by="run")
 def compaction_due(
-    history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20
+    history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20, useless: int = 2
 ) -> Iterator[Finding]:
-    """A conversation is compacted when it is long, and not when it has hardly begun.
+    """A conversation is compacted when it is long, and only while that makes it shorter.
 
     `early`: the model is asked for a summary although the session's largest prompt, with what came
     since, is below `share` of the scenario's window, or below `tokens` where it has none. Counted
-    is the larger of our count and of the answer's usage.
+    is the larger of our count and of the answer's usage. `useless`: one more summary is asked for
+    after `useless` in a row that left the prompt as large as it was, what came since set aside.
     Not meant: a session in which a request was refused for its size, in any shape; a list of `rows`
     messages or more, which an agent may count; a summary that the user asks for; a session that was
     seeded or taken up after a start, whose size no request has shown; a summary that is no request.
     A limit that was not configured had each "hi" compacted (anomalyco/opencode#31152). An agent
-    mends it by comparing the size with the window of the model it asks. Source: invariant 16.
+    mends it by comparing the size with the window of the model it asks, and by not doing again what
+    has not helped. Source: invariant 16.
     """
     trace = history.trace
     window = trace.settings.get("window_tokens")
@@ -54,6 +58,32 @@ def compaction_due(
             text = f"the model is asked for a summary, and the conversation has {size} tokens; "
             text += f"below {least:g} it is short"
             yield Finding("compaction_due.early", text, (before.n, compaction.n))
+    yield from _useless(trace, useless)
+
+
+def _useless(trace: Trace, most: int) -> Iterator[Finding]:
+    """Compactions behind `most` in a row that saved nothing."""
+    in_a_row: dict[str, list[Compaction]] = {}
+    for compaction in trace.compactions:
+        if _ASKED_FOR.search(compaction.turn.text):
+            continue
+        earlier = in_a_row.setdefault(compaction.turn.session, [])
+        if len(earlier) == most:
+            text = f"the model is asked for a summary again, and the last {most} saved nothing"
+            yield Finding("compaction_due.useless", text, (*(c.n for c in earlier), compaction.n))
+        earlier.append(compaction)
+        if not _saves_nothing(trace, compaction):
+            earlier.clear()
+
+
+def _saves_nothing(trace: Trace, compaction: Compaction) -> bool:
+    """Whether the prompt behind a summary that came is as large as the one before it."""
+    before, after = compaction.before, compaction.after
+    if before is None or after is None or compaction.failed or not compaction.calls:
+        return False
+    sent = before.succeeded and after.succeeded and not (before.too_large or after.too_large)
+    left = _counted(after) - _grown(trace, before.n, after.n)
+    return sent and left >= _AS_LARGE * _counted(before)
 
 
 def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:
@@ -72,10 +102,19 @@ def _size(trace: Trace, before: Exchange, compaction: Compaction) -> int:
     """The tokens of the conversation: its largest prompt, and what came since the last one."""
     session = compaction.turn.session
     asked = [e for e in trace.exchanges if e.n <= before.n and e.called.session == session]
-    came = [d.inbound.text for d in trace.deliveries if before.n < d.n < compaction.n]
-    came += [run.text for run in trace.executions if before.n < run.n < compaction.n]
-    grown = sum(len(text.encode("utf-8", "replace")) for text in came) // BYTES_PER_TOKEN
-    return max(max(e.called.tokens, _used(e)) for e in asked) + grown
+    return max(map(_counted, asked)) + _grown(trace, before.n, compaction.n)
+
+
+def _grown(trace: Trace, since_n: int, n: int) -> int:
+    """The tokens of what users and tools have said between two events."""
+    came = [d.inbound.text for d in trace.deliveries if since_n < d.n < n]
+    came += [run.text for run in trace.executions if since_n < run.n < n]
+    return sum(len(text.encode("utf-8", "replace")) for text in came) // BYTES_PER_TOKEN
+
+
+def _counted(exchange: Exchange) -> int:
+    """The tokens of a prompt: by our count, or by the usage, which is larger."""
+    return max(exchange.called.tokens, _used(exchange))
 
 
 def _used(exchange: Exchange) -> int:

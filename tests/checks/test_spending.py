@@ -44,6 +44,40 @@ def test_what_is_long_refused_or_asked_for_may_be_compacted(story: Story) -> Non
     assert codes(compaction_due(story.end())) == []
 
 
+def _compacted_each_time(
+    *left: int, text: str = "And now?", grown: str = "", **answer: Any
+) -> Story:
+    """Turns with one compaction each, which leave so many tokens."""
+    story = Story().turn("Hello?").reply("Yes.", tokens=10_000).final()
+    for tokens in left:
+        story.turn(text + grown).reply("A summary.", purpose="compact", tokens=9_000, **answer)
+        story.reply("Good.", tokens=tokens).final()
+    return story
+
+
+def test_a_third_compaction_that_saves_nothing_is_useless() -> None:
+    story = _compacted_each_time(10_100, 10_200, 10_300, 10_400)
+    compactions = [c.n for c in story.history.trace.compactions]
+    (finding,) = compaction_due(story.end())
+    assert finding.code == "compaction_due.useless"
+    assert finding.events == tuple(compactions[:3])
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        _compacted_each_time(10_100, 10_200),
+        _compacted_each_time(10_100, 9_000, 9_100, 5_000),
+        _compacted_each_time(10_500, 11_000, 11_500, grown="x" * 4_000),
+        _compacted_each_time(10_100, 10_200, 10_300, text="Please summarise it."),
+        _compacted_each_time(10_100, 10_200, 10_300, complete=False, outcome="error"),
+    ],
+    ids=["twice", "helped", "grown", "asked", "failed"],
+)
+def test_a_compaction_may_come_again(story: Story) -> None:
+    assert codes(compaction_due(story.end())) == []
+
+
 def _woken(*texts: str, tokens: int = 400_000) -> History:
     story = Story()
     for text in texts:

@@ -14,11 +14,11 @@ from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
-from harness.agent.toolbox import Toolbox, error_result
 from harness.agent.turn_policy import Policy
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, user
+from harness.core.values.messages import Message, assistant, user
+from tests.mutants.compacts_at_each_turn import compacting
 from tests.mutants.second_model import SecondModel, Show, build_with
 
 _NEVER = partial(Escalation, stages=())
@@ -145,21 +145,6 @@ def protects_a_long_tail(brief: Brief) -> None:
     build(brief, overflow=_Noop).run()
 
 
-class _Uncapped(Toolbox):
-    def run(self, call: ToolUse) -> ToolResult:
-        """The result, however long."""
-        try:
-            value = self._call(self._tools[call.name], call)
-        except Exception as error:
-            return error_result(call, str(error))
-        return ToolResult(call.id, str(value))
-
-
-def keeps_results_of_any_size(brief: Brief) -> None:
-    """Caps no tool's output, and makes no request smaller."""
-    build(brief, tools=_Uncapped(brief.tools), overflow=_NEVER).run()
-
-
 class _TrustsSummaries(SecondModel):
     def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Take the words of a wrapper for a summary."""
@@ -172,3 +157,8 @@ def takes_a_refusal_for_the_summary(brief: Brief) -> None:
     """Goes on with "Prompt is too long" as the summary of the conversation."""
     trusting = _TrustsSummaries(standard_model(brief))
     build(brief, model=trusting, compaction=_any_summary).run()
+
+
+def compacts_by_a_small_models_window(brief: Brief) -> None:
+    """Lowers its threshold to the window of the model that writes the summaries."""
+    compacting(brief, window=128_000, factor=1.0)
