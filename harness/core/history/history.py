@@ -23,6 +23,7 @@ from harness.core.history.events import (
     Killed,
     Noted,
     Rare,
+    Refused,
     Started,
     Stored,
     Valued,
@@ -35,7 +36,7 @@ from harness.core.values.messages import Json, Message, named
 from harness.core.values.plans import Outcome, StepRecord
 from harness.core.values.profile import Profile
 
-_Made = TypeVar("_Made", Started, Effected, Stored, Ended)
+_Made = TypeVar("_Made", Started, Effected, Stored, Refused, Ended)
 
 
 class History:
@@ -193,6 +194,10 @@ class History:
         self._append(event)
         self.past.see_killed()
         return event
+
+    def refused(self, **fields: Json) -> Refused:
+        """A request was refused before it reached a seam."""
+        return self._added(Refused(n=len(self.events) + 1, **fields))
 
     def ended(self, **fields: Json) -> Ended:
         """The target ended."""
