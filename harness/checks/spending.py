@@ -1,4 +1,4 @@
-"""Spending without need: a summary of a short conversation, and turns that no user asked for."""
+"""Summaries without need, or none where one was due, and turns that no user asked for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from harness.checks.declarations import needs
-from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
+from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
 from harness.checks.evidence.turn_outcomes import (
     children,
+    claimed,
     is_over_window,
     is_uncounted,
     root_turn,
@@ -22,8 +23,11 @@ from harness.core.history.trace import Compaction, Trace
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
 
-_AS_LARGE = 0.95
-"""A prompt that has kept more than this has not become smaller."""
+NEARLY_ALL = 0.8
+"""A summary that leaves more than this share of the words makes no room."""
+
+FEW = 4
+"""Below so many messages there is little to make a summary of."""
 
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words by which a user asks for a summary himself."""
@@ -31,20 +35,22 @@ _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 
 @needs("model", "inbox", told_by="run")
 def compaction_due(
-    history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20, useless: int = 2
+    history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20, turns: int = 3
 ) -> Iterator[Finding]:
-    """A conversation is compacted when it is long, and only while that makes it shorter.
+    """A conversation is compacted when it is long, not when it has hardly begun, nor in each turn.
 
     `early`: the model is asked for a summary although the session's largest prompt, with what came
     since, is below `share` of the scenario's window, or below `tokens` where it has none. Counted
-    is the larger of our count and of the answer's usage. `useless`: one more summary is asked for
-    after `useless` in a row that left the prompt as large as it was, what came since set aside.
+    is the larger of our count and of the answer's usage. `every_turn`: in `turns` turns in a row
+    the model is asked for a summary that no refusal called for, and what follows carries nearly
+    all that was said before. `missed`: the last request of a turn that fails is the first one that
+    is over the window, nothing makes it smaller, and elsewhere in the run the agent does compact.
     Not meant: a session in which a request was refused for its size, in any shape; a list of `rows`
     messages or more, which an agent may count; a summary that the user asks for; a session that was
-    seeded or taken up after a start, whose size no request has shown; a summary that is no request.
+    seeded or taken up after a start, whose size no request has shown; a summary that is no request;
+    an agent that never compacts, and one whose compaction does not help.
     A limit that was not configured had each "hi" compacted (anomalyco/opencode#31152). An agent
-    mends it by comparing the size with the window of the model it asks, and by not doing again what
-    has not helped. Source: invariant 16.
+    mends it by comparing the size with the window of the model it asks. Source: invariant 16.
     """
     trace = history.trace
     window = trace.settings.get("window_tokens")
@@ -58,32 +64,57 @@ def compaction_due(
             text = f"the model is asked for a summary, and the conversation has {size} tokens; "
             text += f"below {least:g} it is short"
             yield Finding("compaction_due.early", text, (before.n, compaction.n))
-    yield from _useless(trace, useless)
+    yield from _every_turn(trace, turns)
+    yield from _missed(trace)
 
 
-def _useless(trace: Trace, most: int) -> Iterator[Finding]:
-    """Compactions behind `most` in a row that saved nothing."""
-    in_a_row: dict[str, list[Compaction]] = {}
+def _every_turn(trace: Trace, most: int) -> Iterator[Finding]:
+    """Rows of turns of a session, each with a summary that makes no room."""
+    in_vain: dict[tuple[str, int], bool] = {}
     for compaction in trace.compactions:
-        if _ASKED_FOR.search(compaction.turn.text):
-            continue
-        earlier = in_a_row.setdefault(compaction.turn.session, [])
-        if len(earlier) == most:
-            text = f"the model is asked for a summary again, and the last {most} saved nothing"
-            yield Finding("compaction_due.useless", text, (*(c.n for c in earlier), compaction.n))
-        earlier.append(compaction)
-        if not _saves_nothing(trace, compaction):
-            earlier.clear()
+        place = (compaction.turn.session, compaction.turn.number)
+        in_vain[place] = in_vain.get(place, True) and _makes_no_room(trace, compaction)
+    for (session, number), makes_no_room in in_vain.items():
+        row = [(session, number - back) for back in range(most)]
+        if makes_no_room and all(in_vain.get(place) for place in row[1:]):
+            before = in_vain.get((session, number - most))
+            if not before:
+                asked = [c for c in trace.compactions if (session, c.turn.number) in row]
+                text = f"a summary is asked for in {most} turns in a row, and makes no room"
+                yield Finding("compaction_due.every_turn", text, tuple(c.n for c in asked))
 
 
-def _saves_nothing(trace: Trace, compaction: Compaction) -> bool:
-    """Whether the prompt behind a summary that came is as large as the one before it."""
-    before, after = compaction.before, compaction.after
-    if before is None or after is None or compaction.failed or not compaction.calls:
+def _makes_no_room(trace: Trace, compaction: Compaction) -> bool:
+    """Whether a summary between two turns leaves nearly all of what was said before."""
+    before, after, turn = compaction.before, compaction.after, compaction.turn
+    if (
+        before is None
+        or after is None
+        or not compaction.calls
+        or not compaction.calls[-1].succeeded
+    ):
         return False
-    sent = before.succeeded and after.succeeded and not (before.too_large or after.too_large)
-    left = _counted(after) - _grown(trace, before.n, after.n)
-    return sent and left >= _AS_LARGE * _counted(before)
+    if _ASKED_FOR.search(turn.text) or before.called.turn == after.called.turn:
+        return False
+    if any(e.too_large or is_over_window(e) or is_uncounted(e) for e in (before, *turn.main)):
+        return False
+    return before.node.depth > 1 and carried(before.node, after.node) > NEARLY_ALL
+
+
+def _missed(trace: Trace) -> Iterator[Finding]:
+    """Turns that end at the window, of an agent that does make conversations shorter."""
+    for turn in trace.turns.values():
+        refused = next((e for e in turn.main if is_over_window(e)), None)
+        if refused is None or turn.main[-1] is not refused or refused.node.depth < FEW:
+            continue
+        ended = next((s for s in turn.endings if s.n > refused.n), None)
+        if ended is None or claimed(ended) == "completed":
+            continue
+        own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
+        if own and not any(refused.n < c.n < ended.n for c in own):
+            text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
+            text += f"at event {own[0].n}, and not here"
+            yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))
 
 
 def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:
@@ -102,19 +133,10 @@ def _size(trace: Trace, before: Exchange, compaction: Compaction) -> int:
     """The tokens of the conversation: its largest prompt, and what came since the last one."""
     session = compaction.turn.session
     asked = [e for e in trace.exchanges if e.n <= before.n and e.called.session == session]
-    return max(map(_counted, asked)) + _grown(trace, before.n, compaction.n)
-
-
-def _grown(trace: Trace, since_n: int, n: int) -> int:
-    """The tokens of what users and tools have said between two events."""
-    came = [d.inbound.text for d in trace.deliveries if since_n < d.n < n]
-    came += [run.text for run in trace.executions if since_n < run.n < n]
-    return sum(len(text.encode("utf-8", "replace")) for text in came) // BYTES_PER_TOKEN
-
-
-def _counted(exchange: Exchange) -> int:
-    """The tokens of a prompt: by our count, or by the usage, which is larger."""
-    return max(exchange.called.tokens, _used(exchange))
+    came = [d.inbound.text for d in trace.deliveries if before.n < d.n < compaction.n]
+    came += [run.text for run in trace.executions if before.n < run.n < compaction.n]
+    grown = sum(len(text.encode("utf-8", "replace")) for text in came) // BYTES_PER_TOKEN
+    return max(max(e.called.tokens, _used(e)) for e in asked) + grown
 
 
 def _used(exchange: Exchange) -> int:

@@ -18,7 +18,6 @@ from harness.agent.turn_policy import Policy
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, assistant, user
-from tests.mutants.compacts_at_each_turn import compacting
 from tests.mutants.second_model import SecondModel, Show, build_with
 
 _NEVER = partial(Escalation, stages=())
@@ -159,6 +158,26 @@ def takes_a_refusal_for_the_summary(brief: Brief) -> None:
     build(brief, model=trusting, compaction=_any_summary).run()
 
 
-def compacts_by_a_small_models_window(brief: Brief) -> None:
-    """Lowers its threshold to the window of the model that writes the summaries."""
-    compacting(brief, window=128_000, factor=1.0)
+class _Twice(Loop):
+    """Estimates a prompt as half as much again as the provider counts."""
+
+    threshold = 300_000
+    real = 204_000
+
+    def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
+        """The answer to what is left when the estimate is above the threshold."""
+        if type(self).real * 3 // 2 > self.threshold and not self.counts["model calls"]:
+            self.overflow.shrink(self.transcript, "", self.model.query)
+        answer = super().query(tools_withdrawn)
+        type(self).real = answer.tokens
+        return answer
+
+
+def _oldest(messages: Sequence[Message], budget: int, ask: Ask) -> Compacted:
+    asked = Query((user(f"Summarise this. {messages[0].text}"),), purpose="compact")
+    return Compacted(user(ask(asked).message.text), len(messages) - 1)
+
+
+def counts_the_tools_twice(brief: Brief) -> None:
+    """Counts the schemas of the tools twice, and compresses a prompt that fits at each turn."""
+    build(brief, turn=type("Twice", (_Twice,), {}), compaction=_oldest).run()
