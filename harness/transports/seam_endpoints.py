@@ -6,6 +6,7 @@ faults apply to them too.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from functools import lru_cache
@@ -16,7 +17,7 @@ import msgspec
 
 from harness.core.values.calls import OutboundKind, OutboxRequest, ToolRequest
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, is_malformed
 from harness.core.values.plans import (
     Accepted,
     Answer,
@@ -203,10 +204,20 @@ def error_bytes(status: int, text: str, **headers: str) -> bytes:
 def _decoded(request: Request, type_: type[_T], answer: Callable[[_T], Plan]) -> Plan:
     """Answer a JSON body of that type, or a 400 that locates its error."""
     try:
-        body = msgspec.json.decode(request.body, type=type_)
+        body = _read(request.body, type_)
     except msgspec.DecodeError as error:
         return error_answer(400, f"the body of {request.method} {request.path}: {error}")
     return answer(body)
+
+
+def _read(body: bytes, type_: type[_T]) -> _T:
+    """A JSON body. An agent may hand on half a character, escaped, as the model has said it."""
+    try:
+        return msgspec.json.decode(body, type=type_)
+    except msgspec.DecodeError:
+        if not is_malformed(body):
+            raise
+        return msgspec.convert(json.loads(body), type=type_)
 
 
 @lru_cache(maxsize=64)

@@ -75,6 +75,16 @@ def test_what_a_crash_leaves_undone_follows_from_it_and_what_was_before_does_not
     ]
 
 
+@pytest.mark.parametrize(
+    "code", ["stream_error_handled.silent", "session_heals.unasked", "session_heals.unanswered"]
+)
+def test_what_a_turn_lacks_that_a_crash_ends_follows_from_the_crash(code: str) -> None:
+    history = Story().turn("one").reply("a").final().turn("two").end("crashed")
+    crash, last = Finding("target.crashed", "x", (len(history.events),)), len(history.events)
+    assert _told(history, _weak(code, last - 2, last), crash)[1] == (code, "target.crashed")
+    assert _told(history, _weak(code, 2, 5), crash)[1] == (code, "")
+
+
 def test_an_agent_that_asks_elsewhere_is_told_so_first() -> None:
     history = _two_turns()
     unseen = Finding("run.nothing_intercepted", "x", (history.events[-1].n,))

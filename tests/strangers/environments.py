@@ -47,12 +47,12 @@ def installed(name: str, framework: Framework) -> Path:
         return installed(framework.shares, frameworks()[framework.shares])
     folder = ENVIRONMENTS / name
     python = folder / "bin" / "python"
-    own = f"{ROOT}[{','.join(framework.extras)}]" if framework.extras else str(ROOT)
-    wanted = (own, *framework.packages)
+    wanted = (*framework.extras, *framework.packages)
     if _is_ready(folder, wanted):
         return python
+    own = f"{ROOT}[{','.join(framework.extras)}]" if framework.extras else str(ROOT)
     _call(sys.executable, "-m", "venv", str(folder))
-    _call(str(python), "-m", "pip", "install", "-q", "--editable", *wanted)
+    _call(str(python), "-m", "pip", "install", "-q", "--editable", own, *framework.packages)
     (folder / ".ready").write_text("\n".join(wanted), encoding="utf-8")
     return python
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import httpx2
 import pytest
 
+from harness.core.history.events import Called
 from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
+from harness.core.values.calls import OutboxRequest
 from harness.core.values.plans import Close
 from harness.transports import seam_endpoints
 from tests.transports.world import keys, loopback, met, transition
@@ -60,6 +62,18 @@ def test_a_wrong_body_is_told_where(path: str, body: bytes, where: str) -> None:
     assert answer.status_code == 400
     assert where in answer.json()["error"]
     assert run.history.events == []
+
+
+def test_half_a_character_is_handed_on_by_an_escape() -> None:
+    with loopback(run := transition(tools=TOOLS)) as server:
+        said = httpx2.post(server.urls.outbox, content=rb'{"text": "half \ud83d"}')
+        url = f"{server.urls.tools}/say"
+        called = httpx2.post(url, content=rb'{"id": "a", "input": {"word": "half \ud83d"}}')
+        wrong = httpx2.post(server.urls.outbox, content=rb'{"text": 3, "kind": "half \ud83d"}')
+    assert (said.status_code, called.status_code, wrong.status_code) == (204, 200, 400)
+    requests = [event.request for event in run.history.events if isinstance(event, Called)]
+    assert isinstance(requests[0], OutboxRequest)
+    assert requests[0].text == "half \ud83d"
 
 
 def test_another_verb_or_path_is_told_which_ones_there_are() -> None:
