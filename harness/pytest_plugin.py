@@ -97,8 +97,7 @@ def play(request: pytest.FixtureRequest) -> Play:
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     plugins = config.getini("harness_plugins")
-    note = partial(_note, request.node)
-    profiles = partial(_profile, config)
+    profiles, note = partial(_profile, config), partial(_note, request.node)
     isolate = config.getoption("--harness-isolate")
     whole, more = config.get_verbosity() > 1, config.stash[_CONFIGURATION].files_from
     return Play(
