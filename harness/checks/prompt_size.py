@@ -66,7 +66,9 @@ def _results_over_the_window(trace: Trace) -> Iterator[Finding]:
     window = trace.settings.get("window_tokens")
     refused: dict[tuple[str, str, int], Exchange] = {}
     told: set[tuple[str, str, int]] = set()
-    for exchange in trace.exchanges if isinstance(window, int) else ():
+    if not isinstance(window, int):
+        return
+    for exchange in trace.exchanges:
         if exchange.purpose != "main" or not exchange.too_large:
             continue
         for result in (r for m in exchange.node.messages for r in m.tool_results):
