@@ -14,9 +14,10 @@ import msgspec
 from msgspec import UNSET
 
 from harness.core.values.errors import InputError
+from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings
-from harness.fuzz.batch import Batch, Result, Task
+from harness.fuzz.batch import Batch, CauseCount, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding
@@ -34,6 +35,7 @@ class Campaign:
         self.corpus = Corpus(checks)
         self.findings = Findings()
         self.doubts: dict[str, int] = {}
+        self.causes: dict[str, CauseCount] = {}
         self.examples = self.model_calls = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: set[tuple[str, int]] = set()
@@ -47,7 +49,9 @@ class Campaign:
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
                 self._shrinking.add((found.code, found.example))
-                return ShrinkTask.of(found, plan.target, plan.wire, plan.fail_on or None)
+                return ShrinkTask.of(
+                    found, plan.target, plan.wire, plan.fail_on or None, plan.profile or NO_PROFILE
+                )
         left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
         return self._batch(left) if left > 0 else None
 
@@ -64,6 +68,7 @@ class Campaign:
             target=self.plan.target,
             wire=self.plan.wire,
             fail_on=self.plan.fail_on or None,
+            profile=self.plan.profile or NO_PROFILE,
             parents=self.corpus.parents(number, random, _PARENTS),
         )
 
@@ -77,6 +82,7 @@ class Campaign:
         self.examples += result.examples
         self._reserved = max(self._reserved, self.examples)
         self.model_calls += result.model_calls
+        batch.count_in(self.causes, result.causes)
         for doubt in result.doubts:
             self.doubts[doubt] = self.doubts.get(doubt, 0) + 1
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
@@ -113,7 +119,7 @@ def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
     for line in record.lines:
         campaign.take(line)
     for reduced in campaign.findings.kept.values():
-        findings.write(folder, reduced, record.plan.target)
+        findings.write(folder, reduced, record.plan.target, record.plan.profile_name or "")
     return campaign, Journal(folder, record.whole_bytes)
 
 
@@ -139,6 +145,6 @@ def run(
     ):
         line = campaign.take(result)
         if campaign.is_new(line):
-            findings.write(folder, line, campaign.plan.target)
+            findings.write(folder, line, campaign.plan.target, campaign.plan.profile_name or "")
         written.write(line)
         yield line
