@@ -12,7 +12,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table policies seeds wire-table strangers docs clean
+.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table policies seeds seeds-audit wire-table strangers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,7 +72,7 @@ fuzz: $(READY) ## the property tests, with many more examples
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
 	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1
 
-nightly: fuzz mutants mutant-table policies strangers ## the long runs: properties, wrong agents, campaigns, policies, other frameworks
+nightly: fuzz mutants mutant-table policies strangers seeds-audit ## the long runs: properties, wrong agents, campaigns, policies, other frameworks, the seeds' audit
 
 mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
 	$(RUN) -m tests.fuzz.mutant_table --workers 2
@@ -82,6 +82,9 @@ policies: $(READY) ## 300 agents of drawn policies, each on a tenth of the catal
 
 seeds: $(READY) ## the 162 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds
+
+seeds-audit: $(READY) ## a change of the product for each statement of the seeds, which its own tests see
+	$(RUN) -m tests.seeds.audit
 
 wire-table: $(OLDER)/.ready ## what the SDKs make of faulty answers, measured anew
 	$(RUN) -m tests.wire_table --out docs/wire-table.md

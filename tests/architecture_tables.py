@@ -179,6 +179,15 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
+LISTENERS: tuple[str, ...] = ("transports.http_server",)
+"""Who may open a listening socket: the server whose connections are all checked."""
+
+LISTENING: frozenset[str] = _words(
+    "create_server start_server create_unix_server start_unix_server listen bind serve_forever "
+    "HTTPServer ThreadingHTTPServer TCPServer ThreadingTCPServer make_server"
+)
+"""The calls that open one, by their last name."""
+
 PROCESS_STATE: tuple[str, ...] = (
     "clock.virtual_clock",
     "core.values.loaded_plugins",

@@ -111,6 +111,20 @@ def loopback(tree: Iterable[Module]) -> Iterator[str]:
                     yield module.at(node.lineno, "binds every interface")
 
 
+def listeners(tree: Iterable[Module]) -> Iterator[str]:
+    """One module listens: what it accepts is checked, so no server can be without the check."""
+    for module in tree:
+        if module.within(*table.LISTENERS):
+            continue
+        for node in module.nodes:
+            if isinstance(node, ast.Call) and _called(node.func) in table.LISTENING:
+                yield module.at(node.lineno, f"{_called(node.func)} opens a listener of its own")
+
+
+def _called(function: ast.expr) -> str:
+    return ast.unparse(function).rpartition(".")[2]
+
+
 def environment(tree: Iterable[Module]) -> Iterator[str]:
     """The environment is no switch of the library."""
     for module in tree:

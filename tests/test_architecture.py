@@ -35,6 +35,7 @@ RULES: list[Callable[[Iterable[rules.Module]], Iterator[str]]] = [
     shape.docstrings,
     shape.shared_state,
     shape.loopback,
+    shape.listeners,
     shape.environment,
 ]
 
@@ -78,7 +79,7 @@ def test_the_page_of_the_architecture_is_printed_from_the_table() -> None:
 def test_rows_of_the_tables_name_rooms() -> None:
     """A typo in a table would switch its rule off."""
     named = [*table.ONLY, *table.PURE, *table.EVENT_MAKERS, *table.ENVIRONMENT_READERS]
-    named += table.PROCESS_STATE
+    named += [*table.PROCESS_STATE, *table.LISTENERS]
     named += [*table.SUB_FLOORS, *table.SIBLINGS, *table.NAMES_AGAIN]
     named += [room for rooms in table.ONLY.values() for room in rooms]
     named += [home for homes in table.PACKAGES.values() for home in homes]

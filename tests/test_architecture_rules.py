@@ -146,6 +146,8 @@ WRONG: list[tuple[Rule, dict[str, str], list[str]]] = [
     (shape.shared_state, {"a.py": "def f():\n global x, y"}, ["a.py:2 global x, y"]),
     (shape.loopback, {"a.py": "HOST = '0.0.0.0'"}, ["a.py:1 names the wildcard address"]),
     (shape.loopback, {"a.py": "s.bind(('', 80))"}, ["a.py:1 binds every interface"]),
+    (shape.listeners, {"a.py": "s.listen(5)"}, ["a.py:1 listen opens a listener of its own"]),
+    (shape.listeners, {"a.py": "HTTPServer(x, y)"}, ["a.py:1 HTTPServer opens a listener"]),
     (shape.environment, {"a.py": "os.environ['A']"}, ["a.py:1 reads os.environ"]),
     (shape.environment, {"transports/a.py": "from os import getenv"}, ["a.py:1 imports os.getenv"]),
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.carried_words import words_of
@@ -55,17 +56,18 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
 
     `forgotten_reply`: the first main request of a turn lacks what the user was last told.
-    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
+    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn, or
+    one that the request before it had, whose connection broke.
     `swapped_result`: a call's result does not begin as its tool answered, and holds what another
     call of the turn was answered.
     After a compaction, a request over the window or a kill nothing of this is asked in that
     session. `forgotten_past`: after a turn whose compactions brought no summary, the next one
-    begins without anything that the agent said before. `forgotten_effect`: a call changed the
-    outside world, the agent was killed in that turn, and the session's next main request holds
-    nothing that the request before the call did not hold. Not meant there: an effect that bears an
-    idempotency key, a turn that the user is told to have failed, a note of the agent's own about
-    the interruption. Two documents were made again, for the resumed history lacked them
-    (odysseus-dev/odysseus#3570). Source: invariant 9.
+    begins without anything that the agent said before, not even the beginning or the end of an
+    answer. `forgotten_effect`: a call changed the outside world, the agent was killed in that turn,
+    and the session's next main request holds nothing that the request before the call did not hold.
+    Not meant there: an effect that bears an idempotency key, a turn that the user is told to have
+    failed, a note of the agent's own about the interruption. Two documents were made again, for the
+    resumed history lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
@@ -76,8 +78,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         if turn.readable and before is not None:
             yield Case("forgotten_reply", _reply(trace, before, turn), before, turn.readable[0].n)
         if turn.readable and before is not None and before.readable and trace.compactions:
-            yield Case("forgotten_past", _past(trace, before, turn), turn)
+            yield Case("forgotten_past", _past(history, before, turn), turn)
         yield from _results(turn)
+        yield from _begun_anew(turn)
         last[turn.session] = turn
     yield from _effects(trace)
 
@@ -104,22 +107,24 @@ def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
     return any(call in ended for call in held) or any(same_text(text, said) for text in texts)
 
 
-def _past(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
-    failed = [c for c in trace.compactions if c.turn is before]
+def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
+    failed = [c for c in history.trace.compactions if c.turn is before]
     if not failed or not all(c.failed for c in failed):
         return
     first, now = before.readable[0], turn.readable[0]
-    past = _told(first.node)
-    if past and not past & _told(now.node):
+    past = [squeeze(m.text) for m in first.node.messages if m.role == "assistant"]
+    system = str(history.values.get(now.request.system, ""))
+    words = "".join([squeeze(system), *words_of(now.node)])
+    if any(past) and not any(_is_carried(said, words) for said in past):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
         events = (first.n, failed[0].n, now.n)
         yield Finding("history_faithful.forgotten_past", text, events)
 
 
-def _told(node: Node) -> set[str]:
-    """What the assistant says in a list."""
-    return {m.text for m in node.messages if m.role == "assistant" and m.text.strip()}
+def _is_carried(said: str, words: str) -> bool:
+    """Whether an answer stands in the words of a request; a long one may be cut short."""
+    return bool(said) and (said[:BEGINNING] in words or said[-BEGINNING:] in words)
 
 
 def _results(turn: Turn) -> Iterator[Case]:
@@ -141,6 +146,25 @@ def _results(turn: Turn) -> Iterator[Case]:
             events = (run.n, other.n, ask.sent_n)
             finding = Finding("history_faithful.swapped_result", text, events)
             yield Case("result", [finding], turn, later.n)
+
+
+def _begun_anew(turn: Turn) -> Iterator[Case]:
+    """Results that a request had whose connection broke, and that the next one lacks: how far the
+    turn had come is forgotten."""
+    for before, later in pairwise(turn.readable):
+        if not before.is_unreadable or later.node.first(before.node.depth) is before.node:
+            continue
+        held = {r.id: squeeze(r.text) for m in later.node.messages for r in m.tool_results}
+        for ask in turn.asks:
+            run, sent = ask.execution, ask.sent
+            if run is None or sent is None or ask.sent_n > before.n:
+                continue
+            if sent.id not in held and squeeze(sent.text) not in held.values():
+                text = f"{later.called.key}: the result of {run.called.key} is missing, which "
+                text += f"{before.called.key} had"
+                events = (run.n, before.n, later.n)
+                finding = Finding("history_faithful.forgotten_result", text, events)
+                yield Case("result", [finding], turn, later.n)
 
 
 def _effects(trace: Trace) -> Iterator[Case]:

@@ -7,8 +7,13 @@ campaign continues without duplicates.
 from __future__ import annotations
 
 import shlex
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -42,7 +47,7 @@ DEFAULT_EXAMPLES = 1_000
 @click.option("--examples", type=click.IntRange(1), metavar="N",
               help=f"So many examples in all.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
-              help="In place of --examples: until so much time is over.")  # fmt: skip
+              help="In place of --examples: explore and shrink for so long.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), metavar="N",
               help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
 @click.option("--wire", type=WireChoice(),
@@ -150,6 +155,7 @@ def _run(
     from harness.cli import fuzz_report, terminal
     from harness.fuzz.campaign import run
 
+    campaign.until_s = None if end_s is None else time.time() + end_s - time.monotonic()
     show = fuzz_report.FuzzReport(campaign, folder, most, end_s, as_json)
     results = run(
         campaign,
@@ -157,12 +163,13 @@ def _run(
         journal,
         folder,
         examples=most,
-        is_over=lambda: end_s is not None and time.monotonic() >= end_s,
     )
     try:
-        with show:
+        with show, _alarm(end_s):
             for result in results:
                 show.result(result)
+    except _TimeOver:
+        pass
     except KeyboardInterrupt:
         words = ["harness", "fuzz", "--resume", str(folder), *plugin_flags()]
         terminal.note(f"to go on: {shlex.join(words)}")
@@ -171,3 +178,30 @@ def _run(
         results.close()  # type: ignore[attr-defined]
         journal.close()
     return show.ending()
+
+
+_GRACE_S = 5.0
+"""How long a run that is under way may go on once the time is over."""
+
+
+class _TimeOver(BaseException):
+    """The time of the campaign and the grace are over: what is under way is stopped."""
+
+
+@contextmanager
+def _alarm(end_s: float | None) -> Iterator[None]:
+    """Raise `_TimeOver` inside once the time is long over, whatever the target does."""
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise _TimeOver
+
+    if end_s is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(0.0, end_s - time.monotonic()) + _GRACE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -15,6 +15,7 @@ from typing import Self
 
 import msgspec
 
+from harness.cassettes.redaction import mask_line
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.profile import NO_PROFILE, Profile
@@ -114,7 +115,7 @@ class JudgeJournal:
 
     def add(self, known: Stamp, file: JudgedFile) -> None:
         """Write down what was found in a file."""
-        self._file.write(msgspec.json.encode(_Line(known, file)) + b"\n")
+        self._file.write(mask_line(msgspec.json.encode(_Line(known, file))) + b"\n")
         self._file.flush()
 
 

@@ -57,6 +57,7 @@ def command(
     """
     from harness.cassettes.recorder import Recorder
     from harness.cassettes.secret_scan import secrets_of
+    from harness.cli import terminal
     from harness.runner.cassette_model import record_run
     from harness.targets.spec import resolve
     from harness.transports.upstream import provider_access
@@ -66,7 +67,7 @@ def command(
     recorder = Recorder(secrets_of(os.environ), allow)
     try:
         with redirect_stdout(sys.stderr):
-            made = record_run(scenario, spec, recorder, known)
+            made = record_run(scenario, spec, recorder, known, terminal.note)
     except BaseException:
         _keep_part(recorder, cassette)
         raise
@@ -125,6 +126,7 @@ def _report(made: LiveRun, recorder: Recorder, cassette: Path, as_json: bool) ->
         "ended": made.ended.how,
         "text": made.ended.text,
         "failures": list(made.failures),
+        "refused": made.refused,
     }
     if as_json:
         terminal.out(line(row))

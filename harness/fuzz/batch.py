@@ -18,7 +18,7 @@ from harness.core.values.verdict import Finding, FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import RawFinding, draw, options_of, play
-from harness.fuzz.findings import ShrinkTask, ShrunkFinding, shrunk_finding
+from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, shrunk_finding
 from harness.targets import TargetSpec, resolve
 from harness.targets.process_exits import make_replaceable
 
@@ -32,7 +32,8 @@ _VARIED = 0.5
 class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     """A lease: `count` examples, the first of them the campaign's number `first` (from 1).
 
-    `isolate`: its worker has ended, so each run is played in a forked child of another one.
+    `isolate`: its worker has ended, so each run is played in a forked child of another one. After
+    `until_s` (seconds of Unix time) no example begins.
     """
 
     number: int
@@ -44,6 +45,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     fail_on: FindingClass | None = None
     parents: tuple[Choices, ...] = ()
     isolate: bool = False
+    until_s: float | None = None
     profile: Profile = NO_PROFILE
 
 
@@ -97,7 +99,11 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     doubts: list[str] = []
     causes: dict[str, CauseCount] = {}
     calls = 0
+    examples = 0
     for example in range(batch.first, batch.first + batch.count):
+        if is_late(batch.until_s):
+            break
+        examples += 1
         is_varied = bool(batch.parents) and random.random() < _VARIED
         given = mutated(random, batch.parents) if is_varied else ()
         played = play(*draw(given, random, options, batch.fail_on, batch.profile), target, example)
@@ -112,7 +118,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         calls += played.model_calls
     return BatchResult(
         number=batch.number,
-        examples=batch.count,
+        examples=examples,
         entries=tuple(entries),
         found=tuple(found),
         doubts=tuple(dict.fromkeys(doubts)),

@@ -5,7 +5,7 @@ It folds results in task order, so the number of workers does not change the out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import TypeGuard
@@ -13,6 +13,7 @@ from typing import TypeGuard
 import msgspec
 from msgspec import UNSET
 
+from harness.cassettes.redaction import mask
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
@@ -20,7 +21,7 @@ from harness.fuzz import batch, campaign_journal, findings
 from harness.fuzz.batch import Batch, CauseCount, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
-from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding
+from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
 from harness.plugins import loaded_modules
 
 _PARENTS = 12
@@ -28,7 +29,10 @@ _PARENTS = 12
 
 
 class Campaign:
-    """The state of a campaign. `checks` are the names of all checks."""
+    """The state of a campaign. `checks` are the names of all checks.
+
+    After `until_s` (seconds of Unix time) it has no task, neither to explore nor to shrink.
+    """
 
     def __init__(self, plan: CampaignPlan, checks: Iterable[str]) -> None:
         self.plan = plan
@@ -39,6 +43,7 @@ class Campaign:
         self.examples = self.model_calls = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: set[tuple[str, int]] = set()
+        self.until_s: float | None = None
 
     def task(self, most: int | None) -> Task | None:
         """The next task: a finding to shrink, else a batch; None when there is none now.
@@ -46,11 +51,18 @@ class Campaign:
         The campaign gets at most `most` examples in all.
         """
         plan = self.plan
+        if is_late(self.until_s):
+            return None
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
                 self._shrinking.add((found.code, found.example))
                 return ShrinkTask.of(
-                    found, plan.target, plan.wire, plan.fail_on or None, plan.profile or NO_PROFILE
+                    found,
+                    plan.target,
+                    plan.wire,
+                    plan.fail_on or None,
+                    plan.profile or NO_PROFILE,
+                    self.until_s,
                 )
         left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
         return self._batch(left) if left > 0 else None
@@ -70,6 +82,7 @@ class Campaign:
             fail_on=self.plan.fail_on or None,
             profile=self.plan.profile or NO_PROFILE,
             parents=self.corpus.parents(number, random, _PARENTS),
+            until_s=self.until_s,
         )
 
     def take(self, result: Result) -> Result:
@@ -96,7 +109,13 @@ class Campaign:
 
 
 def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
-    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written."""
+    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written.
+
+    Raises InputError for a target that holds a secret.
+    """
+    if mask(plan.target) != plan.target:
+        what = "holds a secret, and a campaign writes its target down: have it read from a file"
+        raise InputError(what, "--target")
     plan = msgspec.structs.replace(plan, plugins=loaded_modules() or UNSET)
     written = Journal(folder)
     written.write(plan)
@@ -130,15 +149,14 @@ def run(
     folder: Path,
     *,
     examples: int | None = None,
-    is_over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Result]:
     """Go on with a campaign; yields each result once it is in the journal.
 
-    It ends after `examples` in all, or when `is_over`, once every finding is shrunk.
+    It ends after `examples` in all, once every finding is shrunk, or when its time is over.
     """
 
     def source() -> Task | None:
-        return campaign.task(campaign.examples if is_over() else examples)
+        return campaign.task(examples)
 
     for result in engine.each(
         batch.work, source, window=GENERATION, lost=batch.lost, again=batch.again

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from harness.cassettes.redaction import mask_line
 from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
@@ -57,7 +58,7 @@ class Journal:
 
     def write(self, line: Line) -> None:
         """Append a line. A kill of this process loses nothing of it."""
-        self._file.write(msgspec.json.encode(line) + b"\n")
+        self._file.write(mask_line(msgspec.json.encode(line)) + b"\n")
         self._file.flush()
 
     def close(self) -> None:

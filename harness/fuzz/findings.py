@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +16,7 @@ from random import Random
 
 import msgspec
 
+from harness.cassettes.redaction import mask
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile, ProfileLimits
@@ -43,7 +45,8 @@ HELLO = Turn(say="hello")
 
 
 class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
-    """The task of shrinking a finding."""
+    """The task of shrinking a finding. After `until_s` (seconds of Unix time) no candidate is
+    played, and the smallest scenario by then is the result."""
 
     code: str
     example: int
@@ -53,6 +56,7 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     fail_on: FindingClass | None = None
     isolate: bool = False
     profile: Profile = NO_PROFILE
+    until_s: float | None = None
 
     @classmethod
     def of(
@@ -62,11 +66,12 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
         wire: str,
         fail_on: FindingClass | None = None,
         profile: Profile = NO_PROFILE,
+        until_s: float | None = None,
     ) -> ShrinkTask:
         """The task for a raw finding."""
         return cls(
             code=found.code, example=found.example, choices=found.choices, target=target,
-            wire=wire, fail_on=fail_on, profile=profile,
+            wire=wire, fail_on=fail_on, profile=profile, until_s=until_s,
         )  # fmt: skip
 
 
@@ -106,11 +111,23 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
             return _failed(task, why)
         if _is_of_the_scenario(scenario, task.code, target):
             return _failed(task, SHOWN_BY_REFERENCE)
-        small = _smallest(scenario, keeps_expectation(keeps, task.code), tries_max)
+        in_time = _in_time(keeps_expectation(keeps, task.code), task.until_s)
+        small = _smallest(scenario, in_time, tries_max)
     kind = structure(small)
     name = name_of(task.code, kind)
     small = msgspec.structs.replace(small, name=name, title=f"Found by fuzzing: {task.code}")
     return _written(task, small, kind, target)
+
+
+def is_late(until_s: float | None) -> bool:
+    """Whether the time of a campaign is over."""
+    return until_s is not None and time.time() >= until_s
+
+
+def _in_time(
+    keeps: Callable[[Scenario], bool], until_s: float | None
+) -> Callable[[Scenario], bool]:
+    return lambda scenario: not is_late(until_s) and keeps(scenario)
 
 
 def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:
@@ -277,7 +294,7 @@ def write(folder: Path, reduced: ShrunkFinding, target: str, profile: str = "") 
         profile=f", profile={profile!r}" if profile else "",
     )  # fmt: skip
     for path, text in ((scenario, reduced.text), (test, shown)):
-        write_atomically(path, text.encode("utf-8", "backslashreplace"))
+        write_atomically(path, mask(text).encode("utf-8", "backslashreplace"))
     return scenario
 
 

@@ -15,6 +15,7 @@ from harness.core.history.events import (
     Effected,
     Ended,
     Killed,
+    Refused,
     Started,
     Stored,
 )
@@ -122,6 +123,8 @@ def _words(event: AnyEvent, history: History, called: dict[str, Called]) -> str:
             return f"effect {event.name}{key}"
         case Killed():
             return f"kill   {event.signal} at {event.at}"
+        case Refused():
+            return f"refuse {event.status} {event.request}: {quoted(event.text)}"
         case Ended():
             return f"end    {', '.join(_ended(event))}"
         case _:

@@ -7,7 +7,8 @@ client with its own URL is recorded in this process.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -78,16 +79,20 @@ def recording_to(
     recorder = Recorder(secrets, allowed)
     with RecordingProxy(recorder, Upstream(providers)) as proxy:
         yield proxy.url
+    if proxy.refused:
+        what = "requests without the base URL of this recording were refused and not recorded"
+        warnings.warn(f"{path}: {proxy.refused} {what}", stacklevel=3)
     if proxy.failures:
         raise InputError("; ".join(proxy.failures), str(path))
     recorder.write(path)
 
 
 class LiveRun(msgspec.Struct, frozen=True):
-    """How it ended, and what upstream failed to answer."""
+    """How it ended, what upstream failed to answer, and how many requests were refused."""
 
     ended: Ended
     failures: tuple[str, ...]
+    refused: int = 0
 
     @property
     def is_whole(self) -> bool:
@@ -100,8 +105,11 @@ def record_run(
     target: TargetSpec,
     recorder: Recorder,
     providers: Mapping[str, ProviderAccess],
+    tell: Callable[[str], None] | None = None,
 ) -> LiveRun:
     """Run a target through a scenario with the real model, into a recorder.
+
+    `tell` gets a sentence for each of the first requests that come from somebody else.
 
     Raises InputError for a scenario or target that cannot be used. What was recorded when this
     raises, KeyboardInterrupt too, is in the recorder.
@@ -109,7 +117,8 @@ def record_run(
     _check_inbox(scenario)
     played = msgspec.structs.replace(scenario, script=(), faults=())
     target = msgspec.structs.replace(target, options={"stream": scenario.stream, **target.options})
-    proxy = RecordingProxy(recorder, Upstream(providers), calls_max=scenario.limits.model_calls)
+    calls_max = scenario.limits.model_calls
+    proxy = RecordingProxy(recorder, Upstream(providers), calls_max=calls_max, tell=tell)
     with ExitStack() as stack:
         folder = stack.enter_context(session_folder())
         stack.enter_context(proxy)
@@ -119,7 +128,14 @@ def record_run(
             played, target, "supervise", folder, script=None, store="", model_url=proxy.url
         )
     ended = next(event for event in reversed(history.events) if isinstance(event, Ended))
-    return LiveRun(ended, tuple(proxy.failures))
+    return LiveRun(_without(proxy.token, ended), tuple(proxy.failures), proxy.refused)
+
+
+def _without(token: str, ended: Ended) -> Ended:
+    """The end of a target without the token: a crash may tell the URL that was asked."""
+    said = {name: getattr(ended, name).replace(token, "TOKEN") for name in ("text", "traceback")}
+    frames = tuple(frame.replace(token, "TOKEN") for frame in ended.frames)
+    return msgspec.structs.replace(ended, frames=frames, **said)
 
 
 def _check_inbox(scenario: Scenario) -> None:

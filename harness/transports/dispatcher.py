@@ -120,6 +120,11 @@ class Dispatcher:
             plan = self.transition.store(request, records, messages, at_ms, session)
             return self._given(plan)
 
+    def refused(self, status: int, text: str, request: str) -> None:
+        """Record a request that is refused before it reaches a seam."""
+        with self._lock:
+            self.transition.refused(status, text, request, self.clock.now_ms())
+
     def _given(self, plan: Plan) -> Plan:
         self.calls, self._last = self.calls + 1, plan
         return plan

@@ -1,13 +1,11 @@
-"""HTTP framing on a socket: requests by h11, answers by our own code.
+"""HTTP framing on a socket: requests by `request_heads` and h11, answers by our own code.
 
-h11 costs more than the rest of a loopback call. So plain requests are parsed here, with h11's
-result, and any other request goes to h11. Answers are framed here because HTTP libraries refuse to
-send half a body or a head alone.
+Every request is checked here before a server gets it: `host_check` says whose it may be. Answers
+are framed here because HTTP libraries refuse to send half a body or a head alone.
 """
 
 from __future__ import annotations
 
-import re
 import selectors
 import socket
 import struct
@@ -19,94 +17,8 @@ import h11
 import msgspec
 
 from harness.core.values.plans import Head
-
-HEAD_MOST_BYTES = 64 << 10
-_REQUEST = re.compile(rb"([A-Z]+) (/[!-~]*) HTTP/1\.1")
-_HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
-_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)(?=\r\n)", re.IGNORECASE)
-_LENGTH_MOST_DIGITS = 11
-_NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade"})
-_KEEP_ALIVE = "keep-alive"
-
-
-class PlainHead(msgspec.Struct, frozen=True):
-    """A request's head: its body has `length` bytes and begins at `end`.
-
-    `headers` are all others; requests whose heads differ in nothing but the length share them.
-    """
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    length: int
-    end: int
-    query: str = ""
-
-
-class PlainHeads:
-    """Reads the heads of one connection's requests."""
-
-    def __init__(self) -> None:
-        self._last: PlainHead | None = None
-        self._before = self._behind = b""
-
-    def read(self, data: bytes) -> PlainHead | None:
-        """The head that `data` begins with, as `plain_head` reads it."""
-        if self._last is not None and data.startswith(self._before):
-            start = len(self._before)
-            stop = data.find(b"\r", start, start + _LENGTH_MOST_DIGITS + 1)
-            if data.startswith(self._behind, stop) and data[start:stop].isdigit():
-                last, end = self._last, stop + len(self._behind)
-                length = int(data[start:stop])
-                return PlainHead(last.method, last.path, last.headers, length, end, last.query)
-        found = plain_head(data)
-        place = _LENGTH.search(data, 0, found.end) if found else None
-        self._last = found if place else None
-        if found and place:
-            self._before, self._behind = data[: place.start(1)], data[place.end(1) : found.end]
-        return found
-
-
-def plain_head(data: bytes) -> PlainHead | None:
-    """The head that `data` begins with, None when it is not all there or not plain."""
-    end = data.find(b"\r\n\r\n", 0, HEAD_MOST_BYTES)
-    first, *lines = data[: max(end, 0)].split(b"\r\n")
-    asked = _asked(first)
-    named = [found for found in map(_named, lines) if found is not None]
-    if asked is None or len(named) < len(lines):
-        return None
-    headers = dict(named)
-    if len(headers) < len(lines) or "host" not in headers:
-        return None
-    length = headers.pop("content-length", "0")
-    if not length.isdecimal() or len(length) > _LENGTH_MOST_DIGITS:
-        return None
-    method, path, query = asked
-    return PlainHead(method, path, headers, int(length), end + 4, query)
-
-
-@lru_cache(maxsize=64)
-def _asked(line: bytes) -> tuple[str, str, str] | None:
-    """Return method, path and query of a plain request line."""
-    found = _REQUEST.fullmatch(line)
-    if found is None:
-        return None
-    method, target = found.groups()
-    path, _, query = target.decode("ascii").partition("?")
-    return method.decode("ascii"), path, query
-
-
-@lru_cache(maxsize=256)
-def _named(line: bytes) -> tuple[str, str] | None:
-    """Return name and value of a plain header; a client repeats nearly the same ones."""
-    found = _HEADER.fullmatch(line)
-    if found is None:
-        return None
-    name, value = found[1].decode("ascii").lower(), found[2].decode("ascii")
-    if name in _NOT_PLAIN or (name == "connection" and value.lower() != _KEEP_ALIVE):
-        return None
-    return name, value
-
+from harness.transports.host_check import HostCheck
+from harness.transports.request_heads import HEAD_MOST_BYTES, PlainHeads, RefusedRequest
 
 BODY_MOST_BYTES = 64 << 20
 _READ_BYTES = 1 << 16
@@ -122,14 +34,6 @@ class Hangup(Exception):
     def __init__(self, *, reset: bool = False) -> None:
         super().__init__("reset" if reset else "closed")
         self.reset = reset
-
-
-class Refused(Exception):
-    """A request that is no HTTP, or too large; `status` and text say what to answer."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -154,10 +58,10 @@ class Connection:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket, self._closing = sock, closing
         self._rest = b""
-        self._heads = PlainHeads()
+        self._heads, self._hosts = PlainHeads(), HostCheck(sock.getsockname()[1])
 
     def requests(self) -> Iterator[Request]:
-        """The requests as they come, until the client leaves. Raises Refused and Hangup."""
+        """The requests as they come, until the client leaves. Raises RefusedRequest and Hangup."""
         while (request := self._request()) is not None:
             yield request
 
@@ -169,6 +73,7 @@ class Connection:
         if head is None or head.length > BODY_MOST_BYTES:
             self._rest = data
             return self._odd_request()
+        self._hosts.check(head.method, head.path, head.headers)
         body = self._body(data, head.end, head.end + head.length)
         return Request(
             head.method, head.path, head.headers, body, reusable=True, chunks=True, query=head.query
@@ -182,7 +87,9 @@ class Connection:
                 parts.append(self._read())
                 left -= len(parts[-1])
                 if not parts[-1]:
-                    raise Refused(400, "the connection ended in the middle of a request's body")
+                    raise RefusedRequest(
+                        400, "the connection ended in the middle of a request's body"
+                    )
             data, start, end = b"".join(parts), 0, end - start
         self._rest = data[end:]
         return data[start:end]
@@ -192,22 +99,23 @@ class Connection:
         reader.receive_data(self._rest) if self._rest else None
         head: h11.Request | None = None
         headers: dict[str, str] = {}
-        body: list[bytes] = []
+        body, target = bytearray(), ""
         left = BODY_MOST_BYTES
         while True:
             event = self._event(reader)
             if isinstance(event, h11.Data):
                 left -= len(event.data)
-                body.append(bytes(event.data))
+                body += event.data
                 _check_size(left)
             elif isinstance(event, h11.Request):
                 head, headers = event, _headers(event)
+                target = self._hosts.target(event, headers)
                 _check_size(left - int(headers.pop("content-length", 0)))
                 if reader.they_are_waiting_for_100_continue:
                     self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             elif isinstance(event, h11.EndOfMessage) and head is not None:
                 self._rest = bytes(reader.trailing_data[0])
-                return _odd(head, headers, b"".join(body))
+                return _odd(head, target, headers, bytes(body))
             else:
                 return None
 
@@ -216,7 +124,7 @@ class Connection:
             while (event := reader.next_event()) is h11.NEED_DATA:
                 reader.receive_data(self._read())
         except h11.RemoteProtocolError as error:
-            raise Refused(error.error_status_hint, f"{error}") from None
+            raise RefusedRequest(error.error_status_hint, f"{error}") from None
         return event
 
     def _read(self) -> bytes:
@@ -284,12 +192,12 @@ def _headers(head: h11.Request) -> dict[str, str]:
 
 def _check_size(left: int) -> None:
     if left < 0:
-        raise Refused(413, f"a request body has at most {BODY_MOST_BYTES} bytes here")
+        raise RefusedRequest(413, f"a request body has at most {BODY_MOST_BYTES} bytes here")
 
 
-def _odd(head: h11.Request, headers: dict[str, str], body: bytes) -> Request:
+def _odd(head: h11.Request, target: str, headers: dict[str, str], body: bytes) -> Request:
     modern = head.http_version >= b"1.1"
-    path, _, query = head.target.decode("latin-1").partition("?")
+    path, _, query = target.partition("?")
     return Request(
         method=head.method.decode("ascii"),
         path=path,

@@ -13,6 +13,7 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from harness.clock import real_monotonic
 from harness.core.values.errors import InputError
@@ -22,13 +23,13 @@ from harness.transports.http_connection import (
     LAST_CHUNK,
     Connection,
     Hangup,
-    Refused,
     Request,
     chunk,
     head_bytes,
     whole_answer,
 )
 from harness.transports.http_exchange import SILENT, HttpExchange, exchange_of
+from harness.transports.request_heads import RefusedRequest
 from harness.transports.seam_endpoints import Endpoints, error_bytes
 
 HOST = "127.0.0.1"
@@ -102,8 +103,17 @@ class Server:
                 sock.close()
 
 
-Route = Callable[[Request], tuple[Endpoints, Request]]
-"""The run that a request is for, and the request as that run sees it. Raises Refused."""
+class Route(Protocol):
+    """Finds the run of a request."""
+
+    def find(self, request: Request) -> tuple[Endpoints, Request]:
+        """The run that a request is for, and the request as that run sees it.
+
+        Raises RefusedRequest.
+        """
+
+    def refused(self, error: RefusedRequest) -> None:
+        """Record a refused request in the history of its run, if there is one."""
 
 
 def responder(route: Route) -> Callable[[Connection], None]:
@@ -123,7 +133,7 @@ class Responder:
         reset = False
         try:
             for request in self._connection.requests():
-                endpoints, request = self._route(request)
+                endpoints, request = self._route.find(request)
                 self._dispatcher = endpoints.dispatcher
                 with self._dispatcher.answering():
                     plan = endpoints.plan(request, self._connection.pause)
@@ -134,7 +144,8 @@ class Responder:
                         self._answer(exchange_of(plan), request)
                 if not request.reusable or _ends_connection(plan):
                     break
-        except Refused as error:
+        except RefusedRequest as error:
+            self._route.refused(error)
             with contextlib.suppress(Hangup):
                 self._connection.write(error_bytes(error.status, str(error)))
         except Hangup as hangup:

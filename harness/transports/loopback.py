@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 import msgspec
@@ -13,8 +14,10 @@ from harness.clock import Clock
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
 from harness.transports.dispatcher import Dispatcher
-from harness.transports.http_connection import Refused, Request
+from harness.transports.host_check import told
+from harness.transports.http_connection import Request
 from harness.transports.http_server import Server, responder
+from harness.transports.request_heads import RefusedRequest
 from harness.transports.seam_endpoints import INBOX, MCP, OUTBOX, TOOLS, Endpoints
 
 RUNS = "/r/"
@@ -49,8 +52,7 @@ class Loopback:
     ) -> None:
         self._model_url = model_url
         self.dispatcher = Dispatcher(transition, clock)
-        endpoints = Endpoints(self.dispatcher)
-        self._server = Server(responder(lambda request: (endpoints, request)), port)
+        self._server = Server(responder(_OneRun(self.dispatcher)), port)
 
     def start(self) -> Urls:
         """Bind, listen and serve from now on."""
@@ -71,12 +73,25 @@ class Loopback:
         self.close()
 
 
+class _OneRun:
+    """All requests of a server are for one run."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher, self._endpoints = dispatcher, Endpoints(dispatcher)
+
+    def find(self, request: Request) -> tuple[Endpoints, Request]:
+        return self._endpoints, request
+
+    def refused(self, error: RefusedRequest) -> None:
+        self._dispatcher.refused(error.status, str(error), error.request)
+
+
 class Loopbacks:
     """One server for many runs; a context manager. Runs come and go while it serves."""
 
     def __init__(self, *, port: int = 0) -> None:
         self._runs: dict[str, Endpoints] = {}
-        self._server = Server(responder(self._route), port)
+        self._server = Server(responder(_RunsByPrefix(self._runs)), port)
 
     def add(self, name: str, transition: Transition, clock: Clock) -> Urls:
         """Serve a run below `/r/NAME`, where a name is one segment of a path.
@@ -92,16 +107,33 @@ class Loopbacks:
         """Serve a run no longer: its agent gets 404."""
         del self._runs[name]
 
-    def _route(self, request: Request) -> tuple[Endpoints, Request]:
-        if request.path.startswith(RUNS):
-            name, slash, rest = request.path[len(RUNS) :].partition("/")
-            if name in self._runs:
-                return self._runs[name], msgspec.structs.replace(request, path=slash + rest)
-        raise Refused(404, f"no run at {request.path[:200]}; a run has the prefix {RUNS}NAME")
-
     def __enter__(self) -> Self:
         self._base = self._server.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._server.close()
+
+
+class _RunsByPrefix:
+    """A request is for the run whose prefix its path has."""
+
+    def __init__(self, runs: Mapping[str, Endpoints]) -> None:
+        self._runs = runs
+
+    def find(self, request: Request) -> tuple[Endpoints, Request]:
+        endpoints, path = self._run(request.path)
+        if endpoints is None:
+            text = f"no run at {told(request.path)}; a run has the prefix {RUNS}NAME"
+            raise RefusedRequest(404, text)
+        return endpoints, msgspec.structs.replace(request, path=path)
+
+    def _run(self, path: str) -> tuple[Endpoints | None, str]:
+        name, slash, rest = path.removeprefix(RUNS).partition("/")
+        return self._runs.get(name) if path.startswith(RUNS) else None, slash + rest
+
+    def refused(self, error: RefusedRequest) -> None:
+        endpoints, path = self._run(error.request.partition(" ")[2])
+        if endpoints is not None:
+            method = error.request.partition(" ")[0]
+            endpoints.dispatcher.refused(error.status, str(error), f"{method} {path}")

@@ -3,10 +3,16 @@
 Pieces go to the agent at once and are recorded with their times. A body that breaks off is recorded
 as cut, and breaks off for the agent too. A cassette cannot hold a request without an answer: the
 agent gets a 502, and `failures` lists it.
+
+The proxy has the real key, and the dummy key that it replaces is public. So its URL holds a token
+that only the agent is told: a request without it goes nowhere.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hmac
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,17 +23,18 @@ from harness.cassettes.timing import Piece, Timing
 from harness.clock import Clock, RealClock
 from harness.core.values.plans import Head
 from harness.transports.dispatcher import split_session
+from harness.transports.host_check import told
 from harness.transports.http_connection import (
     BODILESS,
     LAST_CHUNK,
     Connection,
     Hangup,
-    Refused,
     Request,
     chunk,
     head_bytes,
 )
 from harness.transports.http_server import Server
+from harness.transports.request_heads import RefusedRequest
 from harness.transports.seam_endpoints import error_bytes
 from harness.transports.upstream import Unreachable, Upstream, UpstreamAnswer
 
@@ -36,10 +43,19 @@ _JOIN_S = 3.0
 """Who still waits for upstream when the recording is over is not waited for."""
 
 
+_TOLD_MOST = 10
+
+
+def new_token() -> str:
+    """A token of one recording; `cassettes.secret_patterns` knows its shape and masks it."""
+    return f"lhr_{secrets.token_hex(16)}"
+
+
 class RecordingProxy:
     """Serves one recording between `start` and `close`; a context manager does both.
 
-    After `calls_max` requests it asks upstream no more: a loop costs money here.
+    After `calls_max` requests it asks upstream no more: a loop costs money here. `refused` counts
+    the requests of strangers, and `tell` is told of the first ones. `token` stands in `url`.
     """
 
     url: str
@@ -52,8 +68,10 @@ class RecordingProxy:
         calls_max: int | None = None,
         clock: Clock | None = None,
         port: int = 0,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.failures: list[str] = []
+        self.refused, self.token, self._tell = 0, new_token(), tell
         self._recorder, self._upstream = recorder, upstream
         self._calls_max, self._calls = calls_max, 0
         self._clock = clock or RealClock()
@@ -62,7 +80,7 @@ class RecordingProxy:
 
     def start(self) -> str:
         """Bind, listen and serve from now on; the base URL. InputError when the port is taken."""
-        self.url = self._server.start()
+        self.url = f"{self._server.start()}/{self.token}"
         return self.url
 
     def close(self) -> None:
@@ -84,15 +102,17 @@ class RecordingProxy:
                 self._forward(request, connection)
                 if not request.reusable:
                     break
-        except Refused as error:
-            self._say(connection, error.status, str(error))
+        except RefusedRequest as error:
+            self._refuse(error)
+            with contextlib.suppress(Hangup):
+                self._say(connection, error.status, str(error))
         except Hangup as hangup:
             reset = hangup.reset
         connection.close(reset=reset)
 
     def _forward(self, request: Request, connection: Connection) -> None:
         """Forward a request and its answer, and record both. Raises Hangup at a cut."""
-        path = split_session(request.path)[1]
+        path = split_session(self._path(request))[1]
         with self._lock:
             self._calls += 1
             spent = self._calls_max is not None and self._calls > self._calls_max
@@ -112,6 +132,22 @@ class RecordingProxy:
             raise Hangup from None
         if passing.cut:
             raise Hangup
+
+    def _path(self, request: Request) -> str:
+        """The path behind the token. Raises RefusedRequest for a request without it."""
+        token, slash, path = request.path[1:].partition("/")
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            text = "a recording is served only below the whole base URL that its agent was given"
+            raise RefusedRequest(403, text, f"{request.method} {told(request.path)}")
+        return slash + path
+
+    def _refuse(self, error: RefusedRequest) -> None:
+        with self._lock:
+            self.refused += 1
+            is_told = self._tell is not None and self.refused <= _TOLD_MOST
+        if is_told and self._tell is not None:
+            text = f"refused {error.status} {error.request}: {error}".replace(self.token, "TOKEN")
+            self._tell(f"{text}; it is not recorded, and no key went out for it")
 
     def _fail(self, connection: Connection, status: int, text: str) -> None:
         with self._lock:

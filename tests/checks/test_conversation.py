@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.checks.conversation import history_faithful
 from harness.core.history.events import Effected
 from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.plans import Close, Sent
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
 
@@ -73,6 +76,28 @@ def test_a_result_that_is_another_calls_is_swapped() -> None:
 def test_a_result_may_be_annotated_and_reworded() -> None:
     assert _two_results("born in London [seen before]", "born in Berlin") == []
     assert _two_results("(left out)", "born in Berlin") == []
+
+
+def _after_a_break(*again: Message, **broken: Any) -> list[str]:
+    story = Story().turn("one").reply(use("list")).tool("a, b")
+    reset = {"faults": ("transport.reset_mid_stream",), "steps": (Sent(3, 650), Close(True))}
+    story.reply("half", **{"complete": False, "outcome": "error", **reset, **broken})
+    story.reply("done", messages=list(again) or [user("one"), *story.live[1:3]])
+    return codes(history_faithful(story.final().end()))
+
+
+def test_a_retry_that_begins_the_turn_anew_forgets_results() -> None:
+    assert _after_a_break(user("one")) == ["history_faithful.forgotten_result"]
+
+
+def test_a_retry_that_goes_on_forgets_nothing() -> None:
+    assert _after_a_break() == []
+    renamed = (assistant(ToolUse("new", "list", {})), results(ToolResult("new", "a, b")))
+    assert _after_a_break(user("one"), *renamed) == []
+
+
+def test_an_error_event_may_refuse_the_size_so_less_may_be_sent() -> None:
+    assert _after_a_break(user("one"), faults=("sse.error_event",), steps=(Sent(3, 650),)) == []
 
 
 PAY = ToolUse("t1", "write", {"path": "17"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -110,3 +111,35 @@ def test_node_is_recorded(url_agents: Path, harness: Harness, node: str) -> None
         done = harness("record", "x.yaml", "--target", target, "--prompt", "Hi", "--upstream", url)
     assert done.returncode == 0, done.stderr
     assert len(list(read_cassette(url_agents / "x.yaml"))) == 1
+
+
+STRANGER = """
+import os, urllib.error, urllib.request
+from urllib.parse import urlsplit
+
+def visited(brief):
+    import agents
+    for inbound in brief.inbox():
+        server = urlsplit(brief.base_url).netloc
+        headers = {"x-api-key": "sk-dummy"}
+        try:
+            urllib.request.urlopen(
+                urllib.request.Request(f"http://{server}/v1/messages", b"{}", headers)
+            )
+        except urllib.error.HTTPError as error:
+            assert error.code == 403, error
+        brief.send(agents.ask(brief.base_url, inbound.text))
+"""
+
+
+def test_the_terminal_tells_of_a_stranger(url_agents: Path, harness: Harness) -> None:
+    (url_agents / "visitor.py").write_text(STRANGER)
+    words = ["record", "x.yaml", "--target", "visitor:visited", "--prompt", "Hi", "--json"]
+    with answering(echo) as url:
+        done = harness(*words, "--upstream", url, ANTHROPIC_API_KEY=KEY)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["refused"] == 1
+    assert "refused 403 POST /v1/messages: a recording is served only below" in done.stderr
+    assert recorded(url_agents / "x.yaml") == ["Hi"]
+    files = b"".join(path.read_bytes() for path in url_agents.rglob("*") if path.is_file())
+    assert re.search(rb"lhr_[0-9a-f]{32}", files + (done.stderr + done.stdout).encode()) is None

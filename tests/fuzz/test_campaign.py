@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import msgspec
 import pytest
 
 from harness.checks.judge import names
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import Finding
@@ -16,8 +18,10 @@ from harness.engines import Engine
 from harness.engines.local import Local
 from harness.engines.serial import Serial
 from harness.files import load_scenarios
-from harness.fuzz import campaign_journal
-from harness.fuzz.batch import SIZE, Batch, BatchResult, CauseCount
+from harness.fuzz import batch as batches
+from harness.fuzz import campaign as campaigns
+from harness.fuzz import campaign_journal, findings
+from harness.fuzz.batch import SIZE, Batch, BatchResult, CauseCount, play_all
 from harness.fuzz.campaign import Campaign, begin, resume, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
 from harness.fuzz.findings import FOLDER, ShrunkFinding
@@ -150,14 +154,44 @@ def test_a_campaign_that_is_over_can_be_gone_on_with(reference: Path, tmp_path: 
 
 
 @pytest.mark.real
-def test_time_that_is_over_ends_a_campaign_once_its_findings_are_small(tmp_path: Path) -> None:
+def test_time_that_is_over_ends_exploring_and_shrinking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     campaign, written = begin(tmp_path, PLAN, names())
-    results = run(campaign, Serial(), written, tmp_path, is_over=lambda: campaign.examples > 0)
-    lines = list(results)
+    campaign.until_s = 1.0
+    lines: list[object] = []
+    with monkeypatch.context() as patch:
+        for module in (campaigns, batches, findings):
+            patch.setattr(module, "is_late", lambda until_s: bool(lines))
+        for line in run(campaign, Serial(), written, tmp_path):
+            lines.append(line)
     written.close()
+    assert [type(line) for line in lines] == [BatchResult]
     assert campaign.examples == SIZE
-    assert not campaign.findings.waiting
-    assert len(lines) > 1
+    assert campaign.findings.waiting
+    again, written = resume(tmp_path, names())
+    small = list(run(again, Serial(), written, tmp_path, examples=SIZE))
+    written.close()
+    assert small
+    assert not again.findings.waiting
+
+
+def test_a_batch_and_a_shrinking_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count()
+    for module in (batches, findings):
+        monkeypatch.setattr(module, "is_late", lambda until_s: next(clock) >= until_s)
+    target = resolve(PLAN.target)
+    batch = Batch(number=0, first=1, count=SIZE, seed=PLAN.seed, target=PLAN.target, until_s=3)
+    assert play_all(batch, target).examples == 3
+    asked: list[str] = []
+
+    def keeps(scenario: Scenario) -> bool:
+        asked.append(scenario.name)
+        return True
+
+    timely = findings._in_time(keeps, until_s=6.0)
+    assert [timely(Scenario(name=str(n))) for n in range(4)] == [True, True, False, False]
+    assert asked == ["0", "1"]
 
 
 @pytest.mark.parametrize(

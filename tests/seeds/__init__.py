@@ -11,6 +11,8 @@ A test says with `@pytest.mark.seed(N, ...)` which statements it holds, and with
   gives the reason, and its body asserts what makes it so.
 
 `python -m tests.seeds` prints the table of all numbers, with the tests and their results.
+`python -m tests.seeds.audit` breaks the product against each statement (`audit.tsv`), and sees its
+own tests fail.
 """
 
 from __future__ import annotations

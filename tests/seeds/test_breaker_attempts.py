@@ -9,6 +9,7 @@ counters of a context variable are guards that are made for each turn.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from harness.agent.sessions.session_archive import Archive, ArchivedTranscript
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results, user
@@ -176,6 +178,18 @@ def test_the_next_turn_goes_on_from_the_failed_one(tmp_path: Path) -> None:
     dies(aborted_turn_is_replayed)
 
 
+@pytest.mark.seed(31)
+def test_a_trip_is_not_exported_and_the_next_turn_is_told_by_the_store(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "claude", tmp_path)
+    stand = looping(tmp_path, "store it")
+    stand.run(transcript=partial(ArchivedTranscript, archive))
+    assert archive.read("main")[0] == b""
+    again = looping(tmp_path, Inbound("m2", text="and now?"))
+    again.run(transcript=partial(ArchivedTranscript, archive))
+    messages = again.provider.requests[0]["messages"]
+    assert messages[-2]["content"][-1]["text"] == "I could not store that."
+
+
 @pytest.mark.seed(32, kind="mutant")
 def test_store_and_wire_are_one_list() -> None:
     """There is no second list that could differ; where one does, the checks on store and requests
@@ -197,3 +211,16 @@ def test_a_result_belongs_to_its_call_by_id(tmp_path: Path) -> None:
     for another's, and none is left over from a former attempt."""
     passes("identical-failures/own-result-each")
     dies(results_stashed_by_name)
+
+
+@pytest.mark.seed(39)
+def test_a_call_after_a_retry_gets_its_own_result(tmp_path: Path) -> None:
+    """The first result was given before the request failed; the call of the retry has another."""
+    stand = Stand(tmp_path, [use("look", {"at": 1}), too_long(), use("look", {"at": 2})], "look")
+    stand.provider.replies.append(text("seen"))
+    stand.store.seed("main", [user("a" * 5000), assistant("b" * 5000)])
+    stand.provider.compact_replies = [text("They spoke of a and b.")]
+    stand.tool("look", lambda given: f"seen at {given['at']}", required=["at"])
+    stand.run()
+    found = [result.text for row in stand.rows() for result in row.tool_results]
+    assert found == ["seen at 1", "seen at 2"]

@@ -99,10 +99,14 @@ def test_three_empty_calls_of_one_message_count_once() -> None:
 
 @pytest.mark.seed(22, kind="mutant")
 def test_a_tool_without_parameters_is_called_with_nothing() -> None:
-    """Nothing trips. That such a call also clears the count of other tools is what hides the loop
-    of statement 25, so here it does not."""
     assert one_by_one(guard(), [LOOK] * 10) == ["Proceed"] * 10
     dies(breaker_counts_no_argument_tools)
+
+
+@pytest.mark.seed(22, kind="differs")
+def test_a_call_of_such_a_tool_clears_no_count_of_another() -> None:
+    """Differs: upstream sets the counter to zero, and that hides the loop of statement 25."""
+    assert one_by_one(guard(), [*[EMPTY] * 3, LOOK, EMPTY])[-2:] == ["Proceed", "EndTurn"]
 
 
 @pytest.mark.seed(23, kind="mutant")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.agent.guards import (
+    EmptyInputGuard,
     EndTurn,
     Guide,
     IdenticalFailureGuard,
@@ -100,8 +101,11 @@ def test_another_tool_runs_with_the_same_arguments() -> None:
 
 @pytest.mark.seed(5)
 def test_the_order_of_keys_makes_no_other_call() -> None:
-    turned: Step = ("memory", dict(reversed(list(X.items()))), ERROR)
-    assert one_by_one(IdenticalFailureGuard(), [FAIL, turned] * 2)[-1] == "Refuse"
+    """The errors differ, so no count but that of the one call refuses it."""
+    orders: list[Json] = [X, dict(reversed(list(X.items())))] * 2
+    errors = (ValueError(error) for error in ("no disk", "locked", "no row", "x"))
+    calls: list[Step] = [("memory", *step) for step in zip(orders, errors, strict=True)]
+    assert one_by_one(IdenticalFailureGuard(), calls)[2:] == ["Guide", "Refuse"]
     passes("identical-failures/other-key-order")
 
 
@@ -191,6 +195,18 @@ def test_a_refused_call_is_not_counted() -> None:
     assert isinstance(ended, EndTurn)
     assert "failed 3 times" in refused.text
     assert "failed 3 times" in ended.text
+
+
+@pytest.mark.seed(12, kind="differs")
+def test_an_empty_call_that_is_refused_is_counted_and_its_text_has_no_count() -> None:
+    """Differs: upstream's text names a count that grows with each refusal. Here the third refusal
+    says STOP and the fourth ends the turn, so no call is left that could read a higher one."""
+    guard = EmptyInputGuard(lambda name: ("text",))
+    decisions = [decision for _ in range(4) for decision in decide(guard, ("memory", {}, ""))]
+    assert [type(d).__name__ for d in decisions] == ["Refuse"] * 3 + ["EndTurn"]
+    texts = [d.text for d in decisions if isinstance(d, Refuse)]
+    assert texts[0] == texts[1]
+    assert texts[2].startswith("STOP")
 
 
 @pytest.mark.seed(15, kind="mutant")

@@ -13,6 +13,7 @@ from harness.core.values.messages import Message, ToolResult, assistant, results
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, use
 from tests.agent.stand import Stand
+from tests.mutants.cursor_clamped import ClampedTranscript
 from tests.mutants.cursor_falls_back import FallingTranscript
 from tests.mutants.positional_cursor import CursorTranscript
 from tests.mutants.positional_cursor_late import LateCursorTranscript
@@ -47,6 +48,17 @@ def test_a_late_cursor_loses_the_user_while_roles_alternate(tmp_path: Path) -> N
     codes = [f.code for f in caught("positional_cursor_late").verdict.findings]
     assert "reload_equivalence.lost_inbound" in codes
     assert "role_alternation.wire" not in codes
+
+
+@pytest.mark.seed(132, kind="mutant")
+def test_a_late_cursor_loses_as_many_first_rows_of_each_turn_as_were_merged(tmp_path: Path) -> None:
+    """The merged rows stay in the store, so each of the five turns loses its user row."""
+    past = [user("x"), user("y"), assistant("z")]
+    (tmp_path / "late").mkdir()
+    late = five(tmp_path / "late", past, transcript=LateCursorTranscript)
+    assert [row for row in late.rows()[len(past) :] if row.role == "user"] == []
+    assert len(late.said) == 5
+    assert five(tmp_path, past).sides == "uua" + "ua" * 5
 
 
 @pytest.mark.seed(133, kind="mutant")
@@ -95,6 +107,16 @@ def test_a_clamp_writes_no_reply() -> None:
     assert stored_sides(caught("cursor_clamped")).endswith("uuuuu")
 
 
+@pytest.mark.seed(139, kind="mutant")
+@pytest.mark.parametrize(("merged", "missing"), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
+def test_a_clamp_loses_as_many_rows_as_were_merged(
+    tmp_path: Path, merged: int, missing: int
+) -> None:
+    """A turn adds a call, its result and the reply behind the message that is flushed early."""
+    past = [user("x")] * (merged + 1) + [assistant("y")]
+    assert _new_sides(tmp_path, past, ClampedTranscript) == "u" + "aua"[missing:]
+
+
 @pytest.mark.seed(140, kind="mutant")
 def test_a_fallback_writes_the_history_again_each_turn(tmp_path: Path) -> None:
     """As many rows were merged as a turn adds: 130 rows in the place of 15 after five turns."""
@@ -109,12 +131,16 @@ def test_a_fallback_still_loses_rows_where_fewer_were_merged(
     tmp_path: Path, merged: int, missing: int
 ) -> None:
     """A turn adds a call, its result and the reply behind the message that is flushed early."""
-    ran = Stand(tmp_path, [use("look", {"a": 1}), text("done")], "ask")
-    ran.tool("look", "seen")
     past = [user("x")] * (merged + 1) + [assistant("y")]
+    assert _new_sides(tmp_path, past, FallingTranscript) == "u" + "aua"[missing:]
+
+
+def _new_sides(folder: Path, past: list[Message], transcript: type[RowTranscript]) -> str:
+    """The roles of what a turn with one call of a tool stores."""
+    ran = Stand(folder, [use("look", {"a": 1}), text("done")], "ask")
+    ran.tool("look", "seen")
     ran.store.seed("main", past)
-    new = ran.run(transcript=FallingTranscript).sides[len(past) :]
-    assert new == "u" + "aua"[missing:]
+    return ran.run(transcript=transcript).sides[len(past) :]
 
 
 @pytest.mark.seed(141, kind="mutant")

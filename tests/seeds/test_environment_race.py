@@ -44,7 +44,7 @@ def test_tools_that_race_make_one_container_in_full(
 @pytest.mark.seed(130)
 def test_a_second_tool_waits_while_the_first_still_makes_the_container() -> None:
     """The backend lets the other racer begin before it is done; no luck is needed."""
-    began, asked = Barrier(2), []
+    began, asked = Barrier(2, timeout=20), []
 
     class Slow:
         def create(self, spec: EnvironmentSpec, /) -> str:

@@ -21,7 +21,7 @@ from harness.runner import run
 from tests.agent.replies import error, message_events, sse, text, too_long, use, uses
 from tests.agent.stand import Stand
 from tests.scenarios.all_runs import all_runs, named
-from tests.seeds.caught import caught
+from tests.seeds.caught import caught, stored_sides
 
 ENDINGS: dict[str, Any] = {
     "400": error(400, "no"),
@@ -70,6 +70,7 @@ def test_an_interrupt_is_answered_with_a_notice(tmp_path: Path, asked: int) -> N
 def test_two_turns_at_once_are_caught_and_messages_wait_in_order() -> None:
     played = caught("two_turns_at_once")
     assert "turn_serial.overlap" in [f.code for f in played.verdict.findings]
+    assert "uu" in stored_sides(played)
     caught("drops_while_busy")
     history = run(named("busy"), reference).history
     ends = [s.request.in_reply_to for s in history.trace.sendings if s.ends_turn]

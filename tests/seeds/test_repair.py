@@ -69,6 +69,17 @@ def test_the_count_of_repairs_stays_flat_and_every_request_alternates(tmp_path: 
         assert "".join(m["role"][0] for m in request["messages"]) == "ua" * (turn + 1) + "u"
 
 
+@pytest.mark.seed(149, kind="differs")
+def test_a_stored_violation_is_not_healed_when_it_is_loaded(tmp_path: Path) -> None:
+    """Differs: upstream rewrites the rows it loads. Here a row is never changed, and each request
+    is repaired anew: its beginning stays the same, which a prompt cache needs."""
+    past = [user("x"), user("y"), assistant("z")]
+    ran = Stand(tmp_path, [text("fine")], "a", "b")
+    ran.store.seed("main", past)
+    assert ran.run().rows()[:3] == past
+    assert [row.message for row in ran.store.load("main")][:3] == past
+
+
 @pytest.mark.seed(150, kind="mutant")
 def test_a_picture_beside_a_text_is_joined_too() -> None:
     rows = [user("look"), Message("user", (IMAGE, Text("here")))]

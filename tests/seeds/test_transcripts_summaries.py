@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.agent.context_overflow import compact
+from harness.agent.models.model_call import ModelAnswer
 from harness.agent.sessions.jsonl_conversation import (
     Chain,
     after_last_summary,
@@ -165,6 +167,21 @@ def test_a_compaction_leaves_the_last_answer_and_what_follows_but_for_the_links(
     ]
     assert messages_of(data) == [user("Oslo"), *last]
     assert [p for _, p in parents(data)] == ["", *(name for name, _ in parents(data)[:-1])]
+
+
+@pytest.mark.seed(91)
+def test_a_summary_stands_for_nothing_of_the_last_answer() -> None:
+    """An answer of two rows, a result and a word of the user: the four last messages stay."""
+    long = "all work and no play " * 100
+    call = ToolUse("t", "look", {})
+    last = [assistant("wait"), assistant(call), results(ToolResult("t", "seen")), user("And?")]
+    made = compact(
+        [user(long), assistant(long), user(long), *last],
+        10_000,
+        lambda query: ModelAnswer(assistant("Short."), "end_turn"),
+    )
+    assert made is not None
+    assert made.keep == len(last)
 
 
 @pytest.mark.seed(77)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import yaml
@@ -50,10 +51,15 @@ def written(recorder: Recorder, path: Path) -> tuple[list[Any], dict[int, Timing
 
 
 def raw(server: RecordingProxy, first: bytes, then: bytes = b"") -> bytes:
-    """All that the proxy says to these bytes; `then` is sent when it has said something."""
-    host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as client:
-        client.sendall(first)
+    """All that the proxy says to these bytes; `then` is sent when it has said something.
+
+    The path gets the token, and the host `x` is the proxy's.
+    """
+    url = urlsplit(server.url)
+    named = first.replace(b" /", f" /{server.token}/".encode(), 1)
+    named = named.replace(b"host: x", f"host: {url.netloc}".encode(), 1)
+    with socket.create_connection((url.hostname, url.port), timeout=20) as client:
+        client.sendall(named)
         heard = client.recv(1 << 16) if then else b""
         if then:
             client.sendall(then)

@@ -11,7 +11,7 @@ import struct
 import threading
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx2
 import pytest
@@ -42,9 +42,10 @@ def asked(number: int) -> dict[str, Any]:
     return {**REQUEST, "stream": True, "messages": messages}
 
 
-async def posted(reader: Any, writer: Any, path: str, body: bytes) -> bytes:
+async def posted(reader: Any, writer: Any, url: SplitResult, body: bytes) -> bytes:
     """One streamed exchange on an open connection: the body of the answer."""
-    head = f"POST {path} HTTP/1.1\r\nhost: h\r\ncontent-length: {len(body)}\r\n\r\n"
+    line = f"POST {url.path}/v1/messages HTTP/1.1\r\nhost: {url.netloc}"
+    head = f"{line}\r\ncontent-length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
     answer = await reader.readuntil(b"\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 200 "), answer
@@ -58,7 +59,7 @@ async def conversation(name: str, urls: Urls, ready: asyncio.Barrier) -> None:
     await ready.wait()
     for number in range(CALLS):
         body = json.dumps(asked(number)).encode()
-        answer = await posted(reader, writer, f"{url.path}/v1/messages", body)
+        answer = await posted(reader, writer, url, body)
         assert f'"I am {name}."'.encode() in answer
         assert b"event: message_stop" in answer
     writer.close()
@@ -115,13 +116,16 @@ def test_a_name_that_cannot_be_served(name: str) -> None:
 
 
 def raw(server: Loopback, data: bytes, *, end: Callable[[socket.socket], object]) -> bytes:
-    """Send bytes to the server, end the connection in some way, and read what comes back."""
+    """Send bytes to the server, end the connection in some way, and read what comes back.
+
+    The host `h` is the server's.
+    """
     url = urlsplit(server.urls.model)
     assert url.hostname is not None
     with socket.create_connection((url.hostname, url.port)) as sock:
         sock.settimeout(20)
         try:
-            sock.sendall(data)
+            sock.sendall(data.replace(b"host: h\r", f"host: {url.netloc}\r".encode()))
             end(sock)
             return sock.recv(1 << 16)
         except OSError:
@@ -206,10 +210,11 @@ def test_a_slow_client_holds_up_nobody() -> None:
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_over_the_limit_gets_413(chunked: bool) -> None:
     framing = b"transfer-encoding: chunked" if chunked else b"content-length: %d" % (1 << 40)
-    head = b"POST /v1/messages HTTP/1.1\r\nhost: h\r\n" + framing + b"\r\n\r\n"
     with loopback(transition()) as server:
         url = urlsplit(server.urls.model)
         assert url.hostname is not None
+        host = b"host: " + url.netloc.encode()
+        head = b"\r\n".join((b"POST /v1/messages HTTP/1.1", host, framing, b"", b""))
         with socket.create_connection((url.hostname, url.port)) as sock:
             sock.settimeout(20)
             sock.sendall(head)

@@ -37,7 +37,7 @@ def test_an_answer_without_a_length_ends_with_its_connection(tmp_path: Path) -> 
 def test_an_old_client_gets_a_body_that_ends_with_the_connection(tmp_path: Path) -> None:
     steps = (STREAM_HEAD + CHUNKED + chunk(EVENT) + chunk(STOP) + b"0\r\n\r\n",)
     with upstream(*steps) as url, proxy(url) as (server, recorder):
-        heard = raw(server, b"POST /v1/messages HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}")
+        heard = raw(server, b"POST /v1/messages HTTP/1.0\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}")
     head, _, body = heard.partition(b"\r\n\r\n")
     assert body == EVENT + STOP
     assert b"connection: close" in head

@@ -173,6 +173,17 @@ class Killed(Event, frozen=True, kw_only=True, tag="killed"):
     signal: str = "SIGKILL"
 
 
+class Refused(Event, frozen=True, kw_only=True, tag="refused"):
+    """A server of the harness refused a request before it reached a seam: no call of the agent's.
+
+    `request` is its method and path, "" where its head cannot be read; `text` says why.
+    """
+
+    status: int
+    text: str
+    request: str = ""
+
+
 class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     """The target ended: returned, crashed or killed; at a limit (limit, memory, hung, computes,
     loops, backs_off); or unable (a harness failure, or a machine that is too slow).
@@ -195,5 +206,5 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
 
 
 AnyEvent: TypeAlias = (
-    Started | Noted | Valued | Called | Answered | Effected | Stored | Killed | Ended
+    Started | Noted | Valued | Called | Answered | Effected | Stored | Killed | Refused | Ended
 )

@@ -49,6 +49,9 @@ from harness.core.values.plans import (
 )
 from harness.core.values.tool_names import ToolNames
 
+REFUSALS_MOST = 100
+"""How many refused requests a history records."""
+
 
 class Transition:
     """One run's state: its history, and what reads, scripts, bends and writes.
@@ -79,6 +82,7 @@ class Transition:
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
         self.polled = False
+        self._refusals = 0
         self._model = ModelSeam(
             scenario, wire, script, history, self.draws, self.faults, self._tool_names
         )
@@ -180,6 +184,15 @@ class Transition:
         call = self._call("store", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         return self._answer(call, (*map(Send, records), Answer(Kept())))
+
+    def refused(self, status: int, text: str, request: str, at_ms: int) -> None:
+        """Record a request that a server refused, of a run that has begun.
+
+        After `REFUSALS_MOST` of them no more are recorded: a stranger may send any number.
+        """
+        self._refusals += 1
+        if self.history.events and self._refusals <= REFUSALS_MOST:
+            self.history.refused(at_ms=at_ms, status=status, text=text, request=request)
 
     @property
     def store_is_faulty(self) -> bool:

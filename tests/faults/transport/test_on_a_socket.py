@@ -17,9 +17,10 @@ from tests.transports.world import REQUEST, loopback
 def sent(kind: str, more: str = "") -> bytes:
     """All that the server sends to one request, until it ends the connection."""
     body = json.dumps(REQUEST).encode()
-    head = f"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n{more}\r\n"
     with loopback(run_of(kind)) as server:
         port = int(server.urls.model.rpartition(":")[2])
+        head = f"POST /v1/messages HTTP/1.1\r\nhost: localhost:{port}\r\n{more}"
+        head += f"content-length: {len(body)}\r\n\r\n"
         with closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as sock:
             sock.sendall(head.encode() + body)
             return b"".join(iter(lambda: sock.recv(1 << 16), b""))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.transports.http_connection import PlainHeads, plain_head
+from harness.transports.request_heads import PlainHeads, plain_head
 
 TOKENS = st.text("abcXYZ019-_!#$&'*+.^`|~", min_size=1, max_size=12)
 VALUES = st.text('abc XYZ\t019-_:;,/="()é\x00\x7f', max_size=12)
@@ -144,7 +144,7 @@ def test_the_next_head_of_a_connection_is_read_as_any_other(
 def test_a_head_with_another_length_is_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = PlainHeads()
     connection.read(PLAIN)
-    monkeypatch.setattr("harness.transports.http_connection.plain_head", None)
+    monkeypatch.setattr("harness.transports.request_heads.plain_head", None)
     again = connection.read(PLAIN.replace(b": 3", b": 12"))
     assert again is not None
     assert (again.length, again.headers) == (12, {"host": "h"})

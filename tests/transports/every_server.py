@@ -1,0 +1,114 @@
+"""Every kind of server that the harness opens, each with a request that it answers well."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from harness.clock import RealClock
+from harness.core.history.history import History
+from harness.core.scenario.scenario import InboxItem, ToolScript, ToolTurn
+from harness.core.transition.transition import Transition
+from harness.transports.loopback import Loopback, Loopbacks
+from tests.transports.recording import HELLO, proxy
+from tests.transports.upstreams import answering, whole
+from tests.transports.world import REQUEST, transition
+
+TOOLS = {"say": ToolScript(script=(ToolTurn(ok="yes", times="forever"),))}
+MCP_LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+MCP_HEADERS = {
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": "2025-06-18",
+}
+
+
+class Door(NamedTuple):
+    """A server and a good request: `history` is that of its run, if it has one.
+
+    `asked` holds the bodies that a provider behind it was sent.
+    """
+
+    port: int
+    method: str
+    path: str
+    body: bytes
+    headers: dict[str, str]
+    history: History | None
+    asked: list[bytes]
+    class_name: str
+
+    def request(self, **headers: str) -> bytes:
+        """The good request as bytes, with other headers where given; "" leaves one out."""
+        named = {"host": f"127.0.0.1:{self.port}", "connection": "close", **self.headers}
+        named |= {"content-length": str(len(self.body)), **headers}
+        lines = [f"{name}: {value}" for name, value in named.items() if value]
+        first = f"{self.method} {self.path} HTTP/1.1"
+        return "\r\n".join([first, *lines, "", ""]).encode("latin-1") + self.body
+
+
+def run() -> Transition:
+    """A run that has begun, with endless answers on each seam."""
+    inbox = tuple(InboxItem(text=f"message {n}") for n in range(500))
+    made = transition(tools=TOOLS, inbox=inbox)
+    made.history.started(run="doors", scenario="doors")
+    return made
+
+
+SEAMS: dict[str, tuple[str, str, object, dict[str, str]]] = {
+    "model": ("POST", "/v1/messages", REQUEST, {}),
+    "tools": ("POST", "/harness/tools/say", {"id": "t1", "input": {}}, {}),
+    "tool list": ("GET", "/harness/tools", None, {}),
+    "inbox": ("GET", "/harness/inbox", None, {}),
+    "cancelled": ("GET", "/harness/inbox/cancelled", None, {}),
+    "outbox": ("POST", "/harness/outbox", {"text": "done"}, {}),
+    "mcp": ("POST", "/harness/mcp", MCP_LIST, MCP_HEADERS),
+}
+
+
+def _body(value: object) -> bytes:
+    return json.dumps(value).encode() if value is not None else b""
+
+
+def _loopback(seam: str) -> Callable[[], AbstractContextManager[Door]]:
+    @contextmanager
+    def opened() -> Iterator[Door]:
+        method, path, value, headers = SEAMS[seam]
+        with Loopback(made := run(), RealClock()) as server:
+            port = urlsplit(server.urls.model).port or 0
+            body = _body(value)
+            yield Door(port, method, path, body, headers, made.history, [], "Loopback")
+
+    return opened
+
+
+@contextmanager
+def _many_runs() -> Iterator[Door]:
+    with Loopbacks() as server:
+        url = urlsplit(server.add("one", made := run(), RealClock()).model)
+        path, body = f"{url.path}/v1/messages", _body(REQUEST)
+        yield Door(url.port or 0, "POST", path, body, {}, made.history, [], "Loopbacks")
+
+
+@contextmanager
+def _recording() -> Iterator[Door]:
+    asked: list[bytes] = []
+
+    def answer(body: bytes) -> bytes:
+        asked.append(body)
+        return whole(HELLO)
+
+    with answering(answer) as provider, proxy(provider, key="the-real-key") as (server, _):
+        url = urlsplit(server.url)
+        path, body, key = f"{url.path}/v1/messages", _body(REQUEST), {"x-api-key": "sk-dummy"}
+        yield Door(url.port or 0, "POST", path, body, key, None, asked, "RecordingProxy")
+
+
+DOORS: dict[str, Callable[[], AbstractContextManager[Door]]] = {
+    **{seam: _loopback(seam) for seam in SEAMS},
+    "many runs": _many_runs,
+    "recording": _recording,
+}

@@ -1,0 +1,133 @@
+"""A server answers only what names this machine, and no web page: every server, one mechanism."""
+
+from __future__ import annotations
+
+import ast
+import socket
+from pathlib import Path
+
+import pytest
+
+from harness.core.history.events import Refused
+from harness.core.transition.transition import REFUSALS_MOST
+from harness.transports.host_check import HostCheck
+from harness.transports.request_heads import RefusedRequest
+from tests.transports.every_server import DOORS, Door
+
+pytestmark = pytest.mark.usefixtures("no_traceback")
+
+
+def answer(door: Door, data: bytes) -> bytes:
+    """All that a server says to these bytes."""
+    with socket.create_connection(("127.0.0.1", door.port), timeout=20) as sock:
+        sock.sendall(data)
+        return b"".join(iter(lambda: sock.recv(1 << 16), b""))
+
+
+FOREIGN: dict[str, dict[str, str]] = {
+    "another host": {"host": "evil.example"},
+    "another port": {"host": "127.0.0.1:1"},
+    "no port": {"host": "127.0.0.1"},
+    "a name that begins like ours": {"host": "127.0.0.1.evil.example"},
+    "a page": {"origin": "https://evil.example"},
+    "a page of no origin": {"origin": "null"},
+    "a page of another port": {"origin": "http://localhost:1"},
+    "a page that may not read the answer": {"origin": "http://evil.example",
+                                            "content-type": "text/plain"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("foreign", FOREIGN)
+@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("connection", ["keep-alive", "close"])  # plain heads, and those of h11
+def test_a_foreign_request_is_refused_and_on_record(
+    name: str, foreign: str, connection: str
+) -> None:
+    with DOORS[name]() as door:
+        refused = answer(door, door.request(connection=connection, **FOREIGN[foreign]))
+        before = [e for e in (door.history.events if door.history else []) if e.n > 1]
+        good = answer(door, door.request())
+    assert refused.startswith(b"HTTP/1.1 403 "), refused
+    assert b"this request is refused: " in refused
+    assert good.startswith(b"HTTP/1.1 20"), good
+    assert len(door.asked) == (name == "recording")
+    if door.history is not None:
+        (event,) = before
+        assert isinstance(event, Refused)
+        assert (event.status, event.text in refused.decode()) == (403, True)
+        assert event.request.startswith(f"{door.method} /")
+
+
+@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("host", ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
+def test_each_name_of_this_machine_is_ours(name: str, host: str) -> None:
+    with DOORS[name]() as door:
+        ours = f"{host}:{door.port}"
+        said = answer(door, door.request(host=ours, origin=f"http://{ours}"))
+    assert said.startswith(b"HTTP/1.1 20"), said
+
+
+@pytest.mark.parametrize("name", ["model", "recording"])
+@pytest.mark.parametrize(
+    ("line", "headers", "status"),
+    [
+        ("{method} http://evil.example{path} HTTP/1.1", "", b"403"),
+        ("{method} http://evil.example:{port}{path} HTTP/1.1", "", b"403"),
+        ("{method} https://127.0.0.1:{port}{path} HTTP/1.1", "", b"403"),
+        ("{method} http://127.0.0.1:{port}{path} HTTP/1.1", "", b"200"),
+        ("{method} {path} HTTP/1.1", "transfer-encoding: chunked\r\n", b"400"),
+        ("{method} {path} HTTP/1.1", "host: evil.example\r\n", b"400"),
+        ("{method} {path} HTTP/1.1", "origin: http://x\r\norigin: {ours}\r\n", b"400"),
+    ],
+)
+def test_neither_a_whole_url_nor_a_second_header_passes_by(
+    name: str, line: str, headers: str, status: bytes
+) -> None:
+    with DOORS[name]() as door:
+        first, _, rest = door.request().partition(b"\r\n")
+        fields = {"method": door.method, "path": door.path, "port": door.port}
+        ours = f"http://127.0.0.1:{door.port}"
+        said = line.format(**fields) + "\r\n" + headers.format(ours=ours)
+        heard = answer(door, said.encode() + rest)
+    assert first
+    assert heard.startswith(b"HTTP/1.1 " + status), heard
+
+
+def test_a_request_without_a_host_is_refused() -> None:
+    with DOORS["model"]() as door:
+        old = door.request(host="").replace(b"HTTP/1.1", b"HTTP/1.0")
+        assert answer(door, old).startswith(b"HTTP/1.1 403 ")
+
+
+def test_a_port_that_urls_leave_out_may_be_left_out() -> None:
+    check = HostCheck(80)
+    check.check("GET", "/", {"host": "localhost", "origin": "http://127.0.0.1"})
+    with pytest.raises(RefusedRequest):
+        HostCheck(81).check("GET", "/", {"host": "localhost"})
+
+
+def test_a_history_keeps_the_first_refusals() -> None:
+    with DOORS["inbox"]() as door:
+        for _ in range(REFUSALS_MOST + 5):
+            answer(door, door.request(host="evil.example"))
+    assert door.history is not None
+    assert sum(isinstance(e, Refused) for e in door.history.events) == REFUSALS_MOST
+
+
+def test_no_server_is_left_out() -> None:
+    """Whoever makes a `Server` is among those that these tests walk."""
+    makers = set()
+    for path in Path(__file__).parents[2].glob("harness/**/*.py"):
+        for owner in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(owner, ast.ClassDef) and _makes_a_server(owner):
+                makers.add(owner.name)
+    walked = set()
+    for opened in DOORS.values():
+        with opened() as door:
+            walked.add(door.class_name)
+    assert makers == walked
+
+
+def _makes_a_server(owner: ast.ClassDef) -> bool:
+    calls = (node.func for node in ast.walk(owner) if isinstance(node, ast.Call))
+    return any(isinstance(name, ast.Name) and name.id == "Server" for name in calls)
