@@ -9,8 +9,8 @@ import msgspec
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.files.profile_file import load_profile
 from harness.runner import run
+from harness.targets import resolve
 from tests.strangers.environments import HERE, ROOT, frameworks
-from tests.strangers.frameworks import anthropic_runner
 from tests.strangers.groups import causes, draw, groups, is_unplayed, row, worst_class
 
 
@@ -18,6 +18,7 @@ def _run(name: str, verdict: str = "fail", *findings: dict[str, Any]) -> dict[st
     return {"name": name, "verdict": verdict, "findings": [*findings]}
 
 
+TOOL_RUNNER = resolve("tests.strangers.frameworks.anthropic_runner:agent")
 DEFECT = {"code": "args_complete.truncated", "class": "defect"}
 UNCLASSED = {"code": "expect.outcome", "class": ""}
 FOLLOWS = {"code": "expect.outcome", "class": None, "follows": "args_complete.truncated"}
@@ -76,6 +77,6 @@ def test_the_tool_runner_runs_a_call_only_where_its_answer_stopped_for_it() -> N
         tools={"order": ToolScript(script=(ToolTurn(ok="ordered", times="forever"),))},
         script=(Turn(use="order", stop="max_tokens"), Turn(say="Ordered.", optional=True)),
     )
-    assert run(scenario, anthropic_runner.agent).history.trace.executions == []
+    assert run(scenario, TOOL_RUNNER).history.trace.executions == []
     whole = msgspec.structs.replace(scenario, script=(Turn(use="order"), Turn(say="Ordered.")))
-    assert len(run(whole, anthropic_runner.agent).history.trace.executions) == 1
+    assert len(run(whole, TOOL_RUNNER).history.trace.executions) == 1
