@@ -19,6 +19,7 @@ from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
+from harness.files.regular_file import whole as whole_file
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import ShrunkFinding
 
@@ -78,10 +79,9 @@ class CampaignRecord(msgspec.Struct, frozen=True):
 def read(folder: Path) -> CampaignRecord:
     """The journal of a campaign. Raises InputError for a folder that has none, or another's."""
     path = folder / FILE
-    try:
-        data = path.read_bytes()
-    except OSError:
-        raise InputError(f"no campaign here: there is no {FILE}", str(folder)) from None
+    if not path.exists():
+        raise InputError(f"no campaign here: there is no {FILE}", str(folder))
+    data = whole_file(path)
     whole = data[: data.rfind(b"\n") + 1]
     lines = list(_lines(whole, path))
     if not lines or not isinstance(lines[0], CampaignPlan):
@@ -97,5 +97,5 @@ def _lines(data: bytes, path: Path) -> Iterator[Line]:
     for number, line in enumerate(data.splitlines(), start=1):
         try:
             yield _decoder.decode(line)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"no line of a campaign: {error}", f"{path}:{number}") from None

@@ -172,3 +172,28 @@ def takes_a_refusal_for_the_summary(brief: Brief) -> None:
     """Goes on with "Prompt is too long" as the summary of the conversation."""
     trusting = _TrustsSummaries(standard_model(brief))
     build(brief, model=trusting, compaction=_any_summary).run()
+
+
+class _Twice(Loop):
+    """Estimates a prompt as half as much again as the provider counts."""
+
+    threshold = 300_000
+    real = 204_000
+
+    def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
+        """The answer to what is left when the estimate is above the threshold."""
+        if type(self).real * 3 // 2 > self.threshold and not self.counts["model calls"]:
+            self.overflow.shrink(self.transcript, "", self.model.query)
+        answer = super().query(tools_withdrawn)
+        type(self).real = answer.tokens
+        return answer
+
+
+def _oldest(messages: Sequence[Message], budget: int, ask: Ask) -> Compacted:
+    asked = Query((user(f"Summarise this. {messages[0].text}"),), purpose="compact")
+    return Compacted(user(ask(asked).message.text), len(messages) - 1)
+
+
+def counts_the_tools_twice(brief: Brief) -> None:
+    """Counts the schemas of the tools twice, and compresses a prompt that fits at each turn."""
+    build(brief, turn=type("Twice", (_Twice,), {}), compaction=_oldest).run()
