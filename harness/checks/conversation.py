@@ -62,12 +62,12 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     call of the turn was answered.
     After a compaction, a request over the window or a kill nothing of this is asked in that
     session. `forgotten_past`: after a turn whose compactions brought no summary, the next one
-    begins without anything that the agent said before. `forgotten_effect`: a call changed the
-    outside world, the agent was killed in that turn, and the session's next main request holds
-    nothing that the request before the call did not hold. Not meant there: an effect that bears an
-    idempotency key, a turn that the user is told to have failed, a note of the agent's own about
-    the interruption. Two documents were made again, for the resumed history lacked them
-    (odysseus-dev/odysseus#3570). Source: invariant 9.
+    begins without anything that the agent said before, not even the beginning or the end of an
+    answer. `forgotten_effect`: a call changed the outside world, the agent was killed in that turn,
+    and the session's next main request holds nothing that the request before the call did not hold.
+    Not meant there: an effect that bears an idempotency key, a turn that the user is told to have
+    failed, a note of the agent's own about the interruption. Two documents were made again, for the
+    resumed history lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
@@ -78,7 +78,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         if turn.readable and before is not None:
             yield Case("forgotten_reply", _reply(trace, before, turn), before, turn.readable[0].n)
         if turn.readable and before is not None and before.readable and trace.compactions:
-            yield Case("forgotten_past", _past(trace, before, turn), turn)
+            yield Case("forgotten_past", _past(history, before, turn), turn)
         yield from _results(turn)
         yield from _begun_anew(turn)
         last[turn.session] = turn
@@ -107,22 +107,24 @@ def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
     return any(call in ended for call in held) or any(same_text(text, said) for text in texts)
 
 
-def _past(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
-    failed = [c for c in trace.compactions if c.turn is before]
+def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
+    failed = [c for c in history.trace.compactions if c.turn is before]
     if not failed or not all(c.failed for c in failed):
         return
     first, now = before.readable[0], turn.readable[0]
-    past = _told(first.node)
-    if past and not past & _told(now.node):
+    past = [squeeze(m.text) for m in first.node.messages if m.role == "assistant"]
+    system = str(history.values.get(now.request.system, ""))
+    words = "".join([squeeze(system), *words_of(now.node)])
+    if any(past) and not any(_is_carried(said, words) for said in past):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
         events = (first.n, failed[0].n, now.n)
         yield Finding("history_faithful.forgotten_past", text, events)
 
 
-def _told(node: Node) -> set[str]:
-    """What the assistant says in a list."""
-    return {m.text for m in node.messages if m.role == "assistant" and m.text.strip()}
+def _is_carried(said: str, words: str) -> bool:
+    """Whether an answer stands in the words of a request; a long one may be cut short."""
+    return bool(said) and (said[:BEGINNING] in words or said[-BEGINNING:] in words)
 
 
 def _results(turn: Turn) -> Iterator[Case]:

@@ -18,10 +18,11 @@ from harness.checks.evidence.stored_messages import (
     is_user_text,
     named_inbound,
     reply_rows,
+    same_text,
     says,
     squeeze,
 )
-from harness.checks.evidence.turn_outcomes import WINDOW_RULES
+from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed
 from harness.core.history.events import Called, Ended, Started, Stored, StoredRow
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -41,7 +42,7 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     stored, which no later request can carry. `duplicate`: a row or a reply again. `gone`,
     `changed`: rows vanish or say something else without a compaction; an answer may grow.
     `forgotten`: the first request after a start lacks what was said last, though the store holds
-    it. Source: invariant 27.
+    it. An agent may leave out a turn that failed. Source: invariant 27.
     """
     trace = history.trace
     yield from _replaced(trace)
@@ -130,7 +131,17 @@ def _said_last(trace: Trace, first: Exchange) -> Message | None:
     asked = next((i for i, m in enumerate(messages) if is_user_text(m) and m.text.strip()), None)
     if asked is None:
         return None
-    return next((m for m in reversed(messages[asked:]) if _is_reply(m)), None)
+    failures = _told_as_failures(trace, first.n)
+    replies = (m for m in reversed(messages[asked:]) if _is_reply(m))
+    return next((m for m in replies if not any(same_text(m.text, t) for t in failures)), None)
+
+
+def _told_as_failures(trace: Trace, before_n: int) -> set[str]:
+    """The texts that told the user of a turn without success, as far as no success says the same:
+    an agent may keep such a turn to itself."""
+    told = [s for s in trace.sendings if s.n < before_n]
+    good = {s.request.text for s in told if claimed(s) == "completed"}
+    return {s.request.text for s in told if s.request.text.strip()} - good
 
 
 def _rows_before(trace: Trace, opened_n: int, first_n: int) -> dict[str, StoredRow]:

@@ -68,21 +68,30 @@ def effect_once(history: History) -> Iterator[Finding]:
     """A call of the model is carried out once, whatever happens to the request that follows.
 
     `again`: a call that was run and did not fail is run again. `effect`: two runs of one call
-    change the outside world, and no idempotency key makes them one. A tool that failed without an
-    effect may be tried again. Source: invariant 23.
+    change the outside world, and no idempotency key makes them one. A call that stands twice in an
+    answer under one id, with one input, is one call. A tool that failed without an effect may be
+    tried again. Source: invariant 23.
     """
     trace = history.trace
     effects: dict[str, list[Effected]] = {}
     for event in trace.events:
         if isinstance(event, Effected):
             effects.setdefault(event.key, []).append(event)
-    runs: dict[int, list[Execution]] = {}
+    runs: dict[tuple[object, ...], list[Execution]] = {}
     for execution in trace.executions:
         if execution.ask is not None:
-            runs.setdefault(id(execution.ask), []).append(execution)
+            runs.setdefault(_call(execution.ask), []).append(execution)
     for first, *later in runs.values():
         if later:
             yield from _second_runs(first, later, effects)
+
+
+def _call(ask: Ask) -> tuple[object, ...]:
+    """What tells a call of the model from others; an id that is the name of its tool does not."""
+    use = ask.use
+    if use.id in ("", use.name):
+        return (id(ask),)
+    return id(ask.exchange), use.id, use.name, canonical(use.input)
 
 
 def _second_runs(

@@ -75,7 +75,7 @@ class Restarts:
 
         Raises InputError for what the target itself refuses, HarnessError when a child breaks.
         """
-        prepare.warm_up(self._transition.scenario, self._target)
+        prepare.warm_up(self._transition.scenario, self._target, forks=True)
         for number in range(self._transition.scenario.limits.restarts + 1):
             with tempfile.TemporaryDirectory(prefix="loop-harness-attempt-") as out:
                 if not self._is_killed(number, Path(out), None if number else kill):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import platform
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import metadata
@@ -117,17 +118,21 @@ def script_of(scenario: Scenario) -> Script:
 
         path = scenario_path(scenario, scenario.script.cassette)
         return cassette_script(path, scenario.wire, timed=scenario.script.timing == "recorded")
-    return TurnScript(scenario.script, Draws(scenario.seed), scenario.policy)
+    draws, results = Draws(scenario.seed), scenario.profile.results
+    return TurnScript(scenario.script, draws, scenario.policy, results)
 
 
-def warm_up(scenario: Scenario, target: TargetSpec) -> None:
+def warm_up(scenario: Scenario, target: TargetSpec, *, forks: bool) -> None:
     """Import what a Python target imports at its first call, before its limits begin to count.
 
-    It also spares each forked child these imports.
+    The import of an SDK takes a second, and an agent may bring a client of its own. So the SDK is
+    imported only for an agent that has begun to, and before a fork, which spares each child the
+    import.
     """
     if target.agent is None:
         return
-    import_sdk(scenario.wire)
+    if forks or providers.record(scenario.wire).sdk.package in sys.modules:
+        import_sdk(scenario.wire)
     if target.agent.__module__ == "harness.agent":
         importlib.import_module("harness.agent.composition")
 

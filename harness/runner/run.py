@@ -202,7 +202,7 @@ def pass_through(
             return restarts.run()
         finally:
             restarts.drop()
-    prepare.warm_up(scenario, target)
+    prepare.warm_up(scenario, target, forks=False)
     transition = prepare.transition_for(scenario, script)
     if target.kind != "python":
         return supervise(transition, target, folder, store, model_url)

@@ -134,3 +134,12 @@ def test_a_failed_compaction_does_not_cost_the_next_turn_its_past() -> None:
     assert _next_turn(" ", user("!")) == ["history_faithful.forgotten_past"]
     assert _next_turn(" ", user("one"), assistant("1")) == []
     assert _next_turn("They counted.", user("They counted.")) == []
+
+
+def test_a_past_that_is_cut_short_stands_in_a_transcript() -> None:
+    said = "We begin in the old town, and end at the harbour."
+    story = Story(stores=False).turn("one").reply(said).final().turn("two").fail(400)
+    story.reply(" ", purpose="compact").reply("2", messages=[user("two")]).final()
+    clipped = user(f"Before: the user: one; you: {said[:30]} [cut] three")
+    story.turn("three").reply("3", messages=[clipped])
+    assert codes(history_faithful(story.final().end())) == []

@@ -219,6 +219,18 @@ def test_what_no_request_need_hold_may_be_left_out(stored: tuple[Message, ...]) 
     assert not list(reload_equivalence(_begun(*stored, live=()).end()))
 
 
+@pytest.mark.parametrize(("status", "found"), [("failed", []), ("ok", ["forgotten"])])
+def test_a_turn_that_failed_may_be_left_out_after_a_start(status: str, found: list[str]) -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"])
+    story.reply("It broke.").row(assistant("It broke.")).final(status=status).killed()
+    story.history.started(run="again", scenario="again", attempt=1)
+    story.live.clear()
+    story.turn("two").row(user("two"), labels=["m2"])
+    story.reply("2").row(assistant("2")).final()
+    said = codes(reload_equivalence(story.end()))
+    assert [code.rpartition(".")[2] for code in said] == found
+
+
 def test_a_reply_that_was_taken_out_of_the_store_is_not_asked_for() -> None:
     story = Story(stores=False).row(*PAST).gone("r1", "r2")
     story.turn("Hi.").row(user("Hi."), labels=["m1"]).reply("Yes?").row(assistant("Yes?")).final()

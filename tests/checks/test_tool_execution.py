@@ -12,7 +12,7 @@ import pytest
 from harness.checks.false_stops import no_false_stop
 from harness.checks.tool_execution import args_complete, effect_once
 from harness.core.values.calls import ToolRequest
-from harness.core.values.messages import ToolResult
+from harness.core.values.messages import ToolResult, ToolUse
 from tests.checks.histories import Story, codes, use
 
 
@@ -170,6 +170,24 @@ def test_a_failure_does_not_undo_an_effect() -> None:
 def test_an_idempotency_key_makes_two_runs_one_effect() -> None:
     story = _effect(_again(_effect(_ran(error=True), "k")), "k")
     assert not list(effect_once(story.end()))
+
+
+def _both(*calls: ToolUse) -> list[str]:
+    """An answer whose calls are all run."""
+    story = Story().turn("go").reply(*calls)
+    for _ in calls:
+        story.tool("x")
+    return codes(effect_once(story.reply("done").final().end()))
+
+
+def test_a_call_that_stands_twice_in_an_answer_is_one_call() -> None:
+    assert _both(ADD, ADD) == ["effect_once.again"]
+
+
+def test_calls_of_one_id_are_two_if_they_differ_or_the_id_tells_nothing() -> None:
+    assert _both(ADD, use("write", {"path": "b"}, id="t")) == []
+    named = use("write", {"path": "a"}, id="write")
+    assert _both(named, named) == []
 
 
 def test_an_id_that_a_later_answer_uses_again_is_another_call() -> None:

@@ -39,6 +39,18 @@ def test_a_result_is_refused_when_its_call_never_crossed_the_tool_seam() -> None
     assert due(script, past, call(results=("toolu_1", "toolu_2"))) == 1
 
 
+def test_results_that_are_text_refuse_a_call_of_the_newest_answer_that_never_ran() -> None:
+    turns = [Turn(use="t", times=9), Turn(say="a", when="refused")]
+    script, past = TurnScript(turns, Draws(1), results="text"), played(Past(), 0)
+    assert due(script, past, call()) == 0, "nothing was asked for"
+    past.see_called("main/model#1", "model", "main", call().request)
+    past.see_answered("main/model#1", "model", asks=("toolu_1",))
+    assert due(script, past, call()) == 1
+    assert due(TurnScript(turns, Draws(1)), past, call()) == 0, "blocks have ids"
+    past.see_called("main/tool#1", "tool", "main", ToolRequest("toolu_1", "t"))
+    assert due(script, past, call()) == 0
+
+
 def test_what_is_owed_is_the_first_play_of_plain_turns() -> None:
     script = TurnScript(
         [

@@ -60,6 +60,16 @@ them."""
 @example(constants(end="tool"), "overflow-in-a-tool-loop")
 @example(constants(results="text"), "overflow-in-a-tool-loop")
 @example(constants(failed_turn="dropped"), "overloaded/for-a-moment")
+@example(constants(results="text"), "same-query-for-ever")
+@example(constants(results="text"), "warned-seventeen-times/failed-again-and-again")
+@example(constants(results="text"), "did-you-restart")
+@example(constants(results="text"), "tool-never-returns/an-hour")
+@example(constants(results="text"), "empty-memory-asked-again/null")
+@example(constants(tools="parallel"), "stop-while-a-tool-hangs/the-second-of-two")
+@example(constants(tools="parallel"), "crash-in-the-middle-of-the-work@openai-chat")
+@example(constants(end="tool"), "answer-found-and-repeated")
+@example(constants(failed_turn="dropped"), "killed-again")
+@example(constants(timeout_s=60), "copies-under-load")
 def test_an_agent_of_a_drawn_policy_passes(drawn: Constants, name: str) -> None:
     assert findings_of(named(name), drawn) == ()
 

@@ -4,8 +4,7 @@ Every scenario of the other wire is played on this one, in its default dialect. 
 and why:
 
 - faults that only another wire has, or that force a rule by another wire's number;
-- scripted blocks that no answer of this wire can hold;
-- those of `OTHER_WIRE`, each with its reason.
+- scripted blocks that no answer of this wire can hold.
 """
 
 from __future__ import annotations
@@ -26,19 +25,11 @@ from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, on_wire, 
 
 WIRE = "openai-chat"
 
-OTHER_WIRE = {
-    "overflow-shapes/stop-reason": "no finish reason says that the window is full: it is `length`, "
-    "and so the turn ends as one that was cut off",
-}
-
 _BLOCKS = frozenset({"text", "thinking", "tool_use"})
 
 
 def reason_against(scenario: Scenario) -> str:
     """Why a scenario says nothing on this wire, "" when it does."""
-    for name, reason in OTHER_WIRE.items():
-        if scenario.run_name.removesuffix("+stream").removesuffix(f"@{WIRE}") == name:
-            return reason
     for spec in scenario.faults:
         wires = faults()[spec.kind].wires
         if wires and WIRE not in wires:
@@ -96,12 +87,6 @@ def test_a_defect_is_found_by_its_own_finding(name: str) -> None:
     mutant, module = next((m, module) for n, m, module in mutants.every() if n == name)
     verdict = run(_here(named(mutant.scenario)), module.agent).verdict
     assert [f.code for f in verdict.findings if is_killed(mutant, [f.code])]
-
-
-@pytest.mark.parametrize("name", OTHER_WIRE)
-def test_what_is_left_out_by_name_is_there_and_does_fail(name: str) -> None:
-    scenario = next(s for s in THERE if s.run_name == name)
-    assert run(_here(scenario), agent).verdict.verdict == "fail"
 
 
 def test_most_scenarios_are_played() -> None:

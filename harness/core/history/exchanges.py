@@ -218,11 +218,15 @@ class Execution(Crossing, eq=False):
     @property
     def given_up(self) -> bool:
         """Whether the caller had gone on by the time the answer came, and so never saw it."""
-        ask, answered = self.ask, self.answered
-        if ask is None or ask.sent is None or answered is None:
+        ask = self.ask
+        if ask is None or ask.sent is None or self.answered is None:
             return False
-        wait_ms = waited_ms(answered.steps)
-        return wait_ms > 0 and ask.sent_ms < answered.at_ms + wait_ms
+        return self.comes_after(ask.sent_ms)
+
+    def comes_after(self, at_ms: int) -> bool:
+        """Whether its answer is waited for, and comes after this time."""
+        wait_ms = waited_ms(self.answered.steps) if self.answered else 0
+        return self.answered is not None and wait_ms > 0 and at_ms < self.answered.at_ms + wait_ms
 
     @property
     def text(self) -> str:
@@ -298,6 +302,8 @@ def answer_text(answered: Answered) -> str:
     content = answered.value.get("content", "")
     if isinstance(content, (list, tuple)):
         return "\n".join(str(b["text"]) for b in content if isinstance(b, dict) and "text" in b)
+    if content is None:
+        return ""
     return content if isinstance(content, str) else canonical(content)
 
 
@@ -356,14 +362,15 @@ class CallPairing:
     def see_texts(self, exchange: Exchange) -> None:
         """Note the results that an agent sends as text: what its user's side says at the end.
 
-        A call that ran has its answer there, or, if it failed, any words; one that did not run has
-        been answered by the agent's own words.
+        A call that ran has its answer there. If it failed or its answer came too late, and where it
+        did not run, the agent's own words stand for it.
         """
         text = "\n".join(message.text for message in exchange.node.newest())
         for ask in self._last.get(exchange.called.session, ()) if text.strip() else ():
             ran, is_open = ask.execution, ask.sent is None
             is_open = is_open and ask.exchange.called.turn == exchange.called.turn
-            if is_open and (ran is None or ran.failed or _begins_in(ran.text, text)):
+            own = ran is None or ran.failed or ran.comes_after(exchange.called.at_ms)
+            if is_open and (own or (ran is not None and _begins_in(ran.text, text))):
                 ask.sent, ask.sent_n = ToolResult(ask.use.id, text), exchange.n
                 ask.sent_ms = exchange.called.at_ms
 

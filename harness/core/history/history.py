@@ -28,6 +28,7 @@ from harness.core.history.events import (
     Stored,
     Valued,
 )
+from harness.core.history.exchanges import answer_failed
 from harness.core.history.past import Past
 from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
@@ -87,8 +88,7 @@ class History:
                     event.key, event.seam, event.session, event.request, event.purpose, event.at_ms
                 )
             case Answered():
-                turn, error = event.script_turn, event.error
-                self.past.see_answered(event.key, event.seam, turn, error, event.value)
+                self._see_answered(event)
             case Killed():
                 self.past.see_killed()
 
@@ -177,8 +177,15 @@ class History:
             layers = {kind: layer for kind, layer in self.fault_layers.items() if kind in faults}
             event = msgspec.structs.replace(event, layers=layers)
         self._append(event)
-        self.past.see_answered(key, seam, script_turn, error, value)
+        self._see_answered(event)
         return event
+
+    def _see_answered(self, event: Answered) -> None:
+        said = self.messages.get(event.blocks) if event.blocks and event.complete else None
+        asks = tuple(use.id for use in said.tool_uses) if said else ()
+        turn, error = event.script_turn, event.error
+        is_failure = event.seam == "tool" and answer_failed(event)
+        self.past.see_answered(event.key, event.seam, turn, error, event.value, asks, is_failure)
 
     def effect(self, **fields: Json) -> Effected:
         """The outside world changed."""

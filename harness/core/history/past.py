@@ -20,7 +20,11 @@ from harness.core.values.messages import Json
 
 
 class Past:
-    """Running counters over the events of one history; read it, never write it."""
+    """Running counters over the events of one history; read it, never write it.
+
+    By session, `asked` are the ids of the calls in the model's newest main answer, and `ran` is the
+    newest run of a tool. `failed` are the ids of the calls whose tool failed.
+    """
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
@@ -29,6 +33,10 @@ class Past:
         self.store_calls: Counter[str] = Counter()
         self.purpose_calls: Counter[str] = Counter()
         self.crossed: set[str] = set()
+        self.asked: dict[str, tuple[str, ...]] = {}
+        self.ran: dict[str, ToolRequest] = {}
+        self.failed: set[str] = set()
+        self._running: dict[str, str] = {}
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
         self.played_for: dict[str, str] = {}
@@ -116,6 +124,8 @@ class Past:
         if isinstance(request, ToolRequest):
             self.tool_calls[request.name] += 1
             self.crossed.add(request.id)
+            self.ran[session] = request
+            self._running[key] = request.id
             lane = f"tool:{request.name}"
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
@@ -129,10 +139,23 @@ class Past:
             self._unconfirmed = ""
 
     def see_answered(
-        self, key: str, seam: Seam, turn: int | None = None, error: str = "", value: Json = None
+        self,
+        key: str,
+        seam: Seam,
+        turn: int | None = None,
+        error: str = "",
+        value: Json = None,
+        asks: tuple[str, ...] = (),
+        is_failure: bool = False,
     ) -> None:
-        """Count an answer; `turn` is that of the script whose value left the door whole."""
+        """Count an answer; `turn` is that of the script whose value left the door whole, `asks`
+        are the ids of its calls. `is_failure`: a tool failed."""
         lane, _ = self._lanes.pop(key, (seam, ""))
+        call = self._running.pop(key, None)
+        if call is not None and is_failure:
+            self.failed.add(call)
+        if lane == "model:main":
+            self.asked[key.rpartition("/")[0]] = asks
         if seam == "inbox" and value:
             self._see_delivered(value)
         if error.startswith("limit."):

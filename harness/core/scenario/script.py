@@ -29,6 +29,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Block, Json, Opaque, Text, Thinking, ToolResult, ToolUse
 from harness.core.values.plans import Reply, ToolAnswer, Value
+from harness.core.values.profile import Results
 
 FOREVER = 1 << 62
 _T = TypeVar("_T", Turn, ToolTurn)
@@ -46,8 +47,14 @@ def count(times: Times) -> int:
 class TurnScript:
     """The scripted model: turns in order, one lane for each purpose."""
 
-    def __init__(self, turns: Sequence[Turn], draws: Draws, policy: Policy = "strict") -> None:
-        self._draws, self._is_open = draws, policy == "open"
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        draws: Draws,
+        policy: Policy = "strict",
+        results: Results = "blocks",
+    ) -> None:
+        self._draws, self._is_open, self._results = draws, policy == "open", results
         self._replies: dict[int, tuple[Reply, bool]] = {}
         self._lanes: dict[str, _Lane] = {}
         for index, turn in enumerate(turns):
@@ -56,7 +63,7 @@ class TurnScript:
     def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | None:
         """The reply that is due, or None past the end of a strict script."""
         lane = self._lanes.get(call.purpose, [])
-        due = _due(lane, call, past, is_open=self._is_open)
+        due = self._due(lane, call, past)
         if due is None:
             return (_closing(lane, call), None) if self._is_open else None
         index, turn, _ = due
@@ -67,6 +74,37 @@ class TurnScript:
         reply, is_named = known
         return reply if is_named else _named(reply, self._draws, call.key), index
 
+    def _due(self, lane: _Lane, call: Call, past: Past) -> _Entry | None:
+        """The turn that is due; a conditional turn that holds ends the running one before it."""
+        last = past.last_played.get(f"model:{call.purpose}", 0)
+        for place in range(bisect_left(lane, last, key=_INDEX) if last else 0, len(lane)):
+            index, turn, times = lane[place]
+            plays = past.plays.get(("model", index), 0)
+            if self._is_open and plays and _is_left_behind(turn, call, past):
+                continue
+            if plays < times and (turn.when is None or self._holds(turn, call, past)):
+                ending = self._ending(lane, place, call, past) if plays else None
+                return ending or lane[place]
+        return None
+
+    def _ending(self, lane: _Lane, place: int, call: Call, past: Past) -> _Entry | None:
+        for later in range(place + 1, len(lane)):
+            turn = lane[later][1]
+            if turn.when is None:
+                return None
+            if self._holds(turn, call, past):
+                return lane[later]
+        return None
+
+    def _holds(self, turn: Turn, call: Call, past: Past) -> bool:
+        if turn.when is None:
+            return True
+        if isinstance(turn.when, RequestText):
+            return meets(turn.when, call)
+        if turn.when == "ended":
+            return isinstance(call.request, ModelRequest) and not call.request.tools_offered
+        return _is_refused(call, past, self._results)
+
     def unplayed(self, past: Past) -> Iterator[str]:
         """Turns that are owed (unconditional, not optional) and were never played."""
         for lane in self._lanes.values():
@@ -74,30 +112,6 @@ class TurnScript:
                 owed = turn.when is None and not turn.optional
                 if owed and not past.plays["model", index]:
                     yield f"script turn {index + 1} ({describe(turn)})"
-
-
-def _due(lane: _Lane, call: Call, past: Past, *, is_open: bool) -> _Entry | None:
-    """The turn that is due; a conditional turn that holds ends the running one before it."""
-    last = past.last_played.get(f"model:{call.purpose}", 0)
-    for place in range(bisect_left(lane, last, key=_INDEX) if last else 0, len(lane)):
-        index, turn, times = lane[place]
-        plays = past.plays.get(("model", index), 0)
-        if is_open and plays and _is_left_behind(turn, call, past):
-            continue
-        if plays < times and (turn.when is None or _holds(turn, call, past)):
-            ending = _ending(lane, place, call, past) if plays else None
-            return ending or lane[place]
-    return None
-
-
-def _ending(lane: _Lane, place: int, call: Call, past: Past) -> _Entry | None:
-    for later in range(place + 1, len(lane)):
-        turn = lane[later][1]
-        if turn.when is None:
-            return None
-        if _holds(turn, call, past):
-            return lane[later]
-    return None
 
 
 def _is_left_behind(turn: Turn, call: Call, past: Past) -> bool:
@@ -131,15 +145,16 @@ def _closes(turn: Turn) -> bool:
     return in_order and any(text.strip() for text in texts)
 
 
-def _holds(turn: Turn, call: Call, past: Past) -> bool:
-    if turn.when is None:
-        return True
-    if isinstance(turn.when, RequestText):
-        return meets(turn.when, call)
-    if turn.when == "ended":
-        return isinstance(call.request, ModelRequest) and not call.request.tools_offered
+def _is_refused(call: Call, past: Past, results: Results) -> bool:
+    """Whether the request answers a call that was never run. Results that are text have no ids:
+    the calls are those of the newest answer."""
     last = call.messages[-1] if call.messages else None
-    return last is not None and any(r.id not in past.crossed for r in last.tool_results)
+    if last is None:
+        return False
+    answered = tuple(result.id for result in last.tool_results)
+    if results == "text" and not answered and last.role == "user":
+        answered = past.asked.get(call.session, ())
+    return any(id not in past.crossed for id in answered)
 
 
 def model_reply(turn: Turn, draws: Draws, key: str) -> Reply:

@@ -27,6 +27,9 @@ Capability: TypeAlias = Literal[
     "restarts",
 ]
 
+Results: TypeAlias = Literal["blocks", "text"]
+"""How an agent sends results of tools: as blocks of the API, or as text of the user."""
+
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 """The names of all capabilities."""
 
@@ -67,7 +70,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     capabilities: Capabilities = Capabilities()
     turn_ending_tools: tuple[str, ...] = ()
     gives_up_after: FromOne | None = None
-    results: Literal["blocks", "text"] = "blocks"
+    results: Results = "blocks"
     tool_prefix: str = ""
     tool_names: dict[str, str] = {}
     purposes: dict[str, Purpose] = {}

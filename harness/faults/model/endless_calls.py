@@ -30,8 +30,6 @@ CODES = {
     "spawns_itself": ("M30",),
     "changing_result": ("M20",),
 }
-WIRES = {"failed_call_again": ("anthropic", "openai-responses")}
-
 Many = Annotated[int, msgspec.Meta(ge=2, le=100)]
 
 Period = Annotated[int, msgspec.Meta(ge=2, le=4)]
@@ -43,10 +41,16 @@ def identical_call(moment: Moment, plan: Plan) -> Plan:
 
 
 def failed_call_again(moment: Moment, plan: Plan) -> Plan:
-    """The last call that brought an error again, as it was; nothing before a call has failed."""
-    messages = moment.call.messages
-    failed = {r.id for m in messages for r in m.tool_results if r.is_error}
+    """The last call that brought an error again, as it was; nothing before a call has failed.
+
+    Some agents tell of an error in words alone, so a call has failed too if its tool says so.
+    """
+    messages, past = moment.call.messages, moment.past
+    failed = {r.id for m in messages for r in m.tool_results if r.is_error} | past.failed
+    ran = past.ran.get(moment.call.session)
     made = [call for m in messages for call in m.tool_uses if call.id in failed]
+    if ran is not None and ran.id in failed and not made:
+        made = [ToolUse(ran.id, ran.name, ran.input)]
     again = [msgspec.structs.replace(call, id=new_id(moment)) for call in made[-1:]]
     return calling(moment, plan, *again)
 

@@ -60,9 +60,11 @@ def call_of(moment: Moment) -> list[ToolUse]:
 
 
 def last_call(moment: Moment) -> ToolUse | None:
-    """The last call that the assistant made in the conversation."""
+    """The last call that the assistant made in the conversation. Where calls are sent as text, it
+    is the one that ran last."""
     made = (call for m in reversed(moment.call.messages) for call in reversed(m.tool_uses))
-    return next(made, None)
+    ran = moment.past.ran.get(moment.call.session)
+    return next(made, None) or (ToolUse(ran.id, ran.name, ran.input) if ran else None)
 
 
 def made_call(moment: Moment, tool: ToolSpec, number: int = 0) -> ToolUse:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from harness.agent import build
 from harness.agent.agent_loop import Loop
-from harness.agent.composition import standard_model
+from harness.agent.composition import is_on, standard_model
 from harness.agent.guards import EndTurn, Guard, Guide, Proceed, Refuse
 from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
@@ -118,3 +119,40 @@ class _Whole(SecondModel):
 def takes_any_output(brief: Brief) -> None:
     """Guards no output: a word that is repeated up to the length limit is an answer."""
     build(brief, model=_Whole(standard_model(brief))).run()
+
+
+class _LimitAsAnswer(Loop):
+    def conclude(self, reason: str) -> Outcome:
+        """Hand the text of the limit on as the output."""
+        done = ends.answered(assistant("Agent stopped due to max iterations."), "end_turn")
+        assert done is not None
+        return done
+
+
+def answers_with_the_limit(brief: Brief) -> None:
+    """Returns the text of its limit as an output of success."""
+    build(brief, turn=_LimitAsAnswer).run()
+
+
+def forgets_the_limit_when_it_streams(brief: Brief) -> None:
+    """Knows the limit of steps in the old path of its code, and not in the one that streams."""
+    build(brief, policy=_ENDLESS if is_on(brief, "stream") else Policy()).run()
+
+
+def counts_one_side(brief: Brief) -> None:
+    """Counts the replies of one of two sides, and lets the other go on."""
+
+    def loop(
+        transcript: Any,
+        model: Any,
+        tools: Any,
+        watch: Any,
+        overflow: Any,
+        policy: Policy,
+        **more: Any,
+    ) -> Loop:
+        said = "".join(message.text for message in transcript.messages)
+        bound = policy if "took part" in said else _ENDLESS
+        return Loop(transcript, model, tools, watch, overflow, bound, **more)
+
+    build(brief, turn=loop).run()
