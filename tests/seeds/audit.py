@@ -140,7 +140,7 @@ def run_tests(tree: str, tests: list[str], compiles: bool) -> None:
     """Exit with the status of pytest on these tests, whose modules are those of the tree."""
     for name in [name for name in sys.modules if name.split(".")[0] in ("harness", "tests")]:
         del sys.modules[name]
-    sys.path[:] = [tree, *(path for path in sys.path if path not in ("", str(ROOT)))]
+    sys.path.insert(0, tree)
     sys.dont_write_bytecode = not compiles
     os.environ |= {"PYTHONPATH": tree, "HYPOTHESIS_PROFILE": "ci"}
     os.chdir(tree)
