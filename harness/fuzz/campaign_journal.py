@@ -17,6 +17,7 @@ from msgspec import UNSET, UnsetType
 from harness.cassettes.redaction import mask_line
 from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import whole as whole_file
 from harness.fuzz.batch import BatchResult
@@ -30,7 +31,8 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     """What a campaign is, and what makes it the same one again.
 
     `plugins` are the modules of the plug-ins whose parts it draws from and judges by. Findings of
-    the class `fail_on` and worse are kept.
+    the class `fail_on` and worse are kept. `profile` says what the agent is, and `profile_name` how
+    the user named it.
     """
 
     target: str
@@ -39,6 +41,8 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     v: int = VERSION
     plugins: tuple[str, ...] | UnsetType = UNSET
     fail_on: FindingClass | UnsetType = UNSET
+    profile: Profile | UnsetType = UNSET
+    profile_name: str | UnsetType = UNSET
 
 
 Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding
