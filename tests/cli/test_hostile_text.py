@@ -58,6 +58,7 @@ def hostile(talks: Path) -> Path:
         path.unlink()
     expect = {"outcome": "failed_truthfully"}
     (talks / "scenarios/hostile.yaml").write_text(_scenario("hostile", expect=expect))
+    Path(talks, "scenarios", NAME).symlink_to("/")
     logs = talks / "logs"
     logs.mkdir()
     (logs / "a.json").write_text(_log())
