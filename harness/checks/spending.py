@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from harness.checks.declarations import needs
-from harness.checks.evidence.carried_words import carried
+from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
 from harness.checks.evidence.turn_outcomes import (
     children,
     claimed,
@@ -22,8 +22,6 @@ from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
-
-BYTES_PER_TOKEN = 4
 
 NEARLY_ALL = 0.8
 """A summary that leaves more than this share of the words makes no room."""

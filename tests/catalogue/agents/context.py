@@ -14,11 +14,10 @@ from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
-from harness.agent.toolbox import Toolbox, error_result
 from harness.agent.turn_policy import Policy
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, user
+from harness.core.values.messages import Message, assistant, user
 from tests.mutants.second_model import SecondModel, Show, build_with
 
 _NEVER = partial(Escalation, stages=())
@@ -143,21 +142,6 @@ class _Noop(Escalation):
 def protects_a_long_tail(brief: Brief) -> None:
     """Keeps a tail that is longer than the window: each compaction changes nothing."""
     build(brief, overflow=_Noop).run()
-
-
-class _Uncapped(Toolbox):
-    def run(self, call: ToolUse) -> ToolResult:
-        """The result, however long."""
-        try:
-            value = self._call(self._tools[call.name], call)
-        except Exception as error:
-            return error_result(call, str(error))
-        return ToolResult(call.id, str(value))
-
-
-def keeps_results_of_any_size(brief: Brief) -> None:
-    """Caps no tool's output, and makes no request smaller."""
-    build(brief, tools=_Uncapped(brief.tools), overflow=_NEVER).run()
 
 
 class _TrustsSummaries(SecondModel):
