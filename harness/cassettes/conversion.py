@@ -1,4 +1,4 @@
-"""A cassette from one format into another, without loss.
+"""A cassette from one format into another: without secrets, and else without loss.
 
 The output is read back before it reaches the disk. A difference in bodies, headers, status or notes
 is an error; key order and layout may differ. cassetter keeps JSON as YAML: here only JSON that is
@@ -16,6 +16,7 @@ import msgspec
 import yaml
 
 from harness.cassettes.cassette_file import load_cassette, parse_cassette
+from harness.cassettes.cassette_redaction import redacted
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.files.regular_file import write_atomically
@@ -133,7 +134,7 @@ def format_for(target: Path, to: str = "") -> str:
 
 
 def convert(source: Path, target: Path, to: str = "", *, force: bool = False) -> Converted:
-    """Write the cassette `source` to `target` in another format.
+    """Write the cassette `source` to `target` in another format, without secrets.
 
     Raises InputError for a source that is no cassette, a target that is there already (unless
     `force`), and what the target's format cannot say.
@@ -141,7 +142,7 @@ def convert(source: Path, target: Path, to: str = "", *, force: bool = False) ->
     name = format_for(target, to)
     if target.exists() and not force:
         raise InputError("is there already: --force replaces it", str(target))
-    cassette = load_cassette(source)
+    cassette = redacted(load_cassette(source))
     try:
         data = written(cassette, name)
     except InputError as error:

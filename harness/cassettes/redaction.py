@@ -155,6 +155,12 @@ def mask_body(body: bytes, content_type: str = "") -> bytes:
     return body if masked == text else masked.encode(charset)
 
 
+def mask_line(line: bytes) -> bytes:
+    """A document of JSON that we write ourselves, masked; without secrets it is as it was."""
+    text = line.decode("utf-8", "surrogatepass")
+    return line if (masked := _mask_plain_body(text)) == text else masked.encode()
+
+
 def _mask_plain_body(text: str) -> str:
     try:
         value = decode(text)

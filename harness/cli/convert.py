@@ -18,7 +18,7 @@ from harness.cli.options import every_verb
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @every_verb
 def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> int:
-    """Write a cassette in another format, without loss.
+    """Write a cassette in another format, without secrets and else without loss.
 
     The first CASSETTE may be of any writer that is played: vcrpy, go-vcr, Ruby's VCR, cassetter,
     one exchange as JSON, or the compact form. What is written is read back first: a format that

@@ -7,8 +7,13 @@ campaign continues without duplicates.
 from __future__ import annotations
 
 import shlex
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -16,13 +21,14 @@ import click
 from harness.cli.options import (
     EngineName,
     WireChoice,
-    configuration,
+    chosen_profile,
     engine,
     engine_named,
     every_verb,
     fail_on,
     plugin_flags,
     plugins,
+    profile,
 )
 from harness.core.values.errors import InputError
 
@@ -41,11 +47,12 @@ DEFAULT_EXAMPLES = 1_000
 @click.option("--examples", type=click.IntRange(1), metavar="N",
               help=f"So many examples in all.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
-              help="In place of --examples: until so much time is over.")  # fmt: skip
+              help="In place of --examples: explore and shrink for so long.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), metavar="N",
               help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
 @click.option("--wire", type=WireChoice(),
               help="What the agent speaks.  [default: anthropic]")  # fmt: skip
+@profile
 @fail_on
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
@@ -58,18 +65,18 @@ DEFAULT_EXAMPLES = 1_000
 @every_verb
 def command(
     target: str | None, examples: int | None, minutes: float | None, seed: int | None,
-    wire: str | None, fail_on: FindingClass | None, engine: EngineName, workers: int | None,
+    wire: str | None, profile_name: str, fail_on: FindingClass | None, engine: EngineName,
+    workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
 
     Exit status 1 with findings, 0 without. One seed is one campaign, whatever the workers.
     """
-    from harness.core.scenario.scenario import DEFAULT_WIRE
-
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
-    asked = {"--target": target, "--seed": seed, "--wire": wire, "--fail-on": fail_on, "--out": out}
+    asked = {"--target": target, "--seed": seed, "--wire": wire, "--fail-on": fail_on, "--out": out,
+             "--profile": profile_name or None}  # fmt: skip
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
@@ -77,15 +84,19 @@ def command(
     if resume is not None:
         campaign, journal, folder = _resumed(resume)
     else:
-        line = fail_on or configuration().chosen_profile("", Path.cwd()).fail_on
-        campaign, journal, folder = _begun(target or "", seed, wire or DEFAULT_WIRE, line, out)
+        campaign, journal, folder = _begun(target, seed, wire, profile_name, fail_on, out)
     most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
     end_s = time.monotonic() + minutes * 60 if minutes else None
     return _run(campaign, journal, folder, does, most, end_s, as_json)
 
 
 def _begun(
-    target: str, seed: int | None, wire: str, fail_on: FindingClass | None, out: Path | None
+    target: str | None,
+    seed: int | None,
+    wire: str | None,
+    profile_name: str,
+    fail_on: FindingClass | None,
+    out: Path | None,
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
@@ -93,16 +104,24 @@ def _begun(
 
     from harness.checks.judge import names
     from harness.cli.selection import check_target
+    from harness.core.scenario.scenario import DEFAULT_WIRE
+    from harness.core.values.profile import NO_PROFILE
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
+    agent = chosen_profile(profile_name)
+    target = target or agent.target
     check_target(target, [])
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
     folder = out or Path(DEFAULT_OUT) / str(drawn)
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
-    plan = CampaignPlan(target=target, seed=drawn, wire=wire, fail_on=fail_on or UNSET)
+    spoken = wire or next(iter(agent.wires), DEFAULT_WIRE)
+    plan = CampaignPlan(target=target, seed=drawn, wire=spoken,
+                        fail_on=fail_on or agent.fail_on or UNSET,
+                        profile=UNSET if agent == NO_PROFILE else agent,
+                        profile_name=profile_name or UNSET)  # fmt: skip
     return *begin(folder, plan, names()), folder
 
 
@@ -136,6 +155,7 @@ def _run(
     from harness.cli import fuzz_report, terminal
     from harness.fuzz.campaign import run
 
+    campaign.until_s = None if end_s is None else time.time() + end_s - time.monotonic()
     show = fuzz_report.FuzzReport(campaign, folder, most, end_s, as_json)
     results = run(
         campaign,
@@ -143,12 +163,13 @@ def _run(
         journal,
         folder,
         examples=most,
-        is_over=lambda: end_s is not None and time.monotonic() >= end_s,
     )
     try:
-        with show:
+        with show, _alarm(end_s):
             for result in results:
                 show.result(result)
+    except _TimeOver:
+        pass
     except KeyboardInterrupt:
         words = ["harness", "fuzz", "--resume", str(folder), *plugin_flags()]
         terminal.note(f"to go on: {shlex.join(words)}")
@@ -157,3 +178,30 @@ def _run(
         results.close()  # type: ignore[attr-defined]
         journal.close()
     return show.ending()
+
+
+_GRACE_S = 5.0
+"""How long a run that is under way may go on once the time is over."""
+
+
+class _TimeOver(BaseException):
+    """The time of the campaign and the grace are over: what is under way is stopped."""
+
+
+@contextmanager
+def _alarm(end_s: float | None) -> Iterator[None]:
+    """Raise `_TimeOver` inside once the time is long over, whatever the target does."""
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise _TimeOver
+
+    if end_s is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(0.0, end_s - time.monotonic()) + _GRACE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

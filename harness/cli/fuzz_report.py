@@ -1,10 +1,12 @@
-"""The output of `harness fuzz`. Progress is a bar on a terminal, else one log line a minute."""
+"""The output of `harness fuzz`. Progress is a bar on a terminal, else a line every ten seconds."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,14 +14,16 @@ from harness.cli import terminal
 from harness.cli.options import plugin_flags
 from harness.core.values.verdict import EXIT_STATUS
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.report.cause_tally import CauseTally
 from harness.report.event_lines import counted
 from harness.report.json_lines import line
 
 if TYPE_CHECKING:
-    from harness.fuzz.batch import Result
+    from harness.fuzz.batch import CauseCount, Result
     from harness.fuzz.campaign import Campaign
 
-EVERY_S = 60.0
+EVERY_S = 10.0
+"""How often the state of a campaign is told."""
 
 
 class FuzzReport:
@@ -30,10 +34,12 @@ class FuzzReport:
     ) -> None:
         self._campaign, self._folder, self._as_json = campaign, folder, as_json
         self._most, self._end_s = most, end_s
-        self._began_s = self._said_s = time.monotonic()
+        self._began_s = time.monotonic()
         self._before = campaign.examples
         self._progress: Any = None
         self._bar: Any = None
+        self._ended = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> Self:
         plan = self._campaign.plan
@@ -47,9 +53,17 @@ class FuzzReport:
             self._progress.start()
             total = self._most or (self._end_s or 0) - self._began_s
             self._bar = self._progress.add_task("", total=total, completed=self._done())
+        self._ticker.start()
         return self
 
+    def _tick(self) -> None:
+        """Tell the state while results are awaited: a single one may take long."""
+        while not self._ended.wait(EVERY_S):
+            if self._progress is None:
+                terminal.note(self._state())
+
     def __exit__(self, *error: object) -> None:
+        self._ended.set()
         if self._progress is not None:
             self._progress.stop()
 
@@ -63,16 +77,14 @@ class FuzzReport:
         elif isinstance(result, ShrunkFinding) and result.failure:
             text = f"{result.code} of example {result.example}: {result.failure}"
             terminal.note(f"no file: {text}")
-        now_s = time.monotonic()
         if self._progress is not None:
             self._progress.update(self._bar, completed=self._done(), description=self._state())
-        elif now_s - self._said_s >= EVERY_S:
-            self._said_s = now_s
-            terminal.note(self._state())
 
     def _finding(self, reduced: ShrunkFinding) -> None:
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
-        words = ["harness", "run", str(file), "--target", self._campaign.plan.target]
+        plan = self._campaign.plan
+        words = ["harness", "run", str(file), "--target", plan.target]
+        words += ["--profile", plan.profile_name] if plan.profile_name else []
         repeat = shlex.join([*words, *plugin_flags()])
         if self._as_json:
             terminal.out(line(self._row(reduced, file, repeat)))
@@ -96,8 +108,10 @@ class FuzzReport:
     def _state(self) -> str:
         campaign, spent_s = self._campaign, time.monotonic() - self._began_s
         rate = (campaign.examples - self._before) / max(spent_s, 0.001)
+        waiting = len(campaign.findings.waiting)
         return (
             f"{campaign.examples:,} examples, {rate:.0f}/s, {len(campaign.findings.kept)} found, "
+            f"{f'{waiting} to shrink, ' if waiting else ''}"
             f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
         )
 
@@ -105,15 +119,35 @@ class FuzzReport:
         """Show what it came to; the exit status."""
         campaign = self._campaign
         doubtful = bool(campaign.doubts or campaign.findings.unrepeated)
-        word = "fail" if campaign.findings.kept else "unknown" if doubtful else "pass"
+        word = (
+            "fail"
+            if campaign.findings.kept or campaign.findings.waiting
+            else "unknown"
+            if doubtful
+            else "pass"
+        )
         if self._as_json:
             terminal.out(line(self._last_row(word)))
         else:
+            for text in self._summary():
+                terminal.out(text)
             terminal.out(self._state())
+            for code in sorted({found.code for found in campaign.findings.waiting}):
+                terminal.out(f"not shrunk, as the time is over: {code}")
             for doubt, times in campaign.doubts.items():
                 terminal.out(f"in doubt ({times}x): {doubt}")
             terminal.out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
         return EXIT_STATUS[word]  # type: ignore[index]
+
+    def _summary(self) -> Iterator[str]:
+        """The causes: how many examples show each, and the file of one that was shrunk."""
+        tally = CauseTally("example")
+        files = {r.code: f"{FOLDER}/{r.name}.yaml" for r in self._campaign.findings.kept.values()}
+        for count in self._campaign.causes.values():
+            example = f"example {count.example}"
+            tally.put(count.finding, files.get(count.finding.code, example), count.runs)
+        lines = list(tally.lines(terminal.width(), terminal.paint()))
+        yield from (*lines, "") if lines else ()
 
     def _last_row(self, word: str) -> dict[str, Any]:
         campaign = self._campaign
@@ -124,6 +158,8 @@ class FuzzReport:
             "examples": campaign.examples,
             "model_calls": campaign.model_calls,
             "findings": len(campaign.findings.kept),
+            "causes": [_cause_row(count) for count in campaign.causes.values()],
+            "waiting": sorted({found.code for found in campaign.findings.waiting}),
             "unrepeated": [f"{r.code}: {r.failure}" for r in campaign.findings.unrepeated],
             "doubts": list(campaign.doubts),
             "corpus": len(campaign.corpus),
@@ -135,6 +171,17 @@ class FuzzReport:
 
     def _resume(self) -> str:
         return shlex.join(["harness", "fuzz", "--resume", str(self._folder), *plugin_flags()])
+
+
+def _cause_row(count: CauseCount) -> dict[str, Any]:
+    finding = count.finding
+    return {
+        "code": finding.code,
+        "class": finding.class_ or None,
+        "examples": count.runs,
+        "first": count.example,
+        "message": finding.message,
+    }
 
 
 def _bar() -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from harness.cassettes.redaction import mask
 from harness.checks.judge import check_of, checks
 from harness.cli import terminal
 from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
@@ -22,6 +23,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files import load_scenarios
+from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.runner import run
 from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
@@ -117,9 +119,8 @@ def _shrunk(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) ->
     file = asked.out / f"{after.name}.yaml"
     if file.exists() and asked.source.exists() and file.samefile(asked.source):
         raise InputError("--out is the folder of the scenario itself, of the same name", str(file))
-    file.parent.mkdir(parents=True, exist_ok=True)
     head = [f"harness shrink of {scenario.run_name}: {keeping.finding.code}"]
-    file.write_text(scenario_yaml(after, head), "utf-8")
+    write_atomically(file, mask(scenario_yaml(after, head)).encode())
     return ShrinkResult(
         asked=asked, before=scenario, after=after, keeping=keeping, shrunk=shrunk, file=file,
         interrupted=interrupted,

@@ -5,7 +5,7 @@ It folds results in task order, so the number of workers does not change the out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import TypeGuard
@@ -13,13 +13,15 @@ from typing import TypeGuard
 import msgspec
 from msgspec import UNSET
 
+from harness.cassettes.redaction import mask
 from harness.core.values.errors import InputError
+from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings
-from harness.fuzz.batch import Batch, Result, Task
+from harness.fuzz.batch import Batch, CauseCount, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
-from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding
+from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
 from harness.plugins import loaded_modules
 
 _PARENTS = 12
@@ -27,16 +29,21 @@ _PARENTS = 12
 
 
 class Campaign:
-    """The state of a campaign. `checks` are the names of all checks."""
+    """The state of a campaign. `checks` are the names of all checks.
+
+    After `until_s` (seconds of Unix time) it has no task, neither to explore nor to shrink.
+    """
 
     def __init__(self, plan: CampaignPlan, checks: Iterable[str]) -> None:
         self.plan = plan
         self.corpus = Corpus(checks)
         self.findings = Findings()
         self.doubts: dict[str, int] = {}
+        self.causes: dict[str, CauseCount] = {}
         self.examples = self.model_calls = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: set[tuple[str, int]] = set()
+        self.until_s: float | None = None
 
     def task(self, most: int | None) -> Task | None:
         """The next task: a finding to shrink, else a batch; None when there is none now.
@@ -44,10 +51,19 @@ class Campaign:
         The campaign gets at most `most` examples in all.
         """
         plan = self.plan
+        if is_late(self.until_s):
+            return None
         for found in self.findings.waiting:
             if (found.code, found.example) not in self._shrinking:
                 self._shrinking.add((found.code, found.example))
-                return ShrinkTask.of(found, plan.target, plan.wire, plan.fail_on or None)
+                return ShrinkTask.of(
+                    found,
+                    plan.target,
+                    plan.wire,
+                    plan.fail_on or None,
+                    plan.profile or NO_PROFILE,
+                    self.until_s,
+                )
         left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
         return self._batch(left) if left > 0 else None
 
@@ -64,7 +80,9 @@ class Campaign:
             target=self.plan.target,
             wire=self.plan.wire,
             fail_on=self.plan.fail_on or None,
+            profile=self.plan.profile or NO_PROFILE,
             parents=self.corpus.parents(number, random, _PARENTS),
+            until_s=self.until_s,
         )
 
     def take(self, result: Result) -> Result:
@@ -77,6 +95,7 @@ class Campaign:
         self.examples += result.examples
         self._reserved = max(self._reserved, self.examples)
         self.model_calls += result.model_calls
+        batch.count_in(self.causes, result.causes)
         for doubt in result.doubts:
             self.doubts[doubt] = self.doubts.get(doubt, 0) + 1
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
@@ -90,7 +109,13 @@ class Campaign:
 
 
 def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
-    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written."""
+    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written.
+
+    Raises InputError for a target that holds a secret.
+    """
+    if mask(plan.target) != plan.target:
+        what = "holds a secret, and a campaign writes its target down: have it read from a file"
+        raise InputError(what, "--target")
     plan = msgspec.structs.replace(plan, plugins=loaded_modules() or UNSET)
     written = Journal(folder)
     written.write(plan)
@@ -113,7 +138,7 @@ def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
     for line in record.lines:
         campaign.take(line)
     for reduced in campaign.findings.kept.values():
-        findings.write(folder, reduced, record.plan.target)
+        findings.write(folder, reduced, record.plan.target, record.plan.profile_name or "")
     return campaign, Journal(folder, record.whole_bytes)
 
 
@@ -124,21 +149,20 @@ def run(
     folder: Path,
     *,
     examples: int | None = None,
-    is_over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Result]:
     """Go on with a campaign; yields each result once it is in the journal.
 
-    It ends after `examples` in all, or when `is_over`, once every finding is shrunk.
+    It ends after `examples` in all, once every finding is shrunk, or when its time is over.
     """
 
     def source() -> Task | None:
-        return campaign.task(campaign.examples if is_over() else examples)
+        return campaign.task(examples)
 
     for result in engine.each(
         batch.work, source, window=GENERATION, lost=batch.lost, again=batch.again
     ):
         line = campaign.take(result)
         if campaign.is_new(line):
-            findings.write(folder, line, campaign.plan.target)
+            findings.write(folder, line, campaign.plan.target, campaign.plan.profile_name or "")
         written.write(line)
         yield line

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -15,8 +16,10 @@ from random import Random
 
 import msgspec
 
+from harness.cassettes.redaction import mask
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
+from harness.core.values.profile import NO_PROFILE, Profile, ProfileLimits
 from harness.core.values.verdict import FindingClass
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
@@ -42,7 +45,8 @@ HELLO = Turn(say="hello")
 
 
 class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
-    """The task of shrinking a finding."""
+    """The task of shrinking a finding. After `until_s` (seconds of Unix time) no candidate is
+    played, and the smallest scenario by then is the result."""
 
     code: str
     example: int
@@ -51,15 +55,23 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     wire: str = DEFAULT_WIRE
     fail_on: FindingClass | None = None
     isolate: bool = False
+    profile: Profile = NO_PROFILE
+    until_s: float | None = None
 
     @classmethod
     def of(
-        cls, found: RawFinding, target: str, wire: str, fail_on: FindingClass | None = None
+        cls,
+        found: RawFinding,
+        target: str,
+        wire: str,
+        fail_on: FindingClass | None = None,
+        profile: Profile = NO_PROFILE,
+        until_s: float | None = None,
     ) -> ShrinkTask:
         """The task for a raw finding."""
         return cls(
             code=found.code, example=found.example, choices=found.choices, target=target,
-            wire=wire, fail_on=fail_on,
+            wire=wire, fail_on=fail_on, profile=profile, until_s=until_s,
         )  # fmt: skip
 
 
@@ -83,11 +95,14 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
-    scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire), task.fail_on)
+    options = options_of(target, task.wire, task.profile)
+    scenario, _ = draw(task.choices, Random(0), options, task.fail_on, task.profile)
     tries_max = TRIES_MAX
     if task.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
-        scenario, tries_max = msgspec.structs.replace(scenario, limits=limits), HUNG_TRIES_MAX
+        profile = msgspec.structs.replace(scenario.profile, limits=ProfileLimits())
+        scenario = msgspec.structs.replace(scenario, limits=limits, profile=profile)
+        tries_max = HUNG_TRIES_MAX
     with silence():
         try:
             keeps = FindingOracle(scenario, target, task.code)
@@ -96,11 +111,23 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
             return _failed(task, why)
         if _is_of_the_scenario(scenario, task.code, target):
             return _failed(task, SHOWN_BY_REFERENCE)
-        small = _smallest(scenario, keeps_expectation(keeps, task.code), tries_max)
+        in_time = _in_time(keeps_expectation(keeps, task.code), task.until_s)
+        small = _smallest(scenario, in_time, tries_max)
     kind = structure(small)
     name = name_of(task.code, kind)
     small = msgspec.structs.replace(small, name=name, title=f"Found by fuzzing: {task.code}")
     return _written(task, small, kind, target)
+
+
+def is_late(until_s: float | None) -> bool:
+    """Whether the time of a campaign is over."""
+    return until_s is not None and time.time() >= until_s
+
+
+def _in_time(
+    keeps: Callable[[Scenario], bool], until_s: float | None
+) -> Callable[[Scenario], bool]:
+    return lambda scenario: not is_late(until_s) and keeps(scenario)
 
 
 def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:
@@ -108,7 +135,8 @@ def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bo
     if target.agent is REFERENCE.agent:
         return False
     like = msgspec.structs.replace(REFERENCE, options=target.options)
-    return code in genuine(run_of(scenario, like))
+    numbers = Profile(checks=scenario.profile.checks)
+    return code in genuine(run_of(msgspec.structs.replace(scenario, profile=numbers), like))
 
 
 def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[[Scenario], bool]:
@@ -148,6 +176,7 @@ def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -
         file = Path(folder) / f"{small.name}.yaml"
         file.write_text(text, "utf-8")
         (again,) = load_scenarios(file)
+        again = msgspec.structs.replace(again, profile=task.profile)
         found = genuine(run_of(again, target))
         shared = _is_of_the_scenario(again, task.code, target)
     if task.code not in found or shared:
@@ -218,7 +247,7 @@ _TEST = '''"""Found by fuzzing {target}: {code}."""
 
 def test_{function}(play):
     """{message}"""
-    play("{name}.yaml", {target!r})
+    play("{name}.yaml", {target!r}{profile})
 '''
 
 
@@ -251,17 +280,21 @@ class Findings:
         return self.kept.setdefault((reduced.code, reduced.shape), reduced) is reduced
 
 
-def write(folder: Path, reduced: ShrunkFinding, target: str) -> Path:
-    """Write the two files of a finding, and return the path of the scenario file."""
+def write(folder: Path, reduced: ShrunkFinding, target: str, profile: str = "") -> Path:
+    """Write the two files of a finding, and return the path of the scenario file.
+
+    The test names the profile that the campaign was given.
+    """
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
     test = inside / f"test_{reduced.name.replace('-', '_')}.py"
     shown = _TEST.format(
         target=target, code=reduced.code, function=test.stem.removeprefix("test_"),
         message=_plain(reduced.message), name=reduced.name,
+        profile=f", profile={profile!r}" if profile else "",
     )  # fmt: skip
     for path, text in ((scenario, reduced.text), (test, shown)):
-        write_atomically(path, text.encode("utf-8", "backslashreplace"))
+        write_atomically(path, mask(text).encode("utf-8", "backslashreplace"))
     return scenario
 
 

@@ -1,6 +1,6 @@
 """The folder of a run: its history, written before it is judged, and its verdict.
 
-Files are written under another name and moved into place, so none is partial.
+Files are written under another name and moved into place, so none is partial. They hold no secrets.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pathlib import Path
 import msgspec
 
 from harness import providers
+from harness.cassettes.folder_redaction import redact_folder
+from harness.cassettes.redaction import mask_line
 from harness.core.history.event_log import encode_event
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
@@ -32,21 +34,22 @@ def folder_for(out: Path, scenario: Scenario) -> Path:
 
 def write_history(folder: Path, history: History) -> Path:
     """`history.jsonl`, whole."""
-    lines = (encode_event(event) + b"\n" for event in history.events)
+    lines = (mask_line(encode_event(event)) + b"\n" for event in history.events)
     return _write(folder / "history.jsonl", lines)
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """`verdict.json`, whole."""
-    data = msgspec.json.format(msgspec.json.encode(verdict))
+    data = msgspec.json.format(mask_line(msgspec.json.encode(verdict)))
     return _write(folder / "verdict.json", [data, b"\n"])
 
 
 def keep_session(session: Path, folder: Path | None) -> Path:
-    """Move the session folder of a run to `session` in the run's folder; without one it gets a
-    temporary folder that stays."""
+    """Move the session folder of a run, without secrets, to `session` in the run's folder; without
+    one it gets a temporary folder that stays."""
     kept = (folder or Path(tempfile.mkdtemp(prefix="loop-harness-kept-"))) / SESSION
     kept.parent.mkdir(parents=True, exist_ok=True)
+    redact_folder(session)
     return Path(shutil.move(session, kept))
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.checks.judge import names
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
+from harness.core.values.verdict import Finding
 from harness.engines import Engine
 from harness.engines.local import Local
 from harness.engines.serial import Serial
 from harness.files import load_scenarios
-from harness.fuzz import campaign_journal
-from harness.fuzz.batch import SIZE, BatchResult
+from harness.fuzz import batch as batches
+from harness.fuzz import campaign as campaigns
+from harness.fuzz import campaign_journal, findings
+from harness.fuzz.batch import SIZE, Batch, BatchResult, CauseCount, play_all
 from harness.fuzz.campaign import Campaign, begin, resume, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
 from harness.fuzz.findings import FOLDER, ShrunkFinding
@@ -47,6 +54,23 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     campaign = whole(folder)
     assert campaign.examples == EXAMPLES
     return folder
+
+
+def test_the_examples_of_a_cause_are_counted_over_batches_and_a_resume(tmp_path: Path) -> None:
+    first, second = (Finding("outbound_once.twice", "x", (n,), "defect") for n in (1, 2))
+    plan = msgspec.structs.replace(PLAN, profile=Profile(turn_ending_tools=("end",)))
+    campaign, journal = begin(tmp_path, plan, names())
+    for number, found in enumerate((first, second)):
+        counts = (CauseCount(found, SIZE * number + 3, 2),)
+        played = BatchResult(number=number, examples=SIZE, causes=counts)
+        journal.write(campaign.take(played))
+    journal.close()
+    again, journal = resume(tmp_path, names())
+    journal.close()
+    assert again.causes == campaign.causes == {first.code: CauseCount(first, 3, 4)}
+    task = again.task(None)
+    assert isinstance(task, Batch)
+    assert task.profile.turn_ending_tools == ("end",)
 
 
 @pytest.mark.real
@@ -130,14 +154,44 @@ def test_a_campaign_that_is_over_can_be_gone_on_with(reference: Path, tmp_path: 
 
 
 @pytest.mark.real
-def test_time_that_is_over_ends_a_campaign_once_its_findings_are_small(tmp_path: Path) -> None:
+def test_time_that_is_over_ends_exploring_and_shrinking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     campaign, written = begin(tmp_path, PLAN, names())
-    results = run(campaign, Serial(), written, tmp_path, is_over=lambda: campaign.examples > 0)
-    lines = list(results)
+    campaign.until_s = 1.0
+    lines: list[object] = []
+    with monkeypatch.context() as patch:
+        for module in (campaigns, batches, findings):
+            patch.setattr(module, "is_late", lambda until_s: bool(lines))
+        for line in run(campaign, Serial(), written, tmp_path):
+            lines.append(line)
     written.close()
+    assert [type(line) for line in lines] == [BatchResult]
     assert campaign.examples == SIZE
-    assert not campaign.findings.waiting
-    assert len(lines) > 1
+    assert campaign.findings.waiting
+    again, written = resume(tmp_path, names())
+    small = list(run(again, Serial(), written, tmp_path, examples=SIZE))
+    written.close()
+    assert small
+    assert not again.findings.waiting
+
+
+def test_a_batch_and_a_shrinking_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count()
+    for module in (batches, findings):
+        monkeypatch.setattr(module, "is_late", lambda until_s: next(clock) >= until_s)
+    target = resolve(PLAN.target)
+    batch = Batch(number=0, first=1, count=SIZE, seed=PLAN.seed, target=PLAN.target, until_s=3)
+    assert play_all(batch, target).examples == 3
+    asked: list[str] = []
+
+    def keeps(scenario: Scenario) -> bool:
+        asked.append(scenario.name)
+        return True
+
+    timely = findings._in_time(keeps, until_s=6.0)
+    assert [timely(Scenario(name=str(n))) for n in range(4)] == [True, True, False, False]
+    assert asked == ["0", "1"]
 
 
 @pytest.mark.parametrize(
