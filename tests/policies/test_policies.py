@@ -70,6 +70,8 @@ turns and say no last word; that do the first two."""
 @example(constants(failed_turn="dropped"), "killed-again")
 @example(constants(timeout_s=60), "copies-under-load")
 @example(constants(end="tool"), "did-you-restart")
+@example(constants(store_tries=2), "longer-than-the-busy-timeout")
+@example(constants(store_tries=2), "no-room-for-a-row/message-not-taken")
 @example(constants(shrinks="rebuild rebuild"), "overflow-in-a-tool-loop/fills-up-slowly")
 def test_an_agent_of_a_drawn_policy_passes(drawn: Constants, name: str) -> None:
     assert findings_of(named(name), drawn) == ()
