@@ -1,0 +1,1 @@
+"""Attacks on the harness itself, as commands that can be run again."""
