@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -44,8 +45,35 @@ def test_what_was_a_traceback_is_a_refusal(
 
 
 def test_a_part_whose_kind_is_no_text(tmp_path: Path) -> None:
-    body = b'{"model": "m", "input": [{"role": "user", "content": [{"type": {"a": 1}}]}]}'
+    body = (
+        b'{"object": "response", "status": "completed", "output": [{"type": "message", '
+        b'"role": "assistant", "content": [{"type": {"a": 1}}]}]}'
+    )
     assert read("model_body", tmp_path, body) == ""
+
+
+def _cassette(request: str, answer: str) -> bytes:
+    url = "https://api.anthropic.com/v1/messages"
+    headers = {"content-type": ["application/json"]}
+    item = {
+        "request": {"method": "POST", "uri": url, "body": request, "headers": headers},
+        "response": {"status": {"code": 200, "message": "OK"}, "headers": headers,
+                     "body": {"string": answer}},
+    }  # fmt: skip
+    return json.dumps({"interactions": [item], "version": 1}).encode()
+
+
+def test_a_cassette_whose_request_has_no_messages(tmp_path: Path) -> None:
+    said = read("cassette", tmp_path, _cassette('{"model": "m", "messages": []}', "{}"))
+    assert "the first recorded request has no messages" in said
+
+
+def test_a_cassette_that_a_form_cannot_say(tmp_path: Path) -> None:
+    asked = '{"model": "m", "messages": [{"role": "user", "content": "hi"}]}'
+    whole = json.loads(_cassette(asked, "{}"))
+    whole["interactions"][0]["response"]["headers"]["x"] = ["\ud800"]
+    said = read("cassette", tmp_path, json.dumps(whole).encode())
+    assert "cannot say half of a surrogate pair" in said
 
 
 @pytest.mark.parametrize("name", READERS)
