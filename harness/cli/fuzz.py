@@ -6,12 +6,13 @@ campaign continues without duplicates.
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from harness.cli.options import (
     plugins,
 )
 from harness.core.values.errors import InputError
+from harness.files.out_lock import out_lock
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
@@ -79,18 +81,25 @@ def command(
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
     does = _engine(engine, workers)
-    if resume is not None:
-        campaign, journal, folder = _resumed(resume)
-    else:
-        line = fail_on or configuration().chosen_profile("", Path.cwd()).fail_on
-        campaign, journal, folder = _begun(target or "", seed, wire or DEFAULT_WIRE, line, out)
-    most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
-    end_s = time.monotonic() + minutes * 60 if minutes else None
-    return _run(campaign, journal, folder, does, most, end_s, as_json)
+    with ExitStack() as held:
+        if resume is not None:
+            campaign, journal, folder = _resumed(resume, held)
+        else:
+            line = fail_on or configuration().chosen_profile("", Path.cwd()).fail_on
+            wire = wire or DEFAULT_WIRE
+            campaign, journal, folder = _begun(target or "", seed, wire, line, out, held)
+        most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
+        end_s = time.monotonic() + minutes * 60 if minutes else None
+        return _run(campaign, journal, folder, does, most, end_s, as_json)
 
 
 def _begun(
-    target: str, seed: int | None, wire: str, fail_on: FindingClass | None, out: Path | None
+    target: str,
+    seed: int | None,
+    wire: str,
+    fail_on: FindingClass | None,
+    out: Path | None,
+    held: ExitStack,
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
@@ -101,27 +110,31 @@ def _begun(
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
+    start = Path.cwd()  # a target may change the folder of the process
     check_target(target, [])
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
-    folder = out or Path(DEFAULT_OUT) / str(drawn)
+    folder = start / (out or Path(DEFAULT_OUT) / str(drawn))
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
+    held.enter_context(out_lock(folder))
     plan = CampaignPlan(target=target, seed=drawn, wire=wire, fail_on=fail_on or UNSET)
     return *begin(folder, plan, names()), folder
 
 
-def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
+def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
     from harness.checks.judge import names
     from harness.fuzz.campaign import resume
+    from harness.fuzz.campaign_journal import FILE
 
+    folder = Path(os.path.abspath(folder))
+    if (folder / FILE).exists():
+        held.enter_context(out_lock(folder))
     return *resume(folder, names()), folder
 
 
 def _engine(name: EngineName, workers: int | None) -> Engine:
     """Run even one worker in its own process: an agent may end its process."""
-    import os
-
     if name == "ray":
         return engine_named(name, workers)
     from harness.engines.local import Local
@@ -142,7 +155,9 @@ def _run(
     from harness.fuzz.campaign import run
 
     campaign.until_s = None if end_s is None else time.time() + end_s - time.monotonic()
-    show = fuzz_report.FuzzReport(campaign, folder, most, end_s, as_json)
+    below = folder.is_relative_to(Path.cwd())
+    shown = Path(os.path.relpath(folder)) if below else folder
+    show = fuzz_report.FuzzReport(campaign, shown, most, end_s, as_json)
     results = run(
         campaign,
         engine,
@@ -157,7 +172,7 @@ def _run(
     except _TimeOver:
         pass
     except KeyboardInterrupt:
-        words = ["harness", "fuzz", "--resume", str(folder), *plugin_flags()]
+        words = ["harness", "fuzz", "--resume", str(shown), *plugin_flags()]
         terminal.note(f"to go on: {shlex.join(words)}")
         raise
     finally:
