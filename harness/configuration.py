@@ -30,7 +30,7 @@ class Configuration(Strict, frozen=True, kw_only=True):
     """What the start folder configures.
 
     `profile` names one of `profiles`, or a file. `target`, `fail-on` and `limits` hold where the
-    profile says nothing.
+    profile says nothing. `files_from` are folders in which the files of a scenario may stand.
     """
 
     plugins: tuple[str, ...] = ()
@@ -40,6 +40,7 @@ class Configuration(Strict, frozen=True, kw_only=True):
     fail_on: FindingClass | None = msgspec.field(default=None, name="fail-on")
     seed: Count | None = None
     limits: ProfileLimits = ProfileLimits()
+    files_from: tuple[str, ...] = msgspec.field(default=(), name="files-from")
 
     def chosen_profile(self, named: str, folder: Path) -> Profile:
         """The profile of a name or a file, else the configured one, with what stands beside it.

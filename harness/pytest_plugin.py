@@ -97,14 +97,13 @@ def play(request: pytest.FixtureRequest) -> Play:
     out: str | None = config.getoption("--harness-out")
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     plugins = config.getini("harness_plugins")
-    kept = Path(out) if out else None
-    note = partial(_note, request.node)
-    profiles = partial(_profile, config)
+    profiles, note = partial(_profile, config), partial(_note, request.node)
     isolate = config.getoption("--harness-isolate")
-    whole = config.get_verbosity() > 1
+    whole, more = config.get_verbosity() > 1, config.stash[_CONFIGURATION].files_from
     return Play(
-        folders, seed, kept, plugins, profiles, config.stash[_FAIL_ON], note, isolate, whole
-    )
+        folders, seed, Path(out) if out else None, plugins, profiles, config.stash[_FAIL_ON], note,
+        isolate, whole, more,
+    )  # fmt: skip
 
 
 _NOT_APPLICABLE = "harness_not_applicable"
@@ -201,10 +200,11 @@ class Play:
         note: Callable[[Sequence[str]], None] = lambda reasons: None,
         isolate: bool = False,
         whole: bool = False,
+        files_from: tuple[str, ...] = (),
     ) -> None:
         self._folders, self._seed, self._out = folders, seed, out
         self._profiles, self._fail_on, self._note = profiles, fail_on, note
-        self._isolate, self._whole = isolate, whole
+        self._isolate, self._whole, self._files_from = isolate, whole, files_from
         self._flags = tuple(word for module in plugins for word in ("--plugin", module))
 
     def __call__(
@@ -294,7 +294,7 @@ class Play:
         if path is None:
             folders = ", ".join(dict.fromkeys(map(str, self._folders)))
             raise InputError(f"no such scenario file; looked in {folders}", str(scenario))
-        found = load_scenarios(path)
+        found = load_scenarios(path, self._files_from)
         if variant is not None and variant not in (names := {s.variant for s in found}):
             raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(path))
         yield from (s for s in found if variant in (None, s.variant))

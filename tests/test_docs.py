@@ -130,7 +130,7 @@ def test_scenarios_do_what_is_said_of_them(
     expected = sorted(said[1].split(", ")) if said else []
     path = tmp_path / f"{msgspec.yaml.decode(block)['name']}.yaml"
     path.write_text(block, "utf-8")
-    scenarios = load_scenarios(path)
+    scenarios = load_scenarios(path, ("cassettes",))
     assert {s.run_name: findings(s, reference) for s in scenarios} == {
         s.run_name: expected for s in scenarios
     }

@@ -16,7 +16,7 @@ from harness.core.history.events import AnyEvent, StoredRow
 from harness.core.history.history import decode, encode
 from harness.core.scenario import scenario as expectation
 from harness.core.scenario import scenario as scenario_file
-from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.scenario.scenario import OF_THE_COMMAND, InboxItem, Scenario, Turn
 from harness.core.values.brief import Brief
 from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.profile import CAPABILITIES, Profile
@@ -53,7 +53,7 @@ SECTIONS = {
 }
 """Where docs/scenario.md explains the keys of each struct."""
 
-OURS = {"variant", "folder", "overlaid", "settings", "profile"}
+OURS = {*OF_THE_COMMAND, "settings"}
 """Fields that no file names."""
 
 

@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.declarations import counted_anew, excused_by, needs
-from harness.checks.evidence.carried_words import PROMPT_TOKENS, carried, leaves_out, words_of
+from harness.checks.evidence.carried_words import (
+    BYTES_PER_TOKEN,
+    PROMPT_TOKENS,
+    carried,
+    leaves_out,
+    words_of,
+)
 from harness.checks.evidence.excuses import KILL_BETWEEN, Case, is_killed_between, may_begin_again
 from harness.checks.evidence.stored_messages import settled_list, squeeze, stands
 from harness.checks.evidence.turn_outcomes import (
@@ -43,14 +49,39 @@ def request_fits(history: History) -> Iterator[Finding]:
     a lower `max_tokens` is smaller too. Not meant: the same conversation for a model or with a beta
     whose window is another one, what grows after a request that succeeded, a retry by the SDK, the
     step that was under way when the agent was killed, begun once more, and a new turn; and a part
-    of the conversation with a longer prompt around it, which is smaller than any real window. An
-    agent
-    that knows one shape of the refusal pays for each of the others, and its conversation is stuck.
-    An agent mends it by treating all shapes alike: make the request smaller, look whether it is,
-    else say so. Source: invariant 7; gptme/gptme#185.
+    of the conversation with a longer prompt around it, which is smaller than any real window.
+    `result`: a request is refused that holds a single result of a tool larger than the scenario's
+    window, after an earlier turn was refused with it. An agent that knows one shape of the refusal
+    pays for each of the others, and its conversation is stuck. An agent mends it by treating all
+    shapes alike: make the request smaller, look whether it is, else say so; and by a cap on what a
+    tool may say. Source: invariant 7; gptme/gptme#185.
     """
     for turn in history.trace.turns.values():
         yield from _in_a_turn(history.trace, turn)
+    yield from _results_over_the_window(history.trace)
+
+
+def _results_over_the_window(trace: Trace) -> Iterator[Finding]:
+    """Results that fit into no request, and are sent in several turns; each once."""
+    window = trace.settings.get("window_tokens")
+    refused: dict[tuple[str, str, int], Exchange] = {}
+    told: set[tuple[str, str, int]] = set()
+    if not isinstance(window, int):
+        return
+    for exchange in trace.exchanges:
+        if exchange.purpose != "main" or not exchange.too_large:
+            continue
+        for result in (r for m in exchange.node.messages for r in m.tool_results):
+            size = len(result.text.encode("utf-8", "replace"))
+            if size <= window * BYTES_PER_TOKEN:
+                continue
+            name = (exchange.called.session, result.id, size)
+            first = refused.setdefault(name, exchange)
+            if name not in told and first.called.turn != exchange.called.turn:
+                told.add(name)
+                text = f"{exchange.called.key} holds a result of {size} bytes again, which alone "
+                text += f"is larger than the window of {window} tokens"
+                yield Finding("request_fits.result", text, (first.n, exchange.n))
 
 
 def _in_a_turn(trace: Trace, turn: Turn) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Spending without need: a summary of a short conversation, and turns that no user asked for."""
+"""Summaries without need, or none where one was due, and turns that no user asked for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from harness.checks.declarations import needs
+from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
 from harness.checks.evidence.turn_outcomes import (
     children,
+    claimed,
     is_over_window,
     is_uncounted,
     root_turn,
@@ -21,7 +23,11 @@ from harness.core.history.trace import Compaction, Trace
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
 
-BYTES_PER_TOKEN = 4
+NEARLY_ALL = 0.8
+"""A summary that leaves more than this share of the words makes no room."""
+
+FEW = 4
+"""Below so many messages there is little to make a summary of."""
 
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words by which a user asks for a summary himself."""
@@ -29,16 +35,20 @@ _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 
 @needs("model", "inbox", told_by="run")
 def compaction_due(
-    history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20
+    history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20, turns: int = 3
 ) -> Iterator[Finding]:
-    """A conversation is compacted when it is long, and not when it has hardly begun.
+    """A conversation is compacted when it is long, not when it has hardly begun, nor in each turn.
 
     `early`: the model is asked for a summary although the session's largest prompt, with what came
     since, is below `share` of the scenario's window, or below `tokens` where it has none. Counted
-    is the larger of our count and of the answer's usage.
+    is the larger of our count and of the answer's usage. `every_turn`: in `turns` turns in a row
+    the model is asked for a summary that no refusal called for, and what follows carries nearly
+    all that was said before. `missed`: the last request of a turn that fails is the first one that
+    is over the window, nothing makes it smaller, and elsewhere in the run the agent does compact.
     Not meant: a session in which a request was refused for its size, in any shape; a list of `rows`
     messages or more, which an agent may count; a summary that the user asks for; a session that was
-    seeded or taken up after a start, whose size no request has shown; a summary that is no request.
+    seeded or taken up after a start, whose size no request has shown; a summary that is no request;
+    an agent that never compacts, and one whose compaction does not help.
     A limit that was not configured had each "hi" compacted (anomalyco/opencode#31152). An agent
     mends it by comparing the size with the window of the model it asks. Source: invariant 16.
     """
@@ -54,6 +64,57 @@ def compaction_due(
             text = f"the model is asked for a summary, and the conversation has {size} tokens; "
             text += f"below {least:g} it is short"
             yield Finding("compaction_due.early", text, (before.n, compaction.n))
+    yield from _every_turn(trace, turns)
+    yield from _missed(trace)
+
+
+def _every_turn(trace: Trace, most: int) -> Iterator[Finding]:
+    """Rows of turns of a session, each with a summary that makes no room."""
+    in_vain: dict[tuple[str, int], bool] = {}
+    for compaction in trace.compactions:
+        place = (compaction.turn.session, compaction.turn.number)
+        in_vain[place] = in_vain.get(place, True) and _makes_no_room(trace, compaction)
+    for (session, number), makes_no_room in in_vain.items():
+        row = [(session, number - back) for back in range(most)]
+        if makes_no_room and all(in_vain.get(place) for place in row[1:]):
+            before = in_vain.get((session, number - most))
+            if not before:
+                asked = [c for c in trace.compactions if (session, c.turn.number) in row]
+                text = f"a summary is asked for in {most} turns in a row, and makes no room"
+                yield Finding("compaction_due.every_turn", text, tuple(c.n for c in asked))
+
+
+def _makes_no_room(trace: Trace, compaction: Compaction) -> bool:
+    """Whether a summary between two turns leaves nearly all of what was said before."""
+    before, after, turn = compaction.before, compaction.after, compaction.turn
+    if (
+        before is None
+        or after is None
+        or not compaction.calls
+        or not compaction.calls[-1].succeeded
+    ):
+        return False
+    if _ASKED_FOR.search(turn.text) or before.called.turn == after.called.turn:
+        return False
+    if any(e.too_large or is_over_window(e) or is_uncounted(e) for e in (before, *turn.main)):
+        return False
+    return before.node.depth > 1 and carried(before.node, after.node) > NEARLY_ALL
+
+
+def _missed(trace: Trace) -> Iterator[Finding]:
+    """Turns that end at the window, of an agent that does make conversations shorter."""
+    for turn in trace.turns.values():
+        refused = next((e for e in turn.main if is_over_window(e)), None)
+        if refused is None or turn.main[-1] is not refused or refused.node.depth < FEW:
+            continue
+        ended = next((s for s in turn.endings if s.n > refused.n), None)
+        if ended is None or claimed(ended) == "completed":
+            continue
+        own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
+        if own and not any(refused.n < c.n < ended.n for c in own):
+            text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
+            text += f"at event {own[0].n}, and not here"
+            yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))
 
 
 def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:

@@ -107,13 +107,14 @@ class _Player:
         from harness.cli.run_task import played
         from harness.core.history.history import History, decode
         from harness.doctor import Probe
+        from harness.files.regular_file import whole
 
         tasks = [self._task(scenario, out) for scenario in scenarios]
         made = played(tasks, target_engine("local", self._jobs, self._target))
         with terminal.progress(len(scenarios), "probes") as advance:
             for scenario, run in zip(scenarios, made, strict=True):
                 kept = Path(run.history) if run.history else None
-                history = decode(kept.read_bytes()) if kept else History()
+                history = decode(whole(kept)) if kept else History()
                 yield Probe(scenario, history.trace, run.verdict, run.touched)
                 advance()
 

@@ -22,13 +22,14 @@ import click
 from harness.cli.options import (
     EngineName,
     WireChoice,
-    configuration,
+    chosen_profile,
     engine,
     engine_named,
     every_verb,
     fail_on,
     plugin_flags,
     plugins,
+    profile,
 )
 from harness.core.values.errors import InputError
 from harness.files.out_lock import out_lock
@@ -53,6 +54,7 @@ DEFAULT_EXAMPLES = 1_000
               help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
 @click.option("--wire", type=WireChoice(),
               help="What the agent speaks.  [default: anthropic]")  # fmt: skip
+@profile
 @fail_on
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
@@ -65,18 +67,18 @@ DEFAULT_EXAMPLES = 1_000
 @every_verb
 def command(
     target: str | None, examples: int | None, minutes: float | None, seed: int | None,
-    wire: str | None, fail_on: FindingClass | None, engine: EngineName, workers: int | None,
+    wire: str | None, profile_name: str, fail_on: FindingClass | None, engine: EngineName,
+    workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
 
     Exit status 1 with findings, 0 without. One seed is one campaign, whatever the workers.
     """
-    from harness.core.scenario.scenario import DEFAULT_WIRE
-
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
-    asked = {"--target": target, "--seed": seed, "--wire": wire, "--fail-on": fail_on, "--out": out}
+    asked = {"--target": target, "--seed": seed, "--wire": wire, "--fail-on": fail_on, "--out": out,
+             "--profile": profile_name or None}  # fmt: skip
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
@@ -85,18 +87,17 @@ def command(
         if resume is not None:
             campaign, journal, folder = _resumed(resume, held)
         else:
-            line = fail_on or configuration().chosen_profile("", Path.cwd()).fail_on
-            wire = wire or DEFAULT_WIRE
-            campaign, journal, folder = _begun(target or "", seed, wire, line, out, held)
+            campaign, journal, folder = _begun(target, seed, wire, profile_name, fail_on, out, held)
         most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
         end_s = time.monotonic() + minutes * 60 if minutes else None
         return _run(campaign, journal, folder, does, most, end_s, as_json)
 
 
 def _begun(
-    target: str,
+    target: str | None,
     seed: int | None,
-    wire: str,
+    wire: str | None,
+    profile_name: str,
     fail_on: FindingClass | None,
     out: Path | None,
     held: ExitStack,
@@ -107,10 +108,14 @@ def _begun(
 
     from harness.checks.judge import names
     from harness.cli.selection import check_target
+    from harness.core.scenario.scenario import DEFAULT_WIRE
+    from harness.core.values.profile import NO_PROFILE
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
     start = Path.cwd()  # a target may change the folder of the process
+    agent = chosen_profile(profile_name)
+    target = target or agent.target
     check_target(target, [])
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
     folder = start / (out or Path(DEFAULT_OUT) / str(drawn))
@@ -118,7 +123,11 @@ def _begun(
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
     held.enter_context(out_lock(folder))
-    plan = CampaignPlan(target=target, seed=drawn, wire=wire, fail_on=fail_on or UNSET)
+    spoken = wire or next(iter(agent.wires), DEFAULT_WIRE)
+    plan = CampaignPlan(target=target, seed=drawn, wire=spoken,
+                        fail_on=fail_on or agent.fail_on or UNSET,
+                        profile=UNSET if agent == NO_PROFILE else agent,
+                        profile_name=profile_name or UNSET)  # fmt: skip
     return *begin(folder, plan, names()), folder
 
 

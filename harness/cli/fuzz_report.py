@@ -6,6 +6,7 @@ import shlex
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,11 +14,12 @@ from harness.cli import terminal
 from harness.cli.options import plugin_flags
 from harness.core.values.verdict import EXIT_STATUS
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.report.cause_tally import CauseTally
 from harness.report.event_lines import counted
 from harness.report.json_lines import line
 
 if TYPE_CHECKING:
-    from harness.fuzz.batch import Result
+    from harness.fuzz.batch import CauseCount, Result
     from harness.fuzz.campaign import Campaign
 
 EVERY_S = 10.0
@@ -80,7 +82,9 @@ class FuzzReport:
 
     def _finding(self, reduced: ShrunkFinding) -> None:
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
-        words = ["harness", "run", str(file), "--target", self._campaign.plan.target]
+        plan = self._campaign.plan
+        words = ["harness", "run", str(file), "--target", plan.target]
+        words += ["--profile", plan.profile_name] if plan.profile_name else []
         repeat = shlex.join([*words, *plugin_flags()])
         if self._as_json:
             terminal.out(line(self._row(reduced, file, repeat)))
@@ -125,6 +129,8 @@ class FuzzReport:
         if self._as_json:
             terminal.out(line(self._last_row(word)))
         else:
+            for text in self._summary():
+                terminal.out(text)
             terminal.out(self._state())
             for code in sorted({found.code for found in campaign.findings.waiting}):
                 terminal.out(f"not shrunk, as the time is over: {code}")
@@ -132,6 +138,16 @@ class FuzzReport:
                 terminal.out(f"in doubt ({times}x): {doubt}")
             terminal.out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
         return EXIT_STATUS[word]  # type: ignore[index]
+
+    def _summary(self) -> Iterator[str]:
+        """The causes: how many examples show each, and the file of one that was shrunk."""
+        tally = CauseTally("example")
+        files = {r.code: f"{FOLDER}/{r.name}.yaml" for r in self._campaign.findings.kept.values()}
+        for count in self._campaign.causes.values():
+            example = f"example {count.example}"
+            tally.put(count.finding, files.get(count.finding.code, example), count.runs)
+        lines = list(tally.lines(terminal.width(), terminal.paint()))
+        yield from (*lines, "") if lines else ()
 
     def _last_row(self, word: str) -> dict[str, Any]:
         campaign = self._campaign
@@ -142,6 +158,7 @@ class FuzzReport:
             "examples": campaign.examples,
             "model_calls": campaign.model_calls,
             "findings": len(campaign.findings.kept),
+            "causes": [_cause_row(count) for count in campaign.causes.values()],
             "waiting": sorted({found.code for found in campaign.findings.waiting}),
             "unrepeated": [f"{r.code}: {r.failure}" for r in campaign.findings.unrepeated],
             "doubts": list(campaign.doubts),
@@ -154,6 +171,17 @@ class FuzzReport:
 
     def _resume(self) -> str:
         return shlex.join(["harness", "fuzz", "--resume", str(self._folder), *plugin_flags()])
+
+
+def _cause_row(count: CauseCount) -> dict[str, Any]:
+    finding = count.finding
+    return {
+        "code": finding.code,
+        "class": finding.class_ or None,
+        "examples": count.runs,
+        "first": count.example,
+        "message": finding.message,
+    }
 
 
 def _bar() -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +21,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
-from harness.files.regular_file import opened
+from harness.files.regular_file import check_regular, opened, whole
 from harness.report.judge_report import JudgedFile
 
 NAME = "judged.jsonl"
@@ -65,7 +66,7 @@ def asked_for(
 
 def _plugin_word(plugin: Plugin) -> str:
     file = getattr(plugin.module, "__file__", None)
-    content = Path(file).read_bytes() if file else b""
+    content = whole(Path(file)) if file else b""
     return f"{plugin.module.__name__}:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
@@ -86,6 +87,8 @@ class JudgeJournal:
         self._places: dict[Stamp, int] = {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if self.path.exists():
+                check_regular(self.path, sys.maxsize)
             self._file = self.path.open("ab+")
             self._places.update(self._read())
         except OSError as error:

@@ -99,6 +99,13 @@ def configuration() -> Configuration:
     return found
 
 
+def files_from() -> tuple[str, ...]:
+    """The folders beside its own in which a scenario may name files, as it is configured."""
+    context = click.get_current_context(silent=True)
+    found: Configuration | None = context.meta.get(_CONFIGURATION) if context else None
+    return found.files_from if found else ()
+
+
 def _real_s(context: click.Context, option: click.Parameter, given: float | None) -> None:
     context.meta[_REAL_S] = given
 

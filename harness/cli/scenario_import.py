@@ -129,8 +129,10 @@ def import_file(asked: ImportRequest) -> ScenarioImport:
 
 
 def _digest(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()[:DIGEST_DIGITS]
+    from harness.files.regular_file import opened
+
+    with opened(file) as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()[:DIGEST_DIGITS]
 
 
 def _read(asked: ImportRequest, account: GapLog) -> _Read:

@@ -13,8 +13,8 @@ import click
 
 from harness.cli.options import every_verb, plugins
 from harness.cli.terminal import out
+from harness.core.scenario.scenario import OF_THE_COMMAND
 
-_OURS = ("variant", "folder", "overlaid", "profile")
 _OF_PROFILES = ("Profile", "ProfileLimits", "Capabilities")
 _ID = "https://json-schema.org/draft/2020-12/schema"
 
@@ -37,7 +37,7 @@ def document() -> dict[str, Any]:
     (_,), parts = msgspec.json.schema_components([Scenario], ref_template="#/$defs/{name}")
     scenario = parts.pop("Scenario")
     parts = {name: part for name, part in parts.items() if name not in _OF_PROFILES}
-    keys = {k: v for k, v in scenario["properties"].items() if k not in _OURS}
+    keys = {k: v for k, v in scenario["properties"].items() if k not in OF_THE_COMMAND}
     keys |= _short_forms(keys)
     changes = {k: v for k, v in keys.items() if k != "name"}
     parts["FaultSpec"] = _fault(parts["FaultSpec"])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from harness.cli.options import files_from
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
@@ -29,13 +30,16 @@ def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
     A cassette is a run of its own. Raises InputError for a file that cannot be used, and for two
     files with runs of one name.
     """
+    from harness.cli import terminal
+
     played = planned_cassettes(paths)
     planned = [run for runs in played.values() for run in runs]
     if named := [path for path in paths or _default() if path not in played]:
+        more = files_from()
         planned += [
             (str(path), scenario)
-            for path in find_scenarios(named)
-            for scenario in load_scenarios(path)
+            for path in find_scenarios(named, terminal.note)
+            for scenario in load_scenarios(path, more)
         ]
     seen: dict[str, str] = {}
     for path, scenario in planned:
@@ -138,22 +142,24 @@ _ENDINGS = (".yaml", ".yml", ".json", ".jsonl")
 def cassettes_of(path: Path) -> list[Path]:
     """The cassettes that a path names: itself, or those of a folder without scenarios."""
     if path.is_dir():
-        from harness.files.scenario_file import has_script
-
-        inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS and p.is_file())
-        if any(p.suffix == ".yaml" and has_script(p) for p in inside):
-            return []
-        return [p for p in inside if not _leads_out(p, path) and _is_cassette(p)]
+        return _cassettes_below(path)
     return [path] if path.exists() and _is_cassette(path, named=True) else []
 
 
-def _leads_out(path: Path, folder: Path) -> bool:
-    if not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()):
-        return False
+def _cassettes_below(folder: Path) -> list[Path]:
     from harness.cli import terminal
+    from harness.files.folder_files import files_below
+    from harness.files.scenario_file import has_script
 
-    terminal.note(f"{path}: a link out of the folder, not followed")
-    return True
+    found = list(files_below(str(folder)))
+    inside = [p for f in found if not f.refused and (p := Path(f.path)).suffix in _ENDINGS]
+    if any(p.suffix == ".yaml" and has_script(p) for p in inside):
+        return []
+    cassettes = [p for p in inside if _is_cassette(p)]
+    for file in found if cassettes else ():
+        if file.refused:
+            terminal.note(f"{file.path}: {file.refused}")
+    return cassettes
 
 
 def _is_cassette(path: Path, *, named: bool = False) -> bool:

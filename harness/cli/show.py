@@ -56,9 +56,11 @@ def read(path: Path) -> History:
     import msgspec
 
     from harness.core.history.history import decode
+    from harness.files.regular_file import whole
 
+    data = whole(path)
     try:
-        history = decode(path.read_bytes())
+        history = decode(data)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         place, _, what = str(error).partition(": ")
         raise InputError(what, f"{path}:{place.removeprefix('line ')}") from None
@@ -73,11 +75,12 @@ def verdict(path: Path, history: History) -> Verdict:
 
     from harness.checks.judge import judge
     from harness.core.values.verdict import Verdict
+    from harness.files.regular_file import whole
 
     file = path.with_name(VERDICT)
     if not file.is_file():
         return judge(history)
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Verdict)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        return msgspec.json.decode(whole(file), type=Verdict)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"no verdict: {error}", str(file)) from None

@@ -13,6 +13,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
+from harness.files.regular_file import whole
 from harness.report import json_lines
 from harness.report.event_lines import counted
 from harness.report.run_summary import Invocation, run_command
@@ -77,7 +78,7 @@ def text(result: ShrinkResult) -> Iterator[str]:
     if not result.repeats:
         yield "  the file does not show the finding: the agent does not do the same each time"
     yield f"\n{result.file}"
-    yield from (f"  {said}".rstrip() for said in result.file.read_text("utf-8").splitlines())
+    yield from (f"  {said}".rstrip() for said in whole(result.file).decode().splitlines())
     yield f"\n  repeat: {result.command}"
 
 

@@ -18,6 +18,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.profile import Profile
 from harness.doctor.observation import Observation
+from harness.files.regular_file import text_of
 
 PYPROJECT, OWN_FILE = "pyproject.toml", "harness.toml"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -52,7 +53,7 @@ def _configurations(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _text(path: Path) -> str:
-    return path.read_text("utf-8") if path.exists() else ""
+    return text_of(path) if path.exists() else ""
 
 
 def _can_take(path: Path, table: tuple[str, ...]) -> bool:

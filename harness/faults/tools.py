@@ -70,7 +70,7 @@ def endless(moment: Moment, plan: Plan) -> Plan:
 
 def image_too_big(moment: Moment, plan: Plan, *, size_bytes: Bytes = 7_000_000) -> Plan:
     """The tool returns one image whose base64 text has `size_bytes`: by default more than the 5 MiB
-    that providers take, once it is decoded."""
+    that providers take."""
     return _answering(plan, [_image("A" * (size_bytes // 4 * 4))])
 
 

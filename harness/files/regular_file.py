@@ -10,8 +10,8 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 from harness.core.values.errors import InputError
 from harness.files.owner import tag
@@ -27,15 +27,29 @@ TEXT_MAX_BYTES = 1024 * 1024
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[BufferedReader]:
     """A regular file, open for reading; raises InputError, naming it, when it cannot be read."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        with open(_descriptor(path), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise InputError(NO_FILE, str(path))
             yield file
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
+
+
+def _descriptor(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except ValueError:  # a zero byte, or half of a surrogate pair
+        raise InputError("no path of a file", repr(str(path))) from None
+
+
+def check_regular(path: Path, most_bytes: int = MAX_BYTES) -> None:
+    """Raise InputError unless a file that a library opens by its name is regular and small."""
+    with opened(path) as file:
+        if os.fstat(file.fileno()).st_size > most_bytes:
+            raise InputError(f"larger than {most_bytes} bytes", str(path))
 
 
 def head_of(path: Path) -> bytes:

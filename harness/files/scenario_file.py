@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +16,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from harness import providers
-from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec, Scenario, ToolScript
+from harness.core.scenario.scenario import (
+    DEFAULT_WIRE,
+    OF_THE_COMMAND,
+    FaultSpec,
+    Scenario,
+    ToolScript,
+)
 from harness.core.values.errors import InputError, nearest
+from harness.files.folder_files import files_below
 from harness.files.mistakes import explain, mistakes_in
 from harness.files.regular_file import HEAD_BYTES, opened, whole
 from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
@@ -25,21 +32,23 @@ from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
 _T = TypeVar("_T")
 _KNOBS = ("kind", "on", "when", "often", "then", "must_fire")
 _FILE_KEYS = (*(f.encode_name for f in msgspec.structs.fields(Scenario)), "variants")
-_OURS = ("variant", "folder", "overlaid", "profile")
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
-def find_scenarios(paths: Sequence[Path]) -> list[Path]:
+def find_scenarios(
+    paths: Sequence[Path], told: Callable[[str], object] = lambda text: None
+) -> list[Path]:
     """The scenario files that `paths` name: files as they are, of a folder those with `script:`.
 
-    Raises InputError for a path that does not exist and a folder without a scenario.
+    `told` is told of each file of a folder that is not opened, such as a link out of it. Raises
+    InputError for a path that does not exist and a folder without a scenario.
     """
     found: list[Path] = []
     for path in paths:
         if not path.exists():
             raise InputError("no such file or folder", str(path))
         if path.is_dir():
-            inside = [p for p in sorted(path.rglob("*.yaml")) if has_script(p)]
+            inside = [p for p in _yaml_files(path, told) if has_script(p)]
             if not inside:
                 raise InputError("no scenario in this folder (a *.yaml with `script:`)", str(path))
             found += inside
@@ -48,21 +57,28 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def _yaml_files(folder: Path, told: Callable[[str], object]) -> Iterator[Path]:
+    for found in files_below(os.fspath(folder)):
+        if found.refused:
+            told(f"{found.path}: {found.refused}")
+        elif found.path.endswith(".yaml"):
+            yield Path(found.path)
+
+
 def has_script(path: Path) -> bool:
     """Whether a file is meant as a scenario; raises InputError when it cannot be read."""
-    if not path.is_file() and not path.is_symlink():
-        return False
     with opened(path) as file:
         lines = iter(partial(file.readline, HEAD_BYTES), b"")
         return any(line.startswith((b"script:", b"\xef\xbb\xbfscript:")) for line in lines)
 
 
-def load_scenarios(path: Path | str) -> list[Scenario]:
-    """All runs of a scenario file.
+def load_scenarios(path: Path | str, files_from: tuple[str, ...] = ()) -> list[Scenario]:
+    """All runs of a scenario file; the files that it names stand below its folder, or `files_from`.
 
     Raises InputError `FILE:LINE: …` for whatever is wrong with it.
     """
-    return list(read_source(Path(path)).scenarios())
+    found = read_source(Path(path)).scenarios()
+    return [msgspec.structs.replace(one, files_from=files_from) for one in found]
 
 
 def read_source(path: Path) -> SourceFile:
@@ -129,8 +145,8 @@ class SourceFile:
 
     def _check_top(self, values: dict[str, Any]) -> None:
         for key in values:
-            if key not in _FILE_KEYS or key in _OURS:
-                hint = nearest(key, set(_FILE_KEYS) - set(_OURS))
+            if key not in _FILE_KEYS or key in OF_THE_COMMAND:
+                hint = nearest(key, set(_FILE_KEYS) - set(OF_THE_COMMAND))
                 raise self.fail(f"key `{key}`: unknown; {hint}", values, key)
         for key in ("name", "script"):
             if key not in values:

@@ -12,12 +12,9 @@ from typing import Any
 import msgspec
 import yaml
 
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import OF_THE_COMMAND, Scenario
 from harness.core.values.messages import Json, canonical, printable
 from harness.files.yaml_text import is_no_text
-
-_OF_THE_FILE = ("variant", "folder", "overlaid", "profile")
-"""What the reader of a file makes up."""
 
 _SHARED = ("script",)
 """The lists whose equal items are written once."""
@@ -64,7 +61,7 @@ def scenario_yaml(scenario: Scenario, head: Sequence[str] = ()) -> str:
     The name of the file is the scenario's, `NAME.yaml`.
     """
     values: dict[str, Json] = msgspec.to_builtins(scenario)
-    document = {key: value for key, value in values.items() if key not in _OF_THE_FILE}
+    document = {key: value for key, value in values.items() if key not in OF_THE_COMMAND}
     if scenario.faults:
         document["faults"] = [_fault(fault) for fault in values["faults"]]
     last = {"script": values.get("script", [])}

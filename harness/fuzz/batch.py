@@ -5,6 +5,7 @@ A batch's draws follow from the campaign's seed, its number and its parents alon
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from multiprocessing import parent_process
 from random import Random
 from typing import TypeAlias
@@ -12,7 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE
-from harness.core.values.verdict import FindingClass
+from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.verdict import Finding, FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import RawFinding, draw, options_of, play
@@ -44,13 +46,23 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     parents: tuple[Choices, ...] = ()
     isolate: bool = False
     until_s: float | None = None
+    profile: Profile = NO_PROFILE
+
+
+class CauseCount(msgspec.Struct, frozen=True):
+    """How many examples show a cause, and the first of them by its number."""
+
+    finding: Finding
+    example: int
+    runs: int = 1
 
 
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     """The result of a batch.
 
     `entries` are examples that reached something that none before them in this batch did. `doubts`
-    are reasons for runs that cannot be judged.
+    are reasons for runs that cannot be judged. `causes` counts the examples by the codes of their
+    causes.
     """
 
     number: int
@@ -59,6 +71,7 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     found: tuple[RawFinding, ...] = ()
     doubts: tuple[str, ...] = ()
     model_calls: int = 0
+    causes: tuple[CauseCount, ...] = ()
 
 
 Task: TypeAlias = Batch | ShrinkTask
@@ -79,11 +92,12 @@ def work(task: Task) -> Result:
 def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     """Play every example of a batch."""
     random = Random(f"{batch.seed} {batch.number}")
-    options = options_of(target, batch.wire)
+    options = options_of(target, batch.wire, batch.profile)
     seen: set[tuple[Pair, tuple[str, ...]]] = set()
     entries: list[CorpusEntry] = []
     found: list[RawFinding] = []
     doubts: list[str] = []
+    causes: dict[str, CauseCount] = {}
     calls = 0
     examples = 0
     for example in range(batch.first, batch.first + batch.count):
@@ -92,7 +106,8 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         examples += 1
         is_varied = bool(batch.parents) and random.random() < _VARIED
         given = mutated(random, batch.parents) if is_varied else ()
-        played = play(*draw(given, random, options, batch.fail_on), target, example)
+        played = play(*draw(given, random, options, batch.fail_on, batch.profile), target, example)
+        count_in(causes, (CauseCount(finding, example) for finding in played.causes))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
         if new:
@@ -108,7 +123,18 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         found=tuple(found),
         doubts=tuple(dict.fromkeys(doubts)),
         model_calls=calls,
+        causes=tuple(causes.values()),
     )
+
+
+def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
+    """Add counts to those by code; the first example of a code stays."""
+    for count in more:
+        known = causes.setdefault(count.finding.code, count)
+        if known is not count:
+            causes[count.finding.code] = msgspec.structs.replace(
+                known, runs=known.runs + count.runs
+            )
 
 
 def again(task: Task, status: int) -> Task:

@@ -15,9 +15,10 @@ from msgspec import UNSET
 
 from harness.cassettes.redaction import mask
 from harness.core.values.errors import InputError
+from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings
-from harness.fuzz.batch import Batch, Result, Task
+from harness.fuzz.batch import Batch, CauseCount, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
@@ -38,6 +39,7 @@ class Campaign:
         self.corpus = Corpus(checks)
         self.findings = Findings()
         self.doubts: dict[str, int] = {}
+        self.causes: dict[str, CauseCount] = {}
         self.examples = self.model_calls = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: set[tuple[str, int]] = set()
@@ -55,7 +57,12 @@ class Campaign:
             if (found.code, found.example) not in self._shrinking:
                 self._shrinking.add((found.code, found.example))
                 return ShrinkTask.of(
-                    found, plan.target, plan.wire, plan.fail_on or None, self.until_s
+                    found,
+                    plan.target,
+                    plan.wire,
+                    plan.fail_on or None,
+                    plan.profile or NO_PROFILE,
+                    self.until_s,
                 )
         left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
         return self._batch(left) if left > 0 else None
@@ -73,6 +80,7 @@ class Campaign:
             target=self.plan.target,
             wire=self.plan.wire,
             fail_on=self.plan.fail_on or None,
+            profile=self.plan.profile or NO_PROFILE,
             parents=self.corpus.parents(number, random, _PARENTS),
             until_s=self.until_s,
         )
@@ -87,6 +95,7 @@ class Campaign:
         self.examples += result.examples
         self._reserved = max(self._reserved, self.examples)
         self.model_calls += result.model_calls
+        batch.count_in(self.causes, result.causes)
         for doubt in result.doubts:
             self.doubts[doubt] = self.doubts.get(doubt, 0) + 1
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
@@ -129,7 +138,7 @@ def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
     for line in record.lines:
         campaign.take(line)
     for reduced in campaign.findings.kept.values():
-        findings.write(folder, reduced, record.plan.target)
+        findings.write(folder, reduced, record.plan.target, record.plan.profile_name or "")
     return campaign, Journal(folder, record.whole_bytes)
 
 
@@ -154,6 +163,6 @@ def run(
     ):
         line = campaign.take(result)
         if campaign.is_new(line):
-            findings.write(folder, line, campaign.plan.target)
+            findings.write(folder, line, campaign.plan.target, campaign.plan.profile_name or "")
         written.write(line)
         yield line

@@ -17,7 +17,9 @@ from msgspec import UNSET, UnsetType
 from harness.cassettes.redaction import mask_line
 from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
+from harness.files.regular_file import whole as whole_file
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import ShrunkFinding
 
@@ -29,7 +31,8 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     """What a campaign is, and what makes it the same one again.
 
     `plugins` are the modules of the plug-ins whose parts it draws from and judges by. Findings of
-    the class `fail_on` and worse are kept.
+    the class `fail_on` and worse are kept. `profile` says what the agent is, and `profile_name` how
+    the user named it.
     """
 
     target: str
@@ -38,6 +41,8 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     v: int = VERSION
     plugins: tuple[str, ...] | UnsetType = UNSET
     fail_on: FindingClass | UnsetType = UNSET
+    profile: Profile | UnsetType = UNSET
+    profile_name: str | UnsetType = UNSET
 
 
 Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding
@@ -74,10 +79,9 @@ class CampaignRecord(msgspec.Struct, frozen=True):
 def read(folder: Path) -> CampaignRecord:
     """The journal of a campaign. Raises InputError for a folder that has none, or another's."""
     path = folder / FILE
-    try:
-        data = path.read_bytes()
-    except OSError:
-        raise InputError(f"no campaign here: there is no {FILE}", str(folder)) from None
+    if not path.exists():
+        raise InputError(f"no campaign here: there is no {FILE}", str(folder))
+    data = whole_file(path)
     whole = data[: data.rfind(b"\n") + 1]
     lines = list(_lines(whole, path))
     if not lines or not isinstance(lines[0], CampaignPlan):
@@ -93,5 +97,5 @@ def _lines(data: bytes, path: Path) -> Iterator[Line]:
     for number, line in enumerate(data.splitlines(), start=1):
         try:
             yield _decoder.decode(line)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"no line of a campaign: {error}", f"{path}:{number}") from None

@@ -13,12 +13,14 @@ from random import Random
 import msgspec
 
 from harness.core.history.events import Answered, Called
-from harness.core.scenario.scenario import Scenario
-from harness.core.values.verdict import FindingClass
+from harness.core.scenario.scenario import FaultSpec, Scenario, Session
+from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Profile
+from harness.core.values.verdict import Finding, FindingClass
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import Options, scenario_of
 from harness.runner import Run, run
+from harness.runner.needs import needs_of
 from harness.targets import TargetSpec
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
@@ -54,29 +56,64 @@ class RawFinding(msgspec.Struct, frozen=True):
 
 
 class PlayedExample(msgspec.Struct, frozen=True):
-    """The result of one example; `doubts` say why it cannot be judged."""
+    """The result of one example; `doubts` say why it cannot be judged.
+
+    `causes` are the findings that follow from no other, one a code.
+    """
 
     entry: CorpusEntry
     found: tuple[RawFinding, ...] = ()
+    causes: tuple[Finding, ...] = ()
     doubts: tuple[str, ...] = ()
     model_calls: int = 0
 
 
-def options_of(target: TargetSpec, wire: str = "anthropic") -> Options:
-    """What scenarios may hold for a target: only what is applicable to it."""
-    return Options(wire=wire, faults=("*",), mean_faults=MEAN_FAULTS, kills=target.kind != "http")
+def options_of(
+    target: TargetSpec, wire: str = "anthropic", profile: Profile = NO_PROFILE
+) -> Options:
+    """What scenarios may hold for a target: only what is applicable to it and its profile."""
+    return Options(
+        wire=wire,
+        faults=("*",),
+        mean_faults=MEAN_FAULTS,
+        kills=target.kind != "http" and profile.declares("restarts") is not False,
+        cancels=profile.declares("cancel") is not False,
+    )
 
 
 def draw(
-    given: Sequence[int], random: Random, options: Options, fail_on: FindingClass | None = None
+    given: Sequence[int],
+    random: Random,
+    options: Options,
+    fail_on: FindingClass | None = None,
+    profile: Profile = NO_PROFILE,
 ) -> tuple[Scenario, Choices]:
     """A scenario with all the choices that make it: the `given` ones first, then drawn ones.
 
-    Findings of the class `fail_on` and worse fail it.
+    Findings of the class `fail_on` and worse fail it. What the profile declares absent is left out.
     """
     drawing = ChoiceSequence(given, random)
-    scenario = scenario_of(drawing, options)
-    return scenario.failing_on(fail_on), tuple(drawing.made)
+    scenario = scenario_of(drawing, options).failing_on(fail_on)
+    return _for_agent(scenario, profile), tuple(drawing.made)
+
+
+def _for_agent(scenario: Scenario, profile: Profile) -> Scenario:
+    """The scenario under the profile, without the session, the stream and the faults that the agent
+    has no connection for."""
+    denied = {name for name in CAPABILITIES if profile.declares(name) is False}
+    bare = msgspec.structs.replace(scenario, profile=profile)
+    if "session" in denied:
+        bare = msgspec.structs.replace(bare, session=Session())
+    if "streaming" in denied:
+        bare = msgspec.structs.replace(bare, stream=False)
+    kept = tuple(fault for fault in bare.faults if not denied & {*_needs_of(fault, bare)})
+    return msgspec.structs.replace(bare, faults=kept)
+
+
+def _needs_of(fault: FaultSpec, scenario: Scenario) -> tuple[Capability, ...]:
+    """The capabilities that one fault needs."""
+    plain = Scenario(name=scenario.name, faults=(fault,))
+    return needs_of(plain)
 
 
 def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int) -> PlayedExample:
@@ -89,6 +126,7 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
             RawFinding(code, message, example, choices, fired)
             for code, message in genuine(run).items()
         ),
+        tuple(causes_of(run)),
         run.verdict.doubts,
         sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
     )
@@ -108,6 +146,15 @@ def genuine(run: Run) -> dict[str, str]:
         if finding.code not in owed:
             found.setdefault(finding.code, finding.message)
     return {code: found[code] for code in STOPPED if code in found} or found
+
+
+def causes_of(run: Run) -> Iterator[Finding]:
+    """The genuine findings that follow from no other, the first of each code."""
+    codes = set(genuine(run))
+    for finding in run.verdict.failing:
+        if finding.code in codes and not finding.follows:
+            codes.remove(finding.code)
+            yield finding
 
 
 def _fired(run: Run) -> set[str]:

@@ -18,6 +18,7 @@ import msgspec
 from harness.cassettes.redaction import mask
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
+from harness.core.values.profile import NO_PROFILE, Profile, ProfileLimits
 from harness.core.values.verdict import FindingClass
 from harness.files import load_scenarios
 from harness.files.owner import scratch_folder
@@ -54,6 +55,7 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     wire: str = DEFAULT_WIRE
     fail_on: FindingClass | None = None
     isolate: bool = False
+    profile: Profile = NO_PROFILE
     until_s: float | None = None
 
     @classmethod
@@ -63,12 +65,13 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
         target: str,
         wire: str,
         fail_on: FindingClass | None = None,
+        profile: Profile = NO_PROFILE,
         until_s: float | None = None,
     ) -> ShrinkTask:
         """The task for a raw finding."""
         return cls(
             code=found.code, example=found.example, choices=found.choices, target=target,
-            wire=wire, fail_on=fail_on, until_s=until_s,
+            wire=wire, fail_on=fail_on, profile=profile, until_s=until_s,
         )  # fmt: skip
 
 
@@ -92,11 +95,14 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
-    scenario, _ = draw(task.choices, Random(0), options_of(target, task.wire), task.fail_on)
+    options = options_of(target, task.wire, task.profile)
+    scenario, _ = draw(task.choices, Random(0), options, task.fail_on, task.profile)
     tries_max = TRIES_MAX
     if task.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
-        scenario, tries_max = msgspec.structs.replace(scenario, limits=limits), HUNG_TRIES_MAX
+        profile = msgspec.structs.replace(scenario.profile, limits=ProfileLimits())
+        scenario = msgspec.structs.replace(scenario, limits=limits, profile=profile)
+        tries_max = HUNG_TRIES_MAX
     with silence():
         try:
             keeps = FindingOracle(scenario, target, task.code)
@@ -129,7 +135,8 @@ def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bo
     if target.agent is REFERENCE.agent:
         return False
     like = msgspec.structs.replace(REFERENCE, options=target.options)
-    return code in genuine(run_of(scenario, like))
+    numbers = Profile(checks=scenario.profile.checks)
+    return code in genuine(run_of(msgspec.structs.replace(scenario, profile=numbers), like))
 
 
 def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[[Scenario], bool]:
@@ -169,6 +176,7 @@ def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -
         file = folder / f"{small.name}.yaml"
         file.write_text(text, "utf-8")
         (again,) = load_scenarios(file)
+        again = msgspec.structs.replace(again, profile=task.profile)
         found = genuine(run_of(again, target))
         shared = _is_of_the_scenario(again, task.code, target)
     if task.code not in found or shared:
@@ -239,7 +247,7 @@ _TEST = '''"""Found by fuzzing {target}: {code}."""
 
 def test_{function}(play):
     """{message}"""
-    play("{name}.yaml", {target!r})
+    play("{name}.yaml", {target!r}{profile})
 '''
 
 
@@ -272,14 +280,18 @@ class Findings:
         return self.kept.setdefault((reduced.code, reduced.shape), reduced) is reduced
 
 
-def write(folder: Path, reduced: ShrunkFinding, target: str) -> Path:
-    """Write the two files of a finding, and return the path of the scenario file."""
+def write(folder: Path, reduced: ShrunkFinding, target: str, profile: str = "") -> Path:
+    """Write the two files of a finding, and return the path of the scenario file.
+
+    The test names the profile that the campaign was given.
+    """
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
     test = inside / f"test_{reduced.name.replace('-', '_')}.py"
     shown = _TEST.format(
         target=target, code=reduced.code, function=test.stem.removeprefix("test_"),
         message=_plain(reduced.message), name=reduced.name,
+        profile=f", profile={profile!r}" if profile else "",
     )  # fmt: skip
     for path, text in ((scenario, reduced.text), (test, shown)):
         write_atomically(path, mask(text).encode("utf-8", "backslashreplace"))

@@ -60,6 +60,10 @@ class CauseTally:
             group = self._groups.setdefault(key, CauseGroup(finding, name, fails))
             group.add(finding, name, fails)
 
+    def put(self, finding: Finding, name: str, runs: int) -> None:
+        """Take in runs that were counted elsewhere, which all fail by this finding."""
+        self._groups[_key(finding)] = CauseGroup(finding, name, fails=True, runs=runs)
+
     def groups(self) -> list[CauseGroup]:
         """The groups: what fails first, the worst class first, then the most frequent."""
         return sorted(
@@ -74,7 +78,7 @@ class CauseTally:
             return
         shown = groups[:GROUPS_MAX]
         column = min(max(len(group.title) for group in shown), EXAMPLE_COLUMN_MAX)
-        yield paint("strong", f"{self._noun}s  cause, and a {self._noun} that shows it")
+        yield paint("strong", f"{self._noun}s  cause, and {_article(self._noun)} that shows it")
         for group in shown:
             yield from _group(group, column, len(self._noun) + 1, width, paint)
         if left := groups[GROUPS_MAX:]:
@@ -104,3 +108,7 @@ def _group(group: CauseGroup, column: int, left: int, width: int, paint: Paint) 
 
 def _codes(groups: list[CauseGroup], width: int) -> str:
     return cut(", ".join(dict.fromkeys(group.finding.code for group in groups)), width - 14)
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -16,7 +16,12 @@ from harness.core.scenario.scenario import Scenario, SeedMessage
 from harness.core.scenario.script import block_from
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Message, Text
+from harness.files.regular_file import check_regular, whole
+from harness.recordings.transcripts import Transcript
 from harness.stores.store_readers import Reader, reader_named
+
+SESSION_MAX_BYTES = 32 * 1024 * 1024
+"""The most bytes of a session file that is read whole."""
 
 
 def seed_messages(scenario: Scenario) -> list[Message]:
@@ -28,28 +33,49 @@ def seed_messages(scenario: Scenario) -> list[Message]:
     if session.file is None:
         return [_message(m) for m in session.messages]
     path = scenario_path(scenario, session.file)
-    place = f"{scenario.name}: session {path}"
-    try:
-        return _reader(session.format or "jsonl", scenario.name)(path, place)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place) from None
+    return _reader(session.format or "jsonl", scenario.name)(path)
 
 
-def _reader(format: str, name: str) -> Callable[[Path, str], list[Message]]:
+def _reader(format: str, name: str) -> Callable[[Path], list[Message]]:
     if format in _CONTEXTS:
         return _CONTEXTS[format]
     return partial(_rows, reader_named(format, f"{name}: session.format"))
 
 
-def _rows(reader: Reader, path: Path, place: str) -> list[Message]:
-    path.stat()  # a store reader takes a file that is not there for an empty store
-    return [message for _, message in reader(path).read()]
+def _rows(reader: Reader, path: Path) -> list[Message]:
+    check_regular(path)  # a store reader takes a file that is not there for an empty store
+    try:
+        return [message for _, message in reader(path).read()]
+    except InputError as error:
+        raise error.within(str(path)) from None
+    except Exception as error:
+        what = f"no session of this format: {type(error).__name__}: {error}"
+        raise InputError(what, str(path)) from None
 
 
 def scenario_path(scenario: Scenario, name: str) -> Path:
-    """A file that a scenario names: from its own folder, or from where the command runs."""
-    near = Path(scenario.folder) / name
-    return near if near.exists() else Path(name)
+    """A file that a scenario names: from its own folder, or from where the command runs.
+
+    Raises InputError where it stands neither below its folder, links followed, nor below one of
+    `files_from`. A scenario that was made in Python has no folder and names what it likes.
+    """
+    place = f"{scenario.name}: {name}"
+    try:
+        near = Path(scenario.folder, name)
+        path = next((path for path in (near, Path(name)) if path.exists()), near)
+        real = path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        raise InputError("no path of a file", place) from None
+    allowed = (scenario.folder, *scenario.files_from)
+    if scenario.folder and not any(real.is_relative_to(Path(f).resolve()) for f in allowed):
+        raise InputError(_OUTSIDE, place)
+    return path
+
+
+_OUTSIDE = (
+    "outside the scenario's folder; the key `files-from` of your configuration can allow its "
+    "folder: docs/scenario.md#files"
+)
 
 
 def _message(message: SeedMessage) -> Message:
@@ -66,36 +92,42 @@ def write_seed(folder: Path, messages: Sequence[Message]) -> None:
         (folder / "seed.jsonl").write_bytes(lines)
 
 
-def _messages(path: Path, place: str) -> list[Message]:
-    lines = enumerate(path.read_bytes().split(b"\n"), start=1)
-    return [_line(line, f"{place}:{number}") for number, line in lines if line.strip()]
+def _messages(path: Path) -> list[Message]:
+    lines = enumerate(whole(path, SESSION_MAX_BYTES).split(b"\n"), start=1)
+    return [_line(line, f"{path}:{number}") for number, line in lines if line.strip()]
 
 
 def _line(line: bytes, place: str) -> Message:
     try:
         return msgspec.json.decode(line, type=Message)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"no message: {error}", place) from None
 
 
-def _claude_code(path: Path, place: str) -> list[Message]:
+def _claude_code(path: Path) -> list[Message]:
     """Return the live messages of a log's first session, never a sub-agent's."""
     from harness.files.recording_file import read_recording
 
-    return list(read_recording(path, "claude_code").transcripts[0].context)
+    return _context(path, read_recording(path, "claude_code").transcripts[:1])
 
 
-def _hermes(path: Path, place: str) -> list[Message]:
+def _hermes(path: Path) -> list[Message]:
     """Return the active messages of the newest session: a compaction may begin one."""
     from harness.stores.hermes_store import read_database
 
-    return list(read_database(path).transcripts[-1].context)
+    return _context(path, read_database(path).transcripts[-1:])
 
 
-_CONTEXTS: dict[str, Callable[[Path, str], list[Message]]] = {
+def _context(path: Path, chosen: Sequence[Transcript]) -> list[Message]:
+    if not chosen:
+        raise InputError("holds no session", str(path))
+    return list(chosen[0].context)
+
+
+_CONTEXTS: dict[str, Callable[[Path], list[Message]]] = {
     "jsonl": _messages,
     "claude_code": _claude_code,
     "hermes": _hermes,
 }
-"""How our own formats are read: `(file, place) -> messages`. Each raises InputError for what is no
-session, and OSError for a file that cannot be opened. Any other format is a store reader's name."""
+"""How our own formats are read: `file -> messages`. Each raises InputError for what is no session
+and for a file that cannot be read. Any other format is a store reader's name."""

@@ -14,6 +14,7 @@ import msgspec
 
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
+from harness.core.values.profile import Profile
 from harness.shrink.delta_debugging import (
     Candidates,
     Reduction,
@@ -78,13 +79,14 @@ def _at(scenario: Scenario, path: Path, cut: _Cut) -> Candidates[Scenario]:
     values = plain(scenario)
     value = _value(values, path)
     if value is not _GONE:
-        yield from mapped(cut(value, path), lambda new: _scenario(_replaced(values, path, new)))
+        whole = partial(_scenario, scenario.profile)
+        yield from mapped(cut(value, path), lambda new: whole(_replaced(values, path, new)))
 
 
-def _scenario(values: Json) -> Scenario | None:
-    """The scenario of a plain value; None if the format does not allow it."""
+def _scenario(profile: Profile, values: Json) -> Scenario | None:
+    """The scenario of a plain value, for the same agent; None if the format does not allow it."""
     try:
-        return msgspec.convert(values, type=Scenario)
+        return msgspec.structs.replace(msgspec.convert(values, type=Scenario), profile=profile)
     except msgspec.ValidationError:
         return None
 

@@ -73,8 +73,9 @@ def size_of(scenario: Scenario) -> ScenarioSize:
 
 
 def plain(scenario: Scenario) -> dict[str, Json]:
-    """The scenario as plain values, without defaults."""
+    """The scenario as plain values, without defaults, and without the agent's profile."""
     values: dict[str, Json] = msgspec.to_builtins(scenario)
+    values.pop("profile", None)
     for tool in values.get("tools", {}).values():
         if tool["input_schema"] == _NO_ARGUMENTS:
             del tool["input_schema"]

@@ -57,6 +57,8 @@ class HermesStore:
 
 def read_database(path: str | PathLike[str]) -> Recording:
     """The sessions of a database; raises InputError when it is none of hermes."""
+    if not is_database(Path(path)):
+        raise InputError("cannot be read as a SQLite database", str(path))
     with _opened(Path(path), live=_has_log(Path(path))) as db:
         for table in ("sessions", "messages"):
             if not _columns(db, table):

@@ -16,14 +16,19 @@ from http import HTTPStatus
 import h11
 import msgspec
 
+from harness.clock import real_monotonic
 from harness.core.values.plans import Head
+from harness.transports.body_budget import BodyBudget
 from harness.transports.host_check import HostCheck
 from harness.transports.request_heads import HEAD_MOST_BYTES, PlainHeads, RefusedRequest
 
 BODY_MOST_BYTES = 64 << 20
 _READ_BYTES = 1 << 16
 _DRAIN_MOST_BYTES = 1 << 20
-_DRAIN_S = 0.5
+_DRAIN_S, _DRAIN_MOST_S = 0.5, 2.0
+REQUEST_S = 60.0
+"""Within this time of its first byte a request is whole, and a new connection has a request."""
+_LEAST_S = 0.001
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 BODILESS = frozenset({204, 304})
 
@@ -52,12 +57,16 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Connection:
-    """One client's connection. `closing` becomes readable when the server shuts down."""
+    """One client's connection. `closing` becomes readable when the server shuts down.
 
-    def __init__(self, sock: socket.socket, closing: socket.socket) -> None:
+    A slow client costs its own thread only, and only for `REQUEST_S`.
+    """
+
+    def __init__(self, sock: socket.socket, closing: socket.socket, bodies: BodyBudget) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket, self._closing = sock, closing
-        self._rest = b""
+        self._bodies, self._holds = bodies, False
+        self._rest, self._until_s, self._is_new = b"", 0.0, True
         self._heads, self._hosts = PlainHeads(), HostCheck(sock.getsockname()[1])
 
     def requests(self) -> Iterator[Request]:
@@ -66,7 +75,9 @@ class Connection:
             yield request
 
     def _request(self) -> Request | None:
-        data = self._rest or self._read()
+        self._release()
+        self._until_s = 0.0
+        data = self._rest or (self._first() if self._is_new else self._read())
         if not data:
             return None
         head = self._heads.read(data)
@@ -84,8 +95,9 @@ class Connection:
         if len(data) < end:
             parts, left = [data[start:]], end - len(data)
             while left > 0:
-                parts.append(self._read())
+                parts.append(self._more())
                 left -= len(parts[-1])
+                self._hold(end - start - left)
                 if not parts[-1]:
                     raise RefusedRequest(
                         400, "the connection ended in the middle of a request's body"
@@ -107,6 +119,7 @@ class Connection:
                 left -= len(event.data)
                 body += event.data
                 _check_size(left)
+                self._hold(len(body))
             elif isinstance(event, h11.Request):
                 head, headers = event, _headers(event)
                 target = self._hosts.target(event, headers)
@@ -122,14 +135,48 @@ class Connection:
     def _event(self, reader: h11.Connection) -> object:
         try:
             while (event := reader.next_event()) is h11.NEED_DATA:
-                reader.receive_data(self._read())
+                reader.receive_data(self._more())
         except h11.RemoteProtocolError as error:
             raise RefusedRequest(error.error_status_hint, f"{error}") from None
         return event
 
+    def _hold(self, size_bytes: int) -> None:
+        """Count a body that is larger than one read. Raises RefusedRequest beyond the bound."""
+        if size_bytes > _READ_BYTES:
+            self._holds = True
+            self._bodies.hold(self, size_bytes)
+
+    def _release(self) -> None:
+        if self._holds:
+            self._bodies.release(self)
+            self._holds = False
+
+    def _first(self) -> bytes:
+        """The first bytes of a new connection. A client that sends none is left."""
+        self._is_new = False
+        try:
+            return self._more()
+        except RefusedRequest:
+            raise Hangup from None
+
+    def _more(self) -> bytes:
+        """More of a request. Raises RefusedRequest when its time is over."""
+        now_s = real_monotonic()
+        self._until_s = self._until_s or now_s + REQUEST_S
+        try:
+            self._socket.settimeout(max(_LEAST_S, self._until_s - now_s))
+            return self._read()
+        except TimeoutError:
+            text = f"a request is whole within {REQUEST_S:.0f} s here, and this one is not"
+            raise RefusedRequest(408, text) from None
+        finally:
+            self._socket.settimeout(None)
+
     def _read(self) -> bytes:
         try:
             return self._socket.recv(_READ_BYTES)
+        except TimeoutError:
+            raise
         except OSError:
             raise Hangup from None
 
@@ -165,6 +212,7 @@ class Connection:
 
     def close(self, *, reset: bool = False) -> None:
         """End the connection: by FIN, after reading what is still on its way, or by RST."""
+        self._release()
         try:
             if reset:
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
@@ -178,9 +226,11 @@ class Connection:
     def _drain(self) -> None:
         """Read on for a while: closing with unread bytes resets and loses our answer."""
         self._socket.settimeout(_DRAIN_S)
-        left = _DRAIN_MOST_BYTES
+        left, until_s = _DRAIN_MOST_BYTES, real_monotonic() + _DRAIN_MOST_S
         while left > 0 and (data := self._socket.recv(_READ_BYTES)):
             left -= len(data)
+            if real_monotonic() > until_s:
+                return
 
 
 def _headers(head: h11.Request) -> dict[str, str]:

@@ -9,15 +9,17 @@ the connection.
 from __future__ import annotations
 
 import contextlib
+import resource
 import selectors
 import socket
 import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from harness.clock import real_monotonic
+from harness.clock import real_monotonic, real_sleep
 from harness.core.values.errors import InputError
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
+from harness.transports.body_budget import BodyBudget
 from harness.transports.dispatcher import Dispatcher, at_once, is_stop
 from harness.transports.http_connection import (
     LAST_CHUNK,
@@ -35,6 +37,8 @@ from harness.transports.seam_endpoints import Endpoints, error_bytes
 HOST = "127.0.0.1"
 _BACKLOG = 1024
 _JOIN_S = 5.0
+_CONNECTIONS_MOST = 2048
+_ACCEPT_AGAIN_S = 0.05
 
 
 class Server:
@@ -48,6 +52,7 @@ class Server:
     ) -> None:
         self._carry, self._port, self._join_s = serve, port, join_s
         self._closing, self._alarm = socket.socketpair()
+        self._bodies, self._connections_most = BodyBudget(), connections_most()
         self._lock = threading.Lock()
         self._serving: dict[threading.Thread, socket.socket] = {}
         self._acceptor: threading.Thread | None = None
@@ -77,6 +82,9 @@ class Server:
         for thread, _ in serving:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, until_s - real_monotonic()))
+        for _, sock in serving:  # a client that reads nothing blocks the thread that writes to it
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
         self._closing.close()
 
     def _accept(self, listener: socket.socket) -> None:
@@ -85,22 +93,44 @@ class Server:
             selector.register(listener, selectors.EVENT_READ)
             selector.register(self._closing, selectors.EVENT_READ)
             while all(key.fileobj is listener for key, _ in selector.select()):
-                with contextlib.suppress(OSError):
+                try:
                     self._spawn(listener.accept()[0])
+                except OSError:  # no file descriptor is left: wait until one is
+                    real_sleep(_ACCEPT_AGAIN_S)
 
     def _spawn(self, sock: socket.socket) -> None:
+        if len(self._serving) >= self._connections_most:
+            return _turn_away(sock, self._connections_most)
         thread = threading.Thread(target=self._serve, args=(sock,), daemon=True)
         with self._lock:
             self._serving[thread] = sock
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no thread left
+            with self._lock:
+                del self._serving[thread]
+            _turn_away(sock, len(self._serving))
 
     def _serve(self, sock: socket.socket) -> None:
         try:
-            self._carry(Connection(sock, self._closing))
+            self._carry(Connection(sock, self._closing, self._bodies))
         finally:
             with self._lock:
                 del self._serving[threading.current_thread()]
                 sock.close()
+
+
+def connections_most() -> int:
+    """How many connections a server holds: half of the files that the process may open."""
+    return min(_CONNECTIONS_MOST, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+
+
+def _turn_away(sock: socket.socket, most: int) -> None:
+    """Say that there are too many connections, without waiting for the client."""
+    with contextlib.closing(sock), contextlib.suppress(OSError):
+        sock.settimeout(0)
+        sock.send(error_bytes(503, f"{most} connections are open, and more are not served"))
+        sock.shutdown(socket.SHUT_WR)
 
 
 class Route(Protocol):

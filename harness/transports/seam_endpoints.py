@@ -32,6 +32,7 @@ from harness.core.values.plans import (
     Wait,
 )
 from harness.transports.dispatcher import Dispatcher, at_once, json_answer, split_session
+from harness.transports.host_check import told
 from harness.transports.http_connection import Request, whole_answer
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.mcp_tools import McpEndpoint
@@ -42,6 +43,7 @@ INBOX_WAIT_MS = 20_000
 """How long the inbox keeps a client waiting before it says 202: ask again."""
 
 _T = TypeVar("_T")
+_WHY_MOST_CHARS = 500
 
 
 class OutboxBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,20 +87,40 @@ class Endpoints:
             case _, "/harness/mcp":
                 return self._mcp(request, session)
             case "POST", "/harness/outbox":
-                return _decoded(request, OutboxBody, lambda body: self._outbox(body, session))
+                return self._decoded(request, OutboxBody, lambda body: self._outbox(body, session))
             case "GET", "/harness/tools":
                 return json_answer(200, self._tools())
             case "POST", _ if path.startswith(f"{TOOLS}/"):
                 name = unquote(path[len(TOOLS) + 1 :])
-                return _decoded(request, ToolBody, lambda body: self._tool(name, body, session))
+                return self._decoded(
+                    request, ToolBody, lambda body: self._tool(name, body, session)
+                )
         return error_answer(404, f"no {request.method} {path} here: {_KNOWN}")
 
     def _mcp(self, request: Request, session: str) -> Plan:
         """Serve the tools over MCP; the package `mcp` is loaded at the first request."""
         try:
-            return McpEndpoint(self.dispatcher).plan(request, session)
+            plan = McpEndpoint(self.dispatcher).plan(request, session)
         except InputError as error:
             return error_answer(501, str(error))
+        match plan:
+            case (Send(text, Head(400)),):
+                self._record(400, text.decode(errors="replace"), request)
+        return plan
+
+    def _decoded(self, request: Request, type_: type[_T], answer: Callable[[_T], Plan]) -> Plan:
+        """Answer a JSON body of that type, or a 400 that locates its error."""
+        try:
+            body = _read(request.body, type_)
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            why = f"the body of {request.method} {request.path}: {error}"
+            self._record(400, why, request)
+            return error_answer(400, why[:_WHY_MOST_CHARS])
+        return answer(body)
+
+    def _record(self, status: int, text: str, request: Request) -> None:
+        named = f"{request.method} {told(request.path)}"
+        self.dispatcher.refused(status, text[:_WHY_MOST_CHARS], named)
 
     def _outbox(self, body: OutboxBody, session: str) -> Plan:
         said = OutboxRequest(body.kind, body.text, body.in_reply_to or "", body.status or "")
@@ -199,15 +221,6 @@ def error_bytes(status: int, text: str, **headers: str) -> bytes:
     known = at_once(error_answer(status, text, **headers))
     assert known is not None
     return whole_answer(*known, reusable=False)
-
-
-def _decoded(request: Request, type_: type[_T], answer: Callable[[_T], Plan]) -> Plan:
-    """Answer a JSON body of that type, or a 400 that locates its error."""
-    try:
-        body = _read(request.body, type_)
-    except msgspec.DecodeError as error:
-        return error_answer(400, f"the body of {request.method} {request.path}: {error}")
-    return answer(body)
 
 
 def _read(body: bytes, type_: type[_T]) -> _T:

@@ -202,6 +202,7 @@ def test_the_reference_agent_does_not_wait_out_a_recorded_silence(tmp_path: Path
     scenario = msgspec.structs.replace(
         scenarios()["empty-inputs+stream"],
         script=CassetteScript(cassette=str(path), timing="recorded"),
+        folder=str(tmp_path),
     )
     found = run(scenario, lambda brief: build(brief).run())
     answers = [e.answered for e in found.history.trace.exchanges if e.answered]

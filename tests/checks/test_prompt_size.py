@@ -49,6 +49,36 @@ def test_each_refusal_asks_for_less_and_one_that_is_ignored_is_told_once() -> No
     assert codes(request_fits(story.end())) == ["request_fits.again"]
 
 
+HUGE = "x" * 4_004
+
+
+def _sent(story: Story, said: str, *, over: bool, text: str = "go") -> Story:
+    """A turn whose request holds a result of these words."""
+    call = use("list", id="t1")
+    messages = [user("go"), assistant(call), results(ToolResult("t1", said)), user(text)]
+    shape: dict[str, Any] = SHAPES[0] if over else {}
+    return story.turn(text).reply("x", messages=messages, tokens=1_200, **shape).final()
+
+
+def _session(*said: tuple[str, bool], window: int | None = 1_000) -> list[str]:
+    story = Story(settings={"window_tokens": window})
+    for number, (result, over) in enumerate(said):
+        _sent(story, result, over=over, text=f"Message {number}")
+    return codes(request_fits(story.end()))
+
+
+def test_a_result_over_the_window_is_not_sent_in_a_second_turn() -> None:
+    assert _session((HUGE, True), (HUGE, True), (HUGE, True)) == ["request_fits.result"]
+
+
+def test_what_makes_a_result_fit_is_fine() -> None:
+    assert _session((HUGE, True), (HUGE[:2_000], False), (HUGE[:2_000], False)) == []
+    assert _session((HUGE, True), (HUGE[:4_000], True)) == []
+    assert _session((HUGE, True)) == []
+    assert _session((HUGE, False), (HUGE, False)) == []
+    assert _session((HUGE, True), (HUGE, True), window=None) == []
+
+
 def test_another_failure_in_between_excuses_nothing() -> None:
     story = refused(Story().turn("go"), 1000, SHAPES[3])
     story.fail(529, messages=[user("less")], tokens=100)

@@ -8,8 +8,8 @@ import pytest
 
 from harness.checks.spending import compaction_due, wake_budget
 from harness.core.history.history import History
-from harness.core.values.messages import user
-from tests.checks.histories import Story, codes
+from harness.core.values.messages import assistant, user
+from tests.checks.histories import Story, codes, use
 
 EARLY = ["compaction_due.early"]
 
@@ -42,6 +42,65 @@ def test_a_summary_of_a_short_conversation_is_early() -> None:
 )
 def test_what_is_long_refused_or_asked_for_may_be_compacted(story: Story) -> None:
     assert codes(compaction_due(story.end())) == []
+
+
+WORDS = "We are four, and one of us walks with a stick."
+
+
+def _each_turn(
+    turns: int = 3, text: str = "", summary: str = "", refused: bool = False
+) -> list[str]:
+    story = Story().turn(WORDS).reply("Yes.", tokens=1_500).final()
+    story.turn("Where to?").reply("To Oslo.", tokens=1_500).final()
+    for number in range(turns):
+        story.turn(f"Question {number}. {text}")
+        if refused:
+            story.fail(400, "V23", refused=("V23",))
+        story.reply("Four people.", purpose="compact", messages=[user("Sum it up.")])
+        sent = [user(f"{summary} {number}"), assistant("Yes."), user(f"Question {number}. {text}")]
+        story.reply("Yes.", messages=sent if summary else None).final()
+    return codes(compaction_due(story.end()))
+
+
+def test_a_summary_in_each_turn_makes_no_room() -> None:
+    assert _each_turn() == ["compaction_due.every_turn"]
+    assert _each_turn(turns=5) == ["compaction_due.every_turn"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"turns": 2}, {"text": "Please summarise it."}, {"summary": "So far:"}, {"refused": 1}],
+    ids=["two", "asked", "room", "refused"],
+)
+def test_summaries_that_make_room_or_are_asked_for_may_come_each_turn(given: Any) -> None:
+    assert _each_turn(**given) == []
+
+
+def _full(depth: int = 2, helped: bool = False, compacts: str = "And now?") -> list[str]:
+    story = Story().turn("one")
+    for _ in range(depth):
+        story.reply(use("list")).tool("a, b")
+    story.fail(400, "V23", refused=("V23",))
+    if helped:
+        story.reply("s", purpose="compact", messages=[user("Sum it up.")])
+    story.final(status="failed")
+    if compacts:
+        story.turn(compacts).reply("s", purpose="compact", messages=[user("Sum it up.")])
+        story.reply("Good.").final()
+    return codes(compaction_due(story.end()))
+
+
+def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -> None:
+    assert _full() == ["compaction_due.missed"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"depth": 1}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}],
+    ids=["little", "tried", "never", "asked"],
+)
+def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:
+    assert _full(**given) == []
 
 
 def _woken(*texts: str, tokens: int = 400_000) -> History:

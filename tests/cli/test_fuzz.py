@@ -67,6 +67,25 @@ def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness
 
 
 @pytest.mark.real
+def test_a_profile_names_the_agent_and_the_summary_its_causes(
+    agent: Path, harness: Harness
+) -> None:
+    (agent / "mine.toml").write_text(
+        f'target = "twice:twice{PLAIN}"\nwires = ["openai-chat"]\n'
+        "[capabilities]\nsession = false\nrestarts = false\n"
+    )
+    asked = ("fuzz", "--seed", "5", "--workers", "1", "--examples", "8", "--out", "night")
+    fuzzed = harness(*asked, "--profile", "mine.toml")
+    assert fuzzed.returncode == 1, fuzzed.stderr
+    assert "--profile mine.toml" in fuzzed.stdout
+    assert "examples  cause, and an example that shows it" in fuzzed.stdout
+    assert "outbound_once.twice  (defect)" in fuzzed.stdout
+    tests = [path.read_text() for path in (agent / "night" / "findings").glob("test_*.py")]
+    assert all("profile='mine.toml')" in text for text in tests)
+    assert harness("fuzz", "--resume", "night", "--profile", "mine.toml").returncode == 2
+
+
+@pytest.mark.real
 def test_a_campaign_is_gone_on_with_and_not_begun_twice(agent: Path, harness: Harness) -> None:
     first = harness(*FUZZ, "--examples", "4", "--out", "night")
     assert "found outbound_once.twice" in first.stdout

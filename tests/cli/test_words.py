@@ -13,7 +13,7 @@ from harness.cli.explain import explanation
 from harness.cli.list import KINDS
 from harness.cli.schema import document
 from harness.cli.verbs import VERBS, harness
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import OF_THE_COMMAND, Scenario
 from harness.core.values.errors import InputError
 from tests.cli.conftest import Harness as Command
 
@@ -74,9 +74,7 @@ def test_schema_has_every_key_of_a_file(harness: Command) -> None:
     printed = json.loads(harness("schema", "--json").stdout)
     assert printed == json.loads(json.dumps(document()))
     keys = {field.encode_name for field in msgspec.structs.fields(Scenario)}
-    assert set(printed["properties"]) == keys - {"variant", "folder", "overlaid", "profile"} | {
-        "variants"
-    }
+    assert set(printed["properties"]) == keys - {*OF_THE_COMMAND} | {"variants"}
     assert set(_references(printed)) <= {f"#/$defs/{name}" for name in printed["$defs"]}
 
 

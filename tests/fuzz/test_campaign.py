@@ -6,11 +6,14 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.checks.judge import names
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
+from harness.core.values.verdict import Finding
 from harness.engines import Engine
 from harness.engines.local import Local
 from harness.engines.serial import Serial
@@ -18,7 +21,7 @@ from harness.files import load_scenarios
 from harness.fuzz import batch as batches
 from harness.fuzz import campaign as campaigns
 from harness.fuzz import campaign_journal, findings
-from harness.fuzz.batch import SIZE, Batch, BatchResult, play_all
+from harness.fuzz.batch import SIZE, Batch, BatchResult, CauseCount, play_all
 from harness.fuzz.campaign import Campaign, begin, resume, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
 from harness.fuzz.findings import FOLDER, ShrunkFinding
@@ -51,6 +54,23 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     campaign = whole(folder)
     assert campaign.examples == EXAMPLES
     return folder
+
+
+def test_the_examples_of_a_cause_are_counted_over_batches_and_a_resume(tmp_path: Path) -> None:
+    first, second = (Finding("outbound_once.twice", "x", (n,), "defect") for n in (1, 2))
+    plan = msgspec.structs.replace(PLAN, profile=Profile(turn_ending_tools=("end",)))
+    campaign, journal = begin(tmp_path, plan, names())
+    for number, found in enumerate((first, second)):
+        counts = (CauseCount(found, SIZE * number + 3, 2),)
+        played = BatchResult(number=number, examples=SIZE, causes=counts)
+        journal.write(campaign.take(played))
+    journal.close()
+    again, journal = resume(tmp_path, names())
+    journal.close()
+    assert again.causes == campaign.causes == {first.code: CauseCount(first, 3, 4)}
+    task = again.task(None)
+    assert isinstance(task, Batch)
+    assert task.profile.turn_ending_tools == ("end",)
 
 
 @pytest.mark.real

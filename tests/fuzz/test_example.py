@@ -12,8 +12,10 @@ from harness.agent import agent, build
 from harness.agent.turn_policy import Policy
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.core.values.brief import Brief
-from harness.fuzz.example import OWED, UNASKED, draw, genuine, options_of, play, run_of
+from harness.core.values.profile import Capabilities, Profile
+from harness.fuzz.example import OWED, UNASKED, causes_of, draw, genuine, options_of, play, run_of
 from harness.runner import run
+from harness.runner.needs import absent
 from harness.targets import of_callable
 from harness.targets.spec import resolve
 
@@ -28,6 +30,44 @@ def test_an_example_is_played_alike_from_its_choices(seed: int) -> None:
     again, same = draw(choices, Random(99), options)
     assert (again, same) == (scenario, choices)
     assert play(again, choices, REFERENCE, 1) == play(scenario, choices, REFERENCE, 1)
+
+
+LACKS = Profile(
+    wires=("openai-chat",),
+    capabilities=Capabilities(
+        session=False, store=False, cancel=False, streaming=False, outbox=False, restarts=False
+    ),
+    fail_on="defect",
+)
+
+
+def test_what_a_profile_declares_absent_is_not_drawn() -> None:
+    options = options_of(REFERENCE, "openai-chat", LACKS)
+    drawn = [draw((), Random(seed), options, "defect", LACKS)[0] for seed in range(60)]
+    assert all(scenario.profile == LACKS for scenario in drawn)
+    assert [reason for scenario in drawn for reason in absent(scenario)] == []
+    assert any(scenario.faults for scenario in drawn)
+    wide = [draw((), Random(seed), options_of(REFERENCE))[0] for seed in range(60)]
+    lacking = [msgspec.structs.replace(s, profile=LACKS, wire="openai-chat") for s in wide]
+    assert sum(bool(absent(scenario)) for scenario in lacking) > 20
+
+
+def test_an_example_is_judged_under_its_profile() -> None:
+    scenario = Scenario(name="plain", inbox=GREETING, script=(Turn(say="a"),), wire="openai-chat")
+    scenario = msgspec.structs.replace(scenario, profile=LACKS)
+    assert run_of(scenario, REFERENCE).history.trace.profile.fail_on == "defect"
+
+
+def test_a_cause_is_counted_and_what_follows_from_it_is_not() -> None:
+    def crashes(brief: Brief) -> None:
+        next(brief.inbox())
+        raise OSError("no disk")
+
+    two = (*GREETING, InboxItem(text="Are you there?"))
+    scenario = Scenario(name="two", inbox=two, script=(Turn(say="a", times="forever"),))
+    played = run_of(scenario, of_callable(crashes))
+    assert "run.undelivered" in genuine(played)
+    assert [finding.code for finding in causes_of(played)] == ["target.crashed"]
 
 
 def test_what_a_generated_scenario_is_owed_is_no_finding() -> None:

@@ -159,7 +159,7 @@ def test_a_format_and_a_store_of_a_plugin(harness: Line, folder: Path) -> None:
     (folder / "other_parts.py").write_text(OTHER_PARTS)
     (folder / "talk.log").write_text("TALK 1\nhello\ngood morning\n")
     (folder / "empty.log").write_text("TALK 1\n")
-    (folder / "said.txt").write_text("what was said before\n")
+    (folder / "scenarios/said.txt").write_text("what was said before\n")
     flag = ("--plugin", "other_parts")
     assert "other_parts.talk_log" in harness("list", "formats", *flag).out
     assert "other_parts.notes" in harness("list", "stores", *flag).out
@@ -170,7 +170,7 @@ def test_a_format_and_a_store_of_a_plugin(harness: Line, folder: Path) -> None:
     assert "no plug-in with the prefix 'other_parts' is loaded" in asked.err
     (folder / "scenarios" / "seeded.yaml").write_text(
         "name: seeded\ninbox: Hello\nscript: [{say: Good morning.}]\n"
-        "session: {file: ../said.txt, format: other_parts.notes}\n"
+        "session: {file: said.txt, format: other_parts.notes}\n"
     )
     run = ("run", "scenarios/seeded.yaml", "--target", "reference", *flag)
     status, out, err = harness(*run, "--json")

@@ -14,6 +14,7 @@ from harness.core.scenario.scenario import (
     ToolTurn,
     Turn,
 )
+from harness.core.values.profile import Profile
 from harness.shrink import shrink
 from harness.shrink.field_reductions import entries, entries_of, numbers, texts
 from tests.shrink.drive import candidates, last
@@ -84,3 +85,10 @@ def test_the_type_of_a_block_stays() -> None:
     one = Scenario(name="one", inbox=FULL.inbox, script=(Turn(blocks=(block,)),))
     found = shrink(one, lambda s: '"tool_use"' in msgspec.json.encode(s).decode()).scenario
     assert found.script[0].blocks == ({"type": "tool_use", "name": "look"},)
+
+
+def test_the_profile_of_the_agent_is_not_cut() -> None:
+    mine = Profile(wires=("openai-chat",), checks={"no_progress_stop": {"repeats": 5}})
+    small = shrink(msgspec.structs.replace(FULL, profile=mine), lambda _: True).scenario
+    assert small.profile == mine
+    assert small.tools == {}

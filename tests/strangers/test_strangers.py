@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.files.profile_file import load_profile
+from harness.runner import run
+from harness.targets import resolve
 from tests.strangers.environments import HERE, ROOT, frameworks
 from tests.strangers.groups import causes, draw, groups, is_unplayed, row, worst_class
 
@@ -13,6 +18,7 @@ def _run(name: str, verdict: str = "fail", *findings: dict[str, Any]) -> dict[st
     return {"name": name, "verdict": verdict, "findings": [*findings]}
 
 
+TOOL_RUNNER = resolve("tests.strangers.frameworks.anthropic_runner:agent")
 DEFECT = {"code": "args_complete.truncated", "class": "defect"}
 UNCLASSED = {"code": "expect.outcome", "class": ""}
 FOLLOWS = {"code": "expect.outcome", "class": None, "follows": "args_complete.truncated"}
@@ -62,3 +68,15 @@ def test_the_same_seed_draws_the_same_failing_runs() -> None:
     drawn = draw(runs, 9, 1)
     assert drawn == draw(runs, 9, 1) != draw(runs, 9, 2)
     assert {run["verdict"] for run in drawn} == {"fail"}
+
+
+def test_the_tool_runner_runs_a_call_only_where_its_answer_stopped_for_it() -> None:
+    scenario = Scenario(
+        name="cut",
+        inbox=(InboxItem(text="Order two."),),
+        tools={"order": ToolScript(script=(ToolTurn(ok="ordered", times="forever"),))},
+        script=(Turn(use="order", stop="max_tokens"), Turn(say="Ordered.", optional=True)),
+    )
+    assert run(scenario, TOOL_RUNNER).history.trace.executions == []
+    whole = msgspec.structs.replace(scenario, script=(Turn(use="order"), Turn(say="Ordered.")))
+    assert len(run(whole, TOOL_RUNNER).history.trace.executions) == 1

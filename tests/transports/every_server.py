@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
@@ -48,6 +49,13 @@ class Door(NamedTuple):
         lines = [f"{name}: {value}" for name, value in named.items() if value]
         first = f"{self.method} {self.path} HTTP/1.1"
         return "\r\n".join([first, *lines, "", ""]).encode("latin-1") + self.body
+
+
+def answer(door: Door, data: bytes) -> bytes:
+    """All that a server says to these bytes until it closes."""
+    with socket.create_connection(("127.0.0.1", door.port), timeout=20) as sock:
+        sock.sendall(data)
+        return b"".join(iter(lambda: sock.recv(1 << 16), b""))
 
 
 def run() -> Transition:

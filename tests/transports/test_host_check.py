@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import socket
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,9 @@ from harness.core.history.events import Refused
 from harness.core.transition.transition import REFUSALS_MOST
 from harness.transports.host_check import HostCheck
 from harness.transports.request_heads import RefusedRequest
-from tests.transports.every_server import DOORS, Door
+from tests.transports.every_server import DOORS, answer
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
-
-
-def answer(door: Door, data: bytes) -> bytes:
-    """All that a server says to these bytes."""
-    with socket.create_connection(("127.0.0.1", door.port), timeout=20) as sock:
-        sock.sendall(data)
-        return b"".join(iter(lambda: sock.recv(1 << 16), b""))
 
 
 FOREIGN: dict[str, dict[str, str]] = {

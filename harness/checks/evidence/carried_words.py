@@ -13,6 +13,8 @@ from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUse, canonical
 
+BYTES_PER_TOKEN = 4
+
 PROMPT_TOKENS = 8000
 """An agent's own words are at most so many. In a real window a part that is left out outweighs
 them."""

@@ -80,6 +80,10 @@ SessionFormat: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.]+$")]
 SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
 
 DEFAULT_WIRE = "anthropic"
+
+OF_THE_COMMAND = ("variant", "folder", "overlaid", "profile", "files_from")
+"""The fields of a scenario that are no keys of its file."""
+
 """The provider of a scenario that names none; the providers' own folder knows all names."""
 
 
@@ -254,7 +258,8 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """One variant of a scenario, on one wire, streamed or not.
 
     `overlaid`: faults were added that its author does not know of (`--faults`). `profile` is what
-    the agent is that plays it, as the command or the test says.
+    the agent is that plays it, as the command or the test says. `files_from` are folders beside its
+    own in which its files may stand, as the configuration says.
     """
 
     name: str
@@ -281,6 +286,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     folder: str = ""
     overlaid: bool = False
     profile: Profile = NO_PROFILE
+    files_from: tuple[str, ...] = ()
 
     def failing_on(self, fail_on: FindingClass | None) -> Scenario:
         """The scenario that findings of this class and worse fail; itself without one."""

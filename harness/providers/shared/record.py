@@ -42,7 +42,7 @@ class HeaderNames(msgspec.Struct, frozen=True):
 
 
 class PictureLimits(msgspec.Struct, frozen=True):
-    """The largest picture of a request: its size in bytes, its longer edge in pixels.
+    """The largest picture of a request: its base64 in bytes, its longer edge in pixels.
 
     The edge is `edge_max`, and `edge_max_of_many` in a request with more than `many` pictures.
     """

@@ -14,11 +14,10 @@ from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
-from harness.agent.toolbox import Toolbox, error_result
 from harness.agent.turn_policy import Policy
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, user
+from harness.core.values.messages import Message, assistant, user
 from tests.mutants.second_model import SecondModel, Show, build_with
 
 _NEVER = partial(Escalation, stages=())
@@ -145,21 +144,6 @@ def protects_a_long_tail(brief: Brief) -> None:
     build(brief, overflow=_Noop).run()
 
 
-class _Uncapped(Toolbox):
-    def run(self, call: ToolUse) -> ToolResult:
-        """The result, however long."""
-        try:
-            value = self._call(self._tools[call.name], call)
-        except Exception as error:
-            return error_result(call, str(error))
-        return ToolResult(call.id, str(value))
-
-
-def keeps_results_of_any_size(brief: Brief) -> None:
-    """Caps no tool's output, and makes no request smaller."""
-    build(brief, tools=_Uncapped(brief.tools), overflow=_NEVER).run()
-
-
 class _TrustsSummaries(SecondModel):
     def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """Take the words of a wrapper for a summary."""
@@ -172,3 +156,28 @@ def takes_a_refusal_for_the_summary(brief: Brief) -> None:
     """Goes on with "Prompt is too long" as the summary of the conversation."""
     trusting = _TrustsSummaries(standard_model(brief))
     build(brief, model=trusting, compaction=_any_summary).run()
+
+
+class _Twice(Loop):
+    """Estimates a prompt as half as much again as the provider counts."""
+
+    threshold = 300_000
+    real = 204_000
+
+    def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
+        """The answer to what is left when the estimate is above the threshold."""
+        if type(self).real * 3 // 2 > self.threshold and not self.counts["model calls"]:
+            self.overflow.shrink(self.transcript, "", self.model.query)
+        answer = super().query(tools_withdrawn)
+        type(self).real = answer.tokens
+        return answer
+
+
+def _oldest(messages: Sequence[Message], budget: int, ask: Ask) -> Compacted:
+    asked = Query((user(f"Summarise this. {messages[0].text}"),), purpose="compact")
+    return Compacted(user(ask(asked).message.text), len(messages) - 1)
+
+
+def counts_the_tools_twice(brief: Brief) -> None:
+    """Counts the schemas of the tools twice, and compresses a prompt that fits at each turn."""
+    build(brief, turn=type("Twice", (_Twice,), {}), compaction=_oldest).run()

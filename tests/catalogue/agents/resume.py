@@ -42,6 +42,7 @@ def forgets_at_each_start(brief: Brief) -> None:
 class _Silent(Gateway):
     def recover(self, pending: Pending) -> None:
         """Load the history of an interrupted turn, and leave it at that."""
+        self.own_messages.add((pending.inbound.session, pending.inbound.id))
         self.transcript_of(pending.inbound.session).resume(pending.inbound)
 
 

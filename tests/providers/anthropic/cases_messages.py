@@ -116,8 +116,8 @@ BROKEN: dict[str, tuple[Said, str]] = {
         "length or `max_tokens` and try again",
     ),
     "V26": (
-        wire(blocks(png(1, size=5242881))),
-        f"{IMAGE}: image exceeds 5 MB maximum: 5242881 bytes > 5242880 bytes",
+        wire(blocks(png(1, size=5242884))),
+        f"{IMAGE}: image exceeds 5 MB maximum: 5242884 bytes > 5242880 bytes",
     ),
     "V27": (
         wire(blocks(png(1, 2001), *[png(1)] * 20)),

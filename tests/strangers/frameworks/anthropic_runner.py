@@ -32,7 +32,8 @@ def _turn(client: Any, history: list[Any], tools: list[Any], stream: bool) -> tu
     for reply in runner:
         answer = reply.get_final_message() if stream else reply
         history.append({"role": "assistant", "content": answer.content})
-        if results := runner.generate_tool_call_response():
+        # The runner itself runs no call of an answer that stopped otherwise; this method would.
+        if answer.stop_reason == "tool_use" and (results := runner.generate_tool_call_response()):
             history.append(results)
     text = "".join(block.text for block in answer.content if block.type == "text")
     return text, answer.stop_reason

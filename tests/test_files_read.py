@@ -1,0 +1,96 @@
+"""Files of the user are read by one bounded reader: this test looks for any other one."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HARNESS = Path(__file__).parents[1] / "harness"
+
+READER = "files/regular_file.py"
+
+EXCEPTIONS = {
+    "agent/composition.py": (1, "the seed that the runner laid in the session folder"),
+    "agent/sessions/session_archive.py": (4, "the agent's own files"),
+    "cassettes/folder_redaction.py": (3, "regular files of a session folder that is kept"),
+    "cli/__init__.py": (1, "/dev/null"),
+    "cli/terminal.py": (1, "/dev/null"),
+    "cli/judge_journal.py": (1, "opened to append, after it was found to be regular"),
+    "clock/meter.py": (1, "/proc"),
+    "core/values/table_file.py": (1, "a table of the package"),
+    "fuzz/campaign_journal.py": (1, "opened to append"),
+    "fuzz/example.py": (1, "/dev/null"),
+    "providers/shared/rules.py": (1, "a table of the package"),
+    "runner/disk_log.py": (1, "a database without a file"),
+    "runner/forked_target.py": (10, "files of its own temporary folder"),
+    "stores/claude_code_store.py": (1, "a store, read while the agent writes it"),
+    "stores/damaged_file.py": (3, "the store that a fault damages"),
+    "stores/faulty_jsonl.py": (1, "the store that a fault damages"),
+    "stores/faulty_sqlite.py": (2, "the store that a fault damages"),
+    "stores/hermes_store.py": (3, "a database: SQLite reads by pages; its head is looked at first"),
+    "stores/jsonl.py": (2, "a store, read while the agent writes it"),
+    "stores/sqlite.py": (1, "a database: SQLite reads by pages"),
+    "stores/store_readers.py": (1, "a store, read while the agent writes it"),
+    "targets/process_state.py": (1, "/dev/null"),
+    "targets/resource_usage.py": (3, "/proc"),
+    "contracts/store_contract.py": (2, "the store of a law's own temporary folder"),
+}
+"""By file: how many calls read without the bounded reader, and what they read."""
+
+_METHODS = {"read_text", "read_bytes", "get_data", "memmap"}
+_MODULES = {"os", "io", "gzip", "bz2", "lzma", "zipfile", "tarfile", "codecs", "shelve", "dbm"}
+
+
+def _reads(source: str) -> Iterator[int]:
+    """The lines of the calls that open or read a file."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and _is_read(node):
+            yield node.lineno
+
+
+def _is_read(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Name("open"):
+            return True
+        case ast.Attribute(ast.Name(module), "open") if module in _MODULES:
+            return True
+        case ast.Attribute(ast.Name("sqlite3"), "connect"):
+            return True
+        case ast.Attribute(_, "open"):
+            return bool(call.args) and _is_mode(call.args[0])
+        case ast.Attribute(_, method):
+            return method in _METHODS
+    return False
+
+
+def _is_mode(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and str(value.value)[:1] in "rwax"
+
+
+def test_no_other_reader() -> None:
+    found = Counter(
+        str(path.relative_to(HARNESS))
+        for path in HARNESS.rglob("*.py")
+        for _ in _reads(path.read_text("utf-8"))
+    )
+    del found[READER]
+    assert found == {path: number for path, (number, _) in EXCEPTIONS.items()}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "open('x')", "Path('x').read_text()", "path.read_bytes()", "path.open('rb')",
+        "os.open(path, os.O_RDONLY)", "gzip.open('x')", "sqlite3.connect('x')",
+    ],
+)  # fmt: skip
+def test_a_reader_is_seen(source: str) -> None:
+    assert list(_reads(source)) == [1]
+
+
+def test_what_is_no_reader() -> None:
+    assert not list(_reads("transcript.open(inbound)\nself.open()\nopened(path)"))

@@ -1,0 +1,188 @@
+"""Requests that never end: they are bounded in time and, all together, in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+
+from harness.clock import RealClock
+from harness.core.history.events import Refused
+from harness.transports import http_connection, http_server
+from harness.transports.body_budget import BodyBudget
+from harness.transports.loopback import Loopback
+from harness.transports.request_heads import RefusedRequest
+from tests.transports.every_server import DOORS, Door, answer, run
+
+pytestmark = pytest.mark.usefixtures("no_traceback")
+
+
+def rest(sock: socket.socket) -> bytes:
+    """What a server says until it closes."""
+    try:
+        return b"".join(iter(lambda: sock.recv(1 << 16), b""))
+    except ConnectionError:
+        return b""
+
+
+@contextmanager
+def connections(door: Door, count: int) -> Iterator[list[socket.socket]]:
+    with ExitStack() as stack:
+        address = ("127.0.0.1", door.port)
+        yield [
+            stack.enter_context(socket.create_connection(address, timeout=30)) for _ in range(count)
+        ]
+
+
+def parts(door: Door) -> dict[str, bytes]:
+    """Beginnings of a request, none of which is whole."""
+    request = door.request(connection="")
+    chunked = door.request(**{"content-length": "", "transfer-encoding": "chunked"})
+    head = chunked.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    return {
+        "a line": b"POST /v1",
+        "a head": request.partition(b"\r\n\r\n")[0],
+        "a body": request[:-1],
+        "a chunk": head + b"ff\r\nabc",
+        "no last chunk": head + b"3\r\nabc\r\n",
+    }
+
+
+@pytest.mark.parametrize("name", ["model", "many runs", "recording"])
+def test_a_request_that_does_not_end_is_told_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connection, "REQUEST_S", 0.2)
+    with DOORS[name]() as door:
+        begun = parts(door)
+        with connections(door, len(begun)) as slow:
+            for sock, data in zip(slow, begun.values(), strict=True):
+                sock.sendall(data)
+            said = [rest(sock) for sock in slow]
+        assert all(text.startswith(b"HTTP/1.1 408 ") for text in said), said
+        assert all(b"a request is whole within" in text for text in said)
+        assert answer(door, door.request()).startswith(b"HTTP/1.1 200 ")
+        if name == "model" and door.history:
+            assert sum(isinstance(e, Refused) for e in door.history.events) == len(begun)
+
+
+def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connection, "REQUEST_S", 0.1)
+    with DOORS["model"]() as door, connections(door, 1) as (idle,):
+        assert rest(idle) == b""
+
+
+def test_a_connection_may_rest_between_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connection, "REQUEST_S", 0.1)
+    with DOORS["model"]() as door, connections(door, 2) as (kept, slow):
+        kept.sendall(door.request(connection=""))
+        assert kept.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+        slow.sendall(b"POST")
+        rest(slow)  # the time has passed
+        kept.sendall(door.request())
+        assert rest(kept).startswith(b"HTTP/1.1 200 ")
+
+
+def test_slow_senders_hold_up_nobody() -> None:
+    with DOORS["model"]() as door, connections(door, 60) as slow:
+        for number, sock in enumerate(slow):
+            begun = list(parts(door).values())
+            sock.sendall(begun[number % len(begun)])
+        assert answer(door, door.request()).startswith(b"HTTP/1.1 200 ")
+
+
+def test_bodies_have_a_bound_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "BodyBudget", lambda: BodyBudget(4 << 20))
+    with DOORS["outbox"]() as door, connections(door, 6) as large:
+        head = door.request(connection="", **{"content-length": str(2 << 20)})
+        head = head.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+        for sock in large[:2]:
+            sock.sendall(head + b" " * ((2 << 20) - 1))
+        answered = [_sent_until_refused(sock, head) for sock in large[2:]]
+        small = answer(door, door.request())
+        for sock in large[:2]:
+            sock.sendall(b" ")
+            sock.shutdown(socket.SHUT_WR)
+            assert rest(sock).startswith(b"HTTP/1.1 400 "), "whole, and no JSON"
+        again = answer(door, door._replace(body=b" " * (2 << 20)).request())
+    assert any(text.startswith(b"HTTP/1.1 503 ") for text in answered), answered
+    assert small.startswith(b"HTTP/1.1 204 ")
+    assert again.startswith(b"HTTP/1.1 400 "), "the bytes were given back"
+
+
+def _sent_until_refused(sock: socket.socket, head: bytes) -> bytes:
+    """Send a body but for its last byte; what the server says, b"" while it waits."""
+    try:
+        sock.sendall(head + b" " * ((2 << 20) - 1))
+        sock.settimeout(1.0)
+        return sock.recv(1 << 16)
+    except OSError:
+        return b""
+
+
+def test_an_answered_body_is_given_back_while_its_connection_rests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_server, "BodyBudget", lambda: BodyBudget(4 << 20))
+    with DOORS["recording"]() as door, connections(door, 2) as both:
+        large = door._replace(body=b" " * (3 << 20)).request(connection="")
+        for sock in both:
+            for request in (large, door.request(connection="")):  # the second is read afterwards
+                sock.sendall(request)
+                assert sock.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_share_is_left_for_each() -> None:
+    budget, holders = BodyBudget(100), [object() for _ in range(4)]
+    budget.hold(holders[0], 90)
+    budget.hold(holders[1], 50)
+    with pytest.raises(RefusedRequest, match="the bodies of requests hold 140 bytes together"):
+        budget.hold(holders[1], 51)
+    budget.hold(holders[2], 33)
+    with pytest.raises(RefusedRequest):
+        budget.hold(holders[2], 34)
+    budget.release(holders[0])
+    budget.release(holders[0])
+    budget.hold(holders[3], 17)
+
+
+def test_more_connections_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "connections_most", lambda: 5)
+    with DOORS["model"]() as door:
+        with connections(door, 5) as open_ones:
+            for sock in open_ones:
+                sock.sendall(door.request(connection=""))
+                assert sock.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+            with connections(door, 1) as (one_more,):
+                said = rest(one_more)
+        assert said.startswith(b"HTTP/1.1 503 ")
+        assert b"5 connections are open" in said
+        while not (said := _answer_or_nothing(door)).startswith(b"HTTP/1.1 200 "):
+            assert said == b"" or said.startswith(b"HTTP/1.1 503 "), said
+
+
+def _answer_or_nothing(door: Door) -> bytes:
+    try:
+        return answer(door, door.request())
+    except ConnectionError:
+        return b""
+
+
+def test_a_client_that_reads_nothing_does_not_outlive_its_server() -> None:
+    before = set(threading.enumerate())
+    with Loopback(run(), RealClock()) as server:
+        server._server._join_s = 0.2
+        url = urlsplit(server.urls.model)
+        deaf = socket.create_connection(("127.0.0.1", url.port or 0))
+        line = f"GET /harness/tools HTTP/1.1\r\nhost: {url.netloc}\r\n\r\n".encode()
+        deaf.settimeout(0.5)
+        with contextlib.suppress(TimeoutError):
+            while True:  # until the server, which cannot write, reads no more
+                deaf.sendall(line * 1000)
+    with deaf:
+        for thread in set(threading.enumerate()) - before:
+            thread.join(10)
+            assert not thread.is_alive()
