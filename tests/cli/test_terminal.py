@@ -16,12 +16,14 @@ from tests.cli.conftest import command, environment
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
-def on_a_terminal(folder: Path, *words: str, **settings: str) -> str:
-    """What a terminal shows of a run of the command line."""
+def on_a_terminal(folder: Path, *words: str, rows: Path | None = None, **settings: str) -> str:
+    """What a terminal shows of the standard output of a command; of its standard error where
+    `rows` takes the output. The terminal is read all the while: it holds 4 KB."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
+    with (rows or Path(os.devnull)).open("wb") as file, subprocess.Popen(
         command(*words), cwd=folder, env={**environment(), "TERM": "xterm", **settings},
-        stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        stdout=file if rows else theirs, stderr=theirs if rows else file,
     ):  # fmt: skip
         os.close(theirs)
         shown = b""
@@ -52,20 +54,14 @@ def test_a_terminal_gets_colour_and_a_pipe_the_same_text(folder: Path) -> None:
 
 @pytest.mark.parametrize("settings", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_colour_can_be_switched_off(folder: Path, settings: dict[str, str]) -> None:
-    assert not ESCAPE.search(on_a_terminal(folder, "run", "--target", "agents:silent", **settings))
+    assert not ESCAPE.search(
+        on_a_terminal(folder, "run", "--target", "agents:silent", rows=None, **settings)
+    )
 
 
 def test_progress_goes_to_standard_error(folder: Path) -> None:
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        command("run", "--json", "--target", "agents:silent"), cwd=folder,
-        env={**environment(), "TERM": "xterm"}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=theirs, text=True, check=False,
-    )  # fmt: skip
-    os.close(theirs)
-    assert "runs" in ESCAPE.sub("", _read(ours).decode())
-    os.close(ours)
-    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == [
-        "greeting",
-        "greeting/polite",
-    ]
+    rows = folder / "rows.jsonl"
+    words = ("run", "--json", "--target", "agents:silent")
+    assert "runs" in ESCAPE.sub("", on_a_terminal(folder, *words, rows=rows))
+    lines = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+    assert [line["name"] for line in lines] == ["greeting", "greeting/polite"]

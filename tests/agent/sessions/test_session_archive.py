@@ -20,7 +20,7 @@ from harness.stores.session_store import SessionRow
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import text, too_long, use
 from tests.agent.stand import Stand
-from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named
+from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, tiers
 
 FAILING = "failing-store"  # its faults count the calls of the store, and the archive makes more
 RUNS = [
@@ -31,7 +31,7 @@ RUNS = [
 ARCHIVE = {"archive": True}
 
 
-@pytest.mark.parametrize("scenario", RUNS, ids=lambda s: s.run_name)
+@pytest.mark.parametrize("scenario", tiers(RUNS, RUNS[::4]))
 def test_every_scenario_passes_with_the_very_same_history(scenario: Scenario) -> None:
     done = run(scenario, agent, options=ARCHIVE)
     assert [f"{f.code}: {f.message}" for f in done.verdict.findings] == []
