@@ -12,6 +12,8 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
+from glob import escape
 from pathlib import Path
 
 PREFIX = "loop-harness-"
@@ -39,8 +41,25 @@ def scratch_folder(kind: str = "") -> Iterator[Path]:
 
 
 def make_scratch(kind: str = "") -> Path:
-    """A temporary folder with an owner, whose maker removes it."""
+    """A temporary folder with an owner, whose maker removes it.
+
+    The first one of a process also removes those of dead processes.
+    """
+    _remove_once(os.getpid())
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}{tag()}"))
+
+
+@lru_cache(maxsize=1)
+def _remove_once(pid: int) -> None:
+    remove_dead()
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what dead processes left of a file that they were writing."""
+    names = path.parent.glob(f".{escape(path.name)}.own-*")
+    for dead in list(_dead(names)):
+        with suppress(OSError):
+            dead.unlink()
 
 
 def remove_dead(*roots: Path) -> int:

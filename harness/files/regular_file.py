@@ -14,7 +14,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from harness.core.values.errors import InputError
-from harness.files.owner import tag
+from harness.files.owner import remove_unfinished, tag
 
 MAX_BYTES = 256 * 1024 * 1024
 """The most bytes of a file that is read whole."""
@@ -79,10 +79,13 @@ def text_of(path: Path) -> str:
 def write_atomically(path: Path, *parts: bytes | Iterable[bytes], durable: bool = True) -> None:
     """Write a file so that it is there whole or as it was; raises InputError.
 
-    A `durable` file outlasts a loss of power as well, at the cost of a wait for the disk.
+    A `durable` file outlasts a loss of power as well, at the cost of a wait for the disk; what a
+    killed process left of it is removed.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if durable:
+            remove_unfinished(path)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}{tag()}", dir=path.parent)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", str(path)) from None

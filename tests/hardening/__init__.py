@@ -1,0 +1,1 @@
+"""Attacks on loop-harness itself: what it promises under them stands in docs/hardening.md."""
