@@ -20,7 +20,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # inherits that; some of it is there to be interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True, database=None)
+settings.register_profile("ci", deadline=None, max_examples=20, derandomize=True, database=None)
 settings.register_profile("dev", deadline=None, max_examples=30)
 settings.register_profile(
     "fuzz",

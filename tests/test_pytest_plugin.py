@@ -55,8 +55,10 @@ def test_mistyped_variant(play):
 
 
 @pytest.fixture
-def session(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A folder with agents, a scenario, and tests that use `play`."""
+def session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A folder with agents, a scenario, and tests that use `play`; without a plug-in that takes
+    half a second to load."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:respx")
     pytester.makepyfile(agents=AGENTS, test_play=TESTS)
     (pytester.mkdir("scenarios") / "greeting.yaml").write_text(SCENARIO, "utf-8")
     return pytester

@@ -50,8 +50,8 @@ def request_fits(history: History) -> Iterator[Finding]:
     whose window is another one, what grows after a request that succeeded, a retry by the SDK, the
     step that was under way when the agent was killed, begun once more, and a new turn; and a part
     of the conversation with a longer prompt around it, which is smaller than any real window.
-    `result`: a request is refused that holds a single result of a tool larger than the scenario's
-    window, after an earlier turn was refused with it. An agent that knows one shape of the refusal
+    `result`: a second turn ends with the refusal of a request that holds a single result of a tool
+    larger than the scenario's window. An agent that knows one shape of the refusal
     pays for each of the others, and its conversation is stuck. An agent mends it by treating all
     shapes alike: make the request smaller, look whether it is, else say so; and by a cap on what a
     tool may say. Source: invariant 7; gptme/gptme#185.
@@ -62,26 +62,24 @@ def request_fits(history: History) -> Iterator[Finding]:
 
 
 def _results_over_the_window(trace: Trace) -> Iterator[Finding]:
-    """Results that fit into no request, and are sent in several turns; each once."""
+    """Results that fit into no request, and end several turns of a session; each once."""
     window = trace.settings.get("window_tokens")
-    refused: dict[tuple[str, str, int], Exchange] = {}
-    told: set[tuple[str, str, int]] = set()
     if not isinstance(window, int):
         return
-    for exchange in trace.exchanges:
-        if exchange.purpose != "main" or not exchange.too_large:
+    ended: dict[tuple[str, str, int], list[Exchange]] = {}
+    for turn in trace.turns.values():
+        last = turn.readable[-1] if turn.readable else None
+        if last is None or not last.too_large:
             continue
-        for result in (r for m in exchange.node.messages for r in m.tool_results):
+        for result in (r for message in last.node.messages for r in message.tool_results):
             size = len(result.text.encode("utf-8", "replace"))
-            if size <= window * BYTES_PER_TOKEN:
-                continue
-            name = (exchange.called.session, result.id, size)
-            first = refused.setdefault(name, exchange)
-            if name not in told and first.called.turn != exchange.called.turn:
-                told.add(name)
-                text = f"{exchange.called.key} holds a result of {size} bytes again, which alone "
-                text += f"is larger than the window of {window} tokens"
-                yield Finding("request_fits.result", text, (first.n, exchange.n))
+            if size > window * BYTES_PER_TOKEN:
+                ended.setdefault((turn.session, result.id, size), []).append(last)
+    for (_, _, size), (first, *later) in ended.items():
+        if later:
+            text = f"{later[0].called.key} holds a result of {size} bytes, which alone is larger "
+            text += f"than the window of {window} tokens, and ends its turn like one before"
+            yield Finding("request_fits.result", text, (first.n, later[0].n))
 
 
 def _in_a_turn(trace: Trace, turn: Turn) -> Iterator[Finding]:

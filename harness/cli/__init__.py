@@ -20,6 +20,7 @@ import click
 
 from harness.cli.verbs import harness
 from harness.core.values.errors import InputError
+from harness.core.values.visible_text import visible_line
 
 INPUT, FAILURE, INTERRUPTED, TERMINATED = 2, 3, 130, 143
 
@@ -75,7 +76,7 @@ def _guarded(words: list[str]) -> int:
         path = error.ctx.command_path if error.ctx else "harness"
         return _say(f"error: {error.format_message()}\n  see: {path} --help", INPUT)
     except InputError as error:
-        return _say(f"error: {error}", INPUT)
+        return _say(f"error: {visible_line(str(error))}", INPUT)
     except BrokenPipeError:
         return 0
     except Exception as error:
@@ -106,6 +107,7 @@ def _invoke(words: list[str]) -> int:
 
 
 def _say(text: str, status: int) -> int:
-    if sys.stderr is not None:
-        print(text, file=sys.stderr)
+    from harness.cli import terminal
+
+    terminal.note(text)
     return status

@@ -23,6 +23,7 @@ from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.messages import printable
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
+from harness.core.values.visible_text import visible_line
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
 from harness.report.judge_report import JudgedFile, JudgedTranscript
@@ -76,8 +77,8 @@ def check_names(kind: str, check: str | None) -> None:
 
 
 def shown(path: str) -> str:
-    """A path as text: a byte of a name that is no UTF-8 is written out."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    """A path as a line of text: a byte that is no UTF-8 and a control character are written out."""
+    return visible_line(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:

@@ -10,6 +10,7 @@ import click
 
 from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.visible_text import visible_line
 
 Row = dict[str, Any]
 
@@ -48,7 +49,7 @@ def _text(row: Row, column: int) -> str:
     told = row.get("code") or row.get("needs")
     codes = f" ({' '.join(told)})" if told else ""
     mark = f" [plug-in {row['plugin']}]" if "plugin" in row else ""
-    return f"{row['name']:{column}}  {row['title']}{codes}{mark}".rstrip()
+    return visible_line(f"{row['name']:{column}}  {row['title']}{codes}{mark}".rstrip())
 
 
 def _marked(row: Row) -> Row:

@@ -18,6 +18,7 @@ import msgspec
 from harness.cli.options import plugin_flags
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.core.values.visible_text import visible_line
 from harness.recordings.importing.dialogue import Dialogue
 from harness.recordings.importing.fidelity import Fidelity
 
@@ -54,7 +55,7 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self) -> Iterator[str]:
         """The report."""
-        yield f"{self.scenario}: {self.transcript} ({self.format})"
+        yield f"{self.scenario}: {visible_line(self.transcript)} ({self.format})"
         if self.cassette:
             yield f"{self.cassette}: the recorded exchanges"
         yield f"found in it: {', '.join(self.findings) or 'nothing'}"

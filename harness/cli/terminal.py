@@ -1,11 +1,14 @@
 """Standard output for results, standard error for progress; colour only on a terminal.
 
-A reader that leaves early (`| head`) leaves the verdict unchanged: the rest is discarded.
+A reader that leaves early (`| head`) leaves the verdict unchanged: the rest is discarded. All text
+goes out by `out` and `note`, which write control characters out: only our own colours are obeyed.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +16,7 @@ from contextlib import contextmanager
 
 import click
 
+from harness.core.values.visible_text import visible
 from harness.report.run_report import Paint, Style, plain
 
 _COLOURS: dict[Style, dict[str, str | bool]] = {
@@ -25,17 +29,24 @@ _COLOURS: dict[Style, dict[str, str | bool]] = {
 }
 
 
+_TOKEN = secrets.token_hex(8)
+"""What marks our own colours until they go out; no text of strangers can hold it."""
+
+_COLOUR = re.compile(rf"{_TOKEN}<(\w*)>")
+
+
 def out(text: str) -> None:
     """Print a line of the result."""
     try:
-        print(text, flush=True)
+        print(_COLOUR.sub(_code, visible(text)), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def note(text: str) -> None:
     """Print a line that is no result."""
-    print(text, file=sys.stderr)
+    if sys.stderr is not None:
+        print(visible(text), file=sys.stderr)
 
 
 def width() -> int:
@@ -50,7 +61,12 @@ def paint() -> Paint:
 
 
 def _coloured(style: Style, text: str) -> str:
-    return click.style(text, **_COLOURS[style])  # type: ignore[arg-type]
+    return f"{_TOKEN}<{style}>{text}{_TOKEN}<>"
+
+
+def _code(found: re.Match[str]) -> str:
+    settings = next((_COLOURS[style] for style in _COLOURS if style == found[1]), {"reset": True})
+    return click.style("", **{"reset": False, **settings})  # type: ignore[arg-type]
 
 
 def _is_terminal(stream: object) -> bool:

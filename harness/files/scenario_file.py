@@ -24,6 +24,7 @@ from harness.core.scenario.scenario import (
     ToolScript,
 )
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.visible_text import visible_line
 from harness.files.folder_files import files_below
 from harness.files.mistakes import explain, mistakes_in
 from harness.files.regular_file import HEAD_BYTES, opened, whole
@@ -60,7 +61,7 @@ def find_scenarios(
 def _yaml_files(folder: Path, told: Callable[[str], object]) -> Iterator[Path]:
     for found in files_below(os.fspath(folder)):
         if found.refused:
-            told(f"{found.path}: {found.refused}")
+            told(visible_line(f"{found.path}: {found.refused}"))
         elif found.path.endswith(".yaml"):
             yield Path(found.path)
 

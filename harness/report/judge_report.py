@@ -11,6 +11,7 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import FindingClass, Verdict, VerdictWord, worst
+from harness.core.values.visible_text import visible_line
 from harness.report.cause_tally import CauseTally
 from harness.report.command_summary import below_words
 from harness.report.event_lines import counted
@@ -86,7 +87,7 @@ def text(
 def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Iterator[str]:
     verdict = transcript.verdict
     if verdict.findings:
-        yield f"    in {transcript.name}"
+        yield f"    in {visible_line(transcript.name)}"
     for line in findings(verdict, transcript.evidence, width - 4, paint):
         yield f"    {line}"
     for doubt in verdict.doubts if verdict.verdict == "unknown" else ():

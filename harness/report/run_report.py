@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
+from harness.core.values.visible_text import visible_line
 from harness.report.event_lines import counted
 from harness.report.run_summary import RunSummary
 
@@ -41,7 +42,8 @@ def plain(style: Style, text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """`text` in at most `width` columns."""
+    """`text` on one line, in at most `width` columns."""
+    text = visible_line(text)
     return text if len(text) <= width else f"{text[: max(width, 1) - 1]}…"
 
 

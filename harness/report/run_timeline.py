@@ -8,6 +8,7 @@ from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Finding, Verdict
+from harness.core.values.visible_text import visible_line
 from harness.report.event_lines import at, event_lines
 from harness.report.run_report import MARKS, Paint, asides, cut, finding_title, plain, wrapped
 
@@ -28,7 +29,7 @@ def _head(history: History, paint: Paint) -> Iterator[str]:
     first = next((e for e in history.events if isinstance(e, Started)), None)
     if first is not None:
         stream = ", streamed" if first.stream else ""
-        yield paint("strong", first.run or first.scenario)
+        yield paint("strong", visible_line(first.run or first.scenario))
         where = f"target {first.target}; {first.world or 'recorded'}"
         yield f"  {where}; {first.wire}{stream}; seed {first.seed}"
 

@@ -29,7 +29,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
-from harness.runner.session_seed import scenario_path
+from harness.runner.session_seed import scenario_path, seed_messages
 from harness.targets import End, TargetSpec
 from harness.transports.sdk_clients import import_sdk, sdks
 
@@ -148,8 +148,15 @@ def start(
         target=target.text, world=world, attempt=attempt,
         door="transport" if world == "simulate" else "loopback",
         seams=_seams(scenario, store), versions=dict(versions()),
-        settings={**settings(scenario), **({"own_store": True} if store else {})},
+        settings={**settings(scenario), **(_own_store(scenario) if store else {})},
     )  # fmt: skip
+
+
+def _own_store(scenario: Scenario) -> dict[str, Any]:
+    """What the checks must know where the agent keeps a store of its own: how many rows it may
+    have taken from the seed."""
+    seeded = len(seed_messages(scenario))
+    return {"own_store": True, **({"seeded": seeded} if seeded else {})}
 
 
 def _seams(scenario: Scenario, store: bool) -> tuple[Seam, ...]:

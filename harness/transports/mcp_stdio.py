@@ -21,6 +21,7 @@ from harness.core.scenario.scenario import ToolScript
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.plans import ToolAnswer
+from harness.core.values.visible_text import visible
 from harness.transports.mcp_tools import tool_server
 
 URL = "HARNESS_TOOLS_URL"
@@ -34,7 +35,7 @@ def main() -> int:
             raise InputError("names no run; start this from an agent under test", URL)
         server = tool_server(_offered(url), _Calls(url))
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(visible(f"error: {error}"), file=sys.stderr)
         return 2
     asyncio.run(_serve(server))
     return 0

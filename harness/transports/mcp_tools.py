@@ -67,7 +67,10 @@ def _stated_id(params: Any) -> str:
 
 
 def content(answer: ToolAnswer) -> list[dict[str, Json]]:
-    """A tool's answer as MCP content: text and images as they are, anything else as JSON text."""
+    """A tool's answer as MCP content: text, images, and MCP's audio and resources as they are.
+
+    Anything else is JSON text.
+    """
     blocks = answer.content if isinstance(answer.content, list) else [answer.content]
     return [_block(block) for block in blocks]
 
@@ -80,6 +83,10 @@ def _block(block: Json) -> dict[str, Json]:
             return {"type": "text", "text": text}
         case {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}:
             return {"type": "image", "data": data, "mimeType": kind}
+        case {"type": "audio", "data": str(), "mimeType": str()}:
+            return dict(block)
+        case {"type": "resource", "resource": {"uri": str(), "text": str()}}:
+            return dict(block)
     return {"type": "text", "text": msgspec.json.encode(block).decode()}
 
 

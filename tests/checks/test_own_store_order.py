@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness.checks.durability import durable_first
 from harness.checks.judge import judge
 from harness.checks.request_form import role_alternation
@@ -138,3 +140,21 @@ def test_old_words_of_another_session_are_no_duplicate_of_this_one() -> None:
             assistant("1"), session=session
         )
         assert codes(reload_equivalence(story.end())) == found
+
+
+SEED = [user("one"), user("one"), assistant("1"), assistant("1")]
+
+
+@pytest.mark.parametrize(("seeded", "is_found"), [(4, False), (0, True)])
+def test_rows_of_the_seed_may_be_taken_with_the_first_message(seeded: int, is_found: bool) -> None:
+    story = Story(stores=False, settings={"own_store": True, "seeded": seeded})
+    story.live += [user("one"), assistant("1")]
+    story.turn("one").row(*SEED, user("one")).reply("2").final()
+    assert bool(told(story.row(assistant("2")).end())) is is_found
+
+
+def test_a_message_that_is_stored_twice_behind_the_seed_is_found() -> None:
+    story = Story(stores=False, settings={"own_store": True, "seeded": 2})
+    story.turn("two").row(user("one"), assistant("1")).reply("2").final()
+    story.row(user("two"), user("two"), assistant("2"))
+    assert "inbound_exactly_once.twice" in told(story.end())

@@ -79,6 +79,14 @@ def test_what_makes_a_result_fit_is_fine() -> None:
     assert _session((HUGE, True), (HUGE, True), window=None) == []
 
 
+def test_a_turn_that_cuts_the_result_after_a_refusal_is_not_lost() -> None:
+    story = _sent(Story(settings={"window_tokens": 1_000}), HUGE, over=True).turn("And now?")
+    sent = [user("go"), assistant(use("list", id="t1")), results(ToolResult("t1", HUGE))]
+    story.reply("x", messages=sent, tokens=1_200, **SHAPES[0])
+    story.reply("Cut.", messages=[user("go")], tokens=90).final()
+    assert codes(request_fits(story.end())) == []
+
+
 def test_another_failure_in_between_excuses_nothing() -> None:
     story = refused(Story().turn("go"), 1000, SHAPES[3])
     story.fail(529, messages=[user("less")], tokens=100)

@@ -31,8 +31,9 @@ def main() -> int:
             numbers, pool.map(partial(played, share=options.share), numbers), strict=True
         ):
             cases += some
-            found = sum(len(case.findings) for case in some)
-            print(f"agent {number}: {len(some)} runs, {found} findings", file=sys.stderr)
+            found = [f"{case.run}: {code}" for case in some for code, _ in case.findings]
+            line = f"agent {number}: {len(some)} runs, {len(found)} findings"
+            print("\n  ".join([line, *found]), file=sys.stderr, flush=True)
     print("\n".join(report(cases)))
     return int(any(case.findings for case in cases))
 

@@ -84,8 +84,8 @@ def test_a_time_in_the_error_defeats_a_raw_key() -> None:
 @pytest.mark.seed(119, kind="mutant")
 def test_two_tools_that_fail_in_turn_are_stopped() -> None:
     calls = [fails("no"), fails("gone", "notes")] * 6
-    watch = Watch(standard_guards(()))
-    assert runs_before_refusal(one_by_one(watch, calls)) == 6
+    for guard in (IdenticalFailureGuard(), Watch(standard_guards(()))):
+        assert runs_before_refusal(one_by_one(guard, calls)) == 6
     assert one_by_one(single_streak.SingleStreak(), calls) == ["Proceed"] * 12
     dies(single_streak)
 
@@ -112,8 +112,11 @@ def test_a_harmless_success_hides_no_loop() -> None:
 def test_all_results_of_a_batch_are_stored_before_the_end(name: str) -> None:
     trace = passes(f"repeated-errors/{name}").history.trace
     [turn] = trace.turns.values()
-    assert all(ask.sent is not None for ask in turn.asks)
     last = turn.main[-1]
+    looks = [event for event in trace.stored if event.n < last.n]
+    rows = [trace.messages[row.digest] for event in looks for row in event.added]
+    assert {ask.use.id for ask in turn.asks} <= {r.id for m in rows for r in m.tool_results}
+    assert all(ask.sent is not None for ask in turn.asks)
     assert not last.request.tools_offered
     assert len(turn.asks) > len(turn.executions)
 

@@ -214,6 +214,17 @@ def test_after_a_compaction_there_is_room_for_more(tmp_path: Path) -> None:
     assert [status for _, status, _ in ends(ran)] == ["ok"] * 4
 
 
+@pytest.mark.seed(71)
+def test_a_summary_that_leaves_no_room_is_not_used(tmp_path: Path) -> None:
+    """It would fit into the window, and with it the prompt would soon be too long again."""
+    past = [user("ask " + LONG), assistant("say " + LONG)] * 4
+    window = _windowed(4_000, [text("fine")])
+    ran = stand(tmp_path, window, past=past, summary=text("x" * 12_800)).run()
+    assert ran.provider.purposes == ["main", "compact", "main"]
+    assert "left out" in said(ran.provider.requests[2])
+    assert ran.store.load("main")[0].message == past[0]
+
+
 @pytest.mark.seed(71, kind="mutant")
 def test_a_target_just_under_the_trigger_is_caught() -> None:
     caught("just_under_the_trigger")

@@ -16,9 +16,10 @@ from mcp import Client, StdioServerParameters, stdio_client
 from harness.core.history.events import Answered, Called
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.core.transition.transition import Transition
-from harness.core.values.plans import Close, Plan, Raise
+from harness.core.values.plans import Close, Plan, Raise, ToolAnswer
 from harness.runner import run
 from harness.transports.loopback import Loopback
+from harness.transports.mcp_tools import content
 from tests.transports.world import REQUEST, loopback, transition
 
 PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
@@ -235,3 +236,12 @@ def test_the_program_without_a_run_says_so(url: str) -> None:
     )
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"error: HARNESS_TOOLS_URL: ")
+
+
+def test_content_of_mcp_is_handed_on_and_what_only_looks_like_it_is_text() -> None:
+    audio = {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}
+    resource = {"type": "resource", "resource": {"uri": "file:///a", "text": "b"}}
+    half = [{"type": "audio", "data": 5}, {"type": "resource", "resource": {"uri": "file:///a"}}]
+    blocks = content(ToolAnswer([audio, resource, *half]))
+    assert blocks[:2] == [audio, resource]
+    assert [block["type"] for block in blocks[2:]] == ["text", "text"]

@@ -73,7 +73,7 @@ class _Reader:
             case Answered():
                 self._answered(event)
             case Stored():
-                self.trace.stored.append(self._damages.stored(event))
+                self._stored(self._damages.stored(event))
             case Noted():
                 if event.malformed:
                     self.trace.malformed.add(event.digest)
@@ -90,6 +90,22 @@ class _Reader:
                 self.trace.ended = event
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
+
+    def _stored(self, event: Stored) -> None:
+        """Keep a look at the store. What an agent with a store of its own takes from the seed with
+        its first message stood there before that message."""
+        trace, taken = self.trace, 0
+        is_first = not any(look.added for look in trace.stored)
+        if is_first and trace.own_store and len(trace.deliveries) == 1:
+            said = trace.deliveries[0].inbound.text
+            rows = [trace.messages.get(row.digest, Message("user")) for row in event.added]
+            new = [n for n, row in enumerate(rows) if row.role == "user" and said in row.text]
+            taken = min(trace.settings.get("seeded", 0), new[-1] if said and new else 0)
+        if taken:
+            n = trace.starts[0].n
+            trace.stored.insert(0, msgspec.structs.replace(event, n=n, added=event.added[:taken]))
+            event = msgspec.structs.replace(event, added=event.added[taken:])
+        trace.stored.append(event)
 
     def _start(self, event: Started) -> None:
         self.trace.starts.append(event)
