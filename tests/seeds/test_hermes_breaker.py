@@ -147,6 +147,7 @@ def test_a_judge_who_says_no_does_not_make_a_loop_right() -> None:
 @pytest.mark.seed(106, kind="mutant")
 def test_warnings_alone_stop_nothing(tmp_path: Path) -> None:
     dies(warnings_only)
+    assert one_by_one(IdenticalFailureGuard(), [FAIL] * 2) == ["Proceed", "Guide"]
     stand = Stand(tmp_path, [use("memory", {"action": "replace"})], "hello")
     stand.tool("memory", FAIL[2])
     stand.run(watch=warnings_only.WarnsOnly, policy=Policy(max_model_calls=10))

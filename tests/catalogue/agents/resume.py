@@ -22,7 +22,7 @@ def forgets_at_each_start(brief: Brief) -> None:
     class _Fresh(RowTranscript):
         def __init__(self, store: SessionStore, session: str, project: Projection) -> None:
             super().__init__(store, session, project)
-            known.setdefault(session, {row.id for row in store.load(session)})
+            known.setdefault(session, {row.id for row in store.rows(session)})
 
         def load(self) -> list[SessionRow]:
             """The rows since the start."""
