@@ -49,7 +49,7 @@ class Points:
 
 
 def _is_watched(path: object) -> bool:
-    if not isinstance(path, (str, bytes, os.PathLike)):
+    if not path or not isinstance(path, (str, bytes, os.PathLike)):
         return False
     text = os.path.abspath(os.fsdecode(path))
     return text.startswith(str(_WATCHED)) and "__pycache__" not in text
@@ -132,7 +132,8 @@ def install(points: Points) -> None:
 def _path_of(file: Any) -> str:
     if isinstance(file, int):
         try:
-            return os.readlink(f"/proc/self/fd/{file}")
+            path = os.readlink(f"/proc/self/fd/{file}")
+            return path if path.startswith("/") else ""  # a pipe
         except OSError:
             return ""
     return os.fsdecode(file)
