@@ -113,6 +113,28 @@ def test_a_call_without_an_id_is_the_call_of_the_model_that_is_meant() -> None:
     assert [request.id for request in ran] == ["toolu_b", "toolu_a", "call_3"]
 
 
+def test_calls_of_one_id_and_no_told_id_run_with_their_own_inputs() -> None:
+    twice = [
+        {"type": "tool_use", "id": f"t_{text}", "name": "note", "input": {"text": text}}
+        for text in "aabb"
+    ]
+    scenario = Scenario(
+        name="twice",
+        tools={"note": ToolScript(script=(ToolTurn(ok="noted", times="forever"),))},
+        inbox=(InboxItem(text="go"),),
+        script=(Turn(blocks=tuple(twice)),),
+    )
+
+    def agent(brief: Any) -> None:
+        for _ in brief.inbox():
+            ask(brief)
+            for text in "aabb":
+                brief.tools[0].call({"text": text})
+
+    ran: list[ToolRequest] = requests(run(scenario, agent), "tool")
+    assert [request.id for request in ran] == ["t_a", "t_a", "t_b", "t_b"]
+
+
 def test_a_call_with_a_time_limit_ends_at_it() -> None:
     slow = {"note": ToolScript(script=(ToolTurn(hang=60, ok="noted"),))}
     met: list[str] = []

@@ -6,9 +6,10 @@ to the first unused call of the session's last answer with both; failing that, w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from harness.core.history.events import Answered
+from harness.core.history.events import Answered, Called
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario, ToolTurn
 from harness.core.scenario.script import ToolScripts, tool_answer
@@ -80,15 +81,31 @@ def spread(plan: Plan, history: History, call: Call, draws: Draws) -> Plan:
 
 
 def meant_call(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
-    """The id of the model's call; a new one, `call_N`, where the model asked for none of it."""
+    """The id of the model's call; a new one, `call_N`, where the model asked for none of it.
+
+    An id that stands several times in the answer is open until so many calls of it have run.
+    """
     past = history.past
+    uses = list(_last_uses(history, session or past.working_session))
+    asked = Counter(use.id for use in uses)
+    ran = Counter(_runs_since_answer(history)) if len(asked) < len(uses) else Counter[str]()
     waiting = [
         use
-        for use in _last_uses(history, session or past.working_session)
-        if names.meant_by(use.name) == request.name and use.id not in past.crossed
+        for use in uses
+        if names.meant_by(use.name) == request.name
+        and (use.id not in past.crossed or 0 < ran[use.id] < asked[use.id])
     ]
     found = [use for use in waiting if use.input == request.input] or waiting
     return found[0].id if found else f"call_{past.calls['tool'] + 1}"
+
+
+def _runs_since_answer(history: History) -> Iterator[str]:
+    """The ids of the calls of tools since the last answer of the model that asked for some."""
+    for event in reversed(history.events):
+        if isinstance(event, Answered) and event.seam == "model" and event.blocks:
+            return
+        if isinstance(event, Called) and isinstance(event.request, ToolRequest):
+            yield event.request.id
 
 
 def _last_uses(history: History, session: str) -> Iterator[ToolUse]:
