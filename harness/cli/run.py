@@ -107,8 +107,7 @@ def command(
     )  # fmt: skip
     from harness.report.run_summary import Invocation
 
-    detail = _detail(quiet, verbose, as_json)
-    where = Path(os.path.abspath(out))  # a target may change the folder of the process
+    detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
     target, seed = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
@@ -126,8 +125,7 @@ def command(
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target), 1 if first else maxfail
-    with out_lock(where):
-        return _play(tasks, does, detail, most, (str(where), str(out)))
+    return _play(tasks, does, detail, most, where, out)
 
 
 def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
@@ -143,8 +141,10 @@ def _play(
     engine: Engine,
     detail: Detail,
     most: int | None,
-    shown: tuple[str, str],
+    where: Path,
+    out: Path,
 ) -> int:
+    """Play the tasks into the folder `where`, which the user named `out`."""
     from harness.cli import terminal
     from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
@@ -152,9 +152,9 @@ def _play(
 
     output = RunOutput([(t.scenario.run_name, t.scenario.name) for t in tasks], detail)
     words: list[VerdictWord] = []
-    with terminal.progress(len(tasks), "runs") as advance:
+    with out_lock(where), terminal.progress(len(tasks), "runs") as advance:
         for run in _settled(played(tasks, engine), most):
-            output.add(_shown(run, *shown))
+            output.add(_shown(run, str(where), str(out)))
             words.append(run.word)
             advance()
     output.end()
