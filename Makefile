@@ -12,7 +12,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-long nightly mutants mutant-table policies seeds seeds-audit wire-table strangers docs clean
+.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-readers fuzz-long nightly mutants mutant-table policies seeds seeds-audit wire-table strangers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ bench: $(READY) ## what a call costs, as ratios to the bare SDK
 
 fuzz: $(READY) ## the property tests, with many more examples
 	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
+
+fuzz-readers: $(READY) ## a million mutated files for every reader; ARGS="--count N --seed N --minutes N"
+	$(RUN) -m tests.fuzz.readers $(ARGS)
 
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
 	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1

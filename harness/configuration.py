@@ -6,6 +6,7 @@ scenario from elsewhere brings no configuration with it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ class Configuration(Strict, frozen=True, kw_only=True):
     def _named(self, name: str, folder: Path) -> Profile:
         if name in self.profiles:
             return self.profiles[name]
-        if (folder / name).is_file() or name.endswith(SUFFIXES):
+        if os.path.isfile(folder / name) or name.endswith(SUFFIXES):
             from harness.files.profile_file import load_profile
 
             return load_profile(folder / name)

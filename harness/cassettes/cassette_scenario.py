@@ -29,6 +29,7 @@ from harness.core.scenario.scenario import (
     ToolScript,
     ToolTurn,
 )
+from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Json, Message, Text, ToolResult, digest, side
 
 _NAME_LETTERS = 80
@@ -47,6 +48,8 @@ def scenario_of_cassette(
     `name` is by default the file's, in kebab case.
     """
     first = index.entries[0]
+    if not first.node.tail():
+        raise InputError("the first recorded request has no messages", str(path))
     before, added = _nodes(index.entries)
     tools = _tools(index.entries, [node.message for node in (*before, *added)])
     calls = sum(len(tool.script) for tool in tools.values())

@@ -154,7 +154,12 @@ def convert(source: Path, target: Path, to: str = "", *, force: bool = False) ->
 
 def written(cassette: Cassette, format: str) -> bytes:
     """The bytes of a cassette in a format; InputError, with the place, for what it cannot say."""
-    data = FORMATS[format](cassette)
+    try:
+        data = FORMATS[format](cassette)
+    except UnicodeEncodeError:
+        raise InputError(f"{format} cannot say half of a surrogate pair") from None
+    except RecursionError:
+        raise InputError(f"nested too deeply for {format}") from None
     again = parse_cassette(data)
     if again.metadata != cassette.metadata:
         raise InputError(f"{format} cannot say this without loss", "metadata")

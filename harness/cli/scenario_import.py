@@ -112,8 +112,9 @@ def import_file(asked: ImportRequest) -> ScenarioImport:
             account=account,
         )
     head = [f"harness import of {asked.file.name}, {read.transcript}", *made.fidelity.lines()]
-    text = scenario_text(mask_value(made.document), [str(mask_value(line)) for line in head])
-    _check(text, scenario)
+    with _naming(asked.file):
+        text = scenario_text(mask_value(made.document), [str(mask_value(line)) for line in head])
+        _check(text, scenario)
     cassette = _cassette(asked, read)
     files = [(scenario, text.encode()), *([cassette] if cassette else [])]
     _refuse_what_is_there([path for path, _ in files], asked.force)
@@ -176,6 +177,8 @@ def _naming(file: Path) -> Iterator[None]:
     except InputError as error:
         place = f"{file}: {error.place}" if error.place else str(file)
         raise InputError(error.what, place) from None
+    except RecursionError:
+        raise InputError("nested too deeply to be a scenario", str(file)) from None
 
 
 def _codes(history: History) -> tuple[str, ...]:

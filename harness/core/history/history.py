@@ -220,12 +220,21 @@ def decode(lines: bytes) -> History:
     """A history from its JSON Lines.
 
     Raises msgspec.DecodeError or msgspec.ValidationError for a line that is no event, or of a
-    version that is not ours; the message begins with `line N: `.
+    version that is not ours, and for events that fit no run; the message begins with `line N: `.
     """
-    history = History()
-    for number, line in enumerate(lines.split(b"\n"), start=1):
-        if line.strip():
-            history.take(decode_line(line, number))
+    history, number = History(), 0
+    try:
+        for number, line in enumerate(lines.split(b"\n"), start=1):
+            if line.strip():
+                history.take(decode_line(line, number))
+        history.trace  # noqa: B018  a damaged value shows when the events are folded
+    except msgspec.DecodeError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"line {number}: a damaged history: {type(error).__name__}: {error}"
+        raise msgspec.DecodeError(what) from error
+    except RecursionError:
+        raise msgspec.DecodeError(f"line {number}: nested too deeply") from None
     return history
 
 

@@ -49,7 +49,7 @@ def usual(role: str) -> str:
 def part_from(value: Json, role: str) -> Part | None:
     """A part as a value; None when it is none."""
     kind = value.get("type") if isinstance(value, dict) else None
-    if kind not in PARTS:
+    if not isinstance(kind, str) or kind not in PARTS:
         return None
     if kind not in _TEXTS:
         return Opaque(kind, value)

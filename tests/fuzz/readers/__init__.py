@@ -1,0 +1,1 @@
+"""Mutated files against every reader: `make fuzz-readers`."""
