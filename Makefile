@@ -12,7 +12,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-readers fuzz-long nightly mutants mutant-table policies seeds seeds-audit wire-table strangers docs clean
+.PHONY: help setup demo test test-real test-older-sdk test-older-openai check bench fuzz fuzz-readers fuzz-long nightly mutants mutant-table hardening policies seeds seeds-audit wire-table strangers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ fuzz-long: $(READY) ## a million steps of the session machine on the reference a
 	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1
 
 nightly: fuzz mutants mutant-table policies strangers seeds-audit ## the long runs: properties, wrong agents, campaigns, policies, other frameworks, the seeds' audit
+
+hardening: $(READY) ## the whole attack on each kind of server
+	$(RUN) -m tests.hardening.attack
 
 mutant-table: $(READY) ## what `harness fuzz` needs to find each wrong agent
 	$(RUN) -m tests.fuzz.mutant_table --workers 2

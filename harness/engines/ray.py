@@ -1,6 +1,6 @@
 """An existing Ray cluster as an engine; needs the extra `ray`.
 
-Ray itself repeats the task of a lost worker or node. Workers use this process's folder, so relative
+The task of a lost worker or node is done again. Workers use this process's folder, so relative
 paths agree. Nodes need loop-harness, the target's imports, and that folder (shared or in the image)
 or a `working_dir` in the runtime environment.
 """
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.core.values.errors import InputError
@@ -19,6 +21,19 @@ from harness.engines import ATTEMPTS, STOP_S, Again, as_it_was
 from harness.plugins import load_plugins, loaded_modules
 
 ResultT = TypeVar("ResultT")
+
+
+_KILLED = -signal.SIGKILL
+"""Ray does not tell how a worker has ended; other programs of the machine may have killed it."""
+
+
+@dataclass
+class _Lease:
+    """A task that is under way, and how often it was begun."""
+
+    task: Any
+    reference: Any
+    tries: int = 1
 
 
 class Ray:
@@ -58,10 +73,11 @@ class Ray:
         attempts: int = ATTEMPTS,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
-        remote = self._ray.remote(
-            max_retries=attempts - 1, scheduling_strategy="SPREAD", num_cpus=1
-        )(_in_folder)
-        leases: deque[tuple[Any, Any]] = deque()
+        # A task that ended its worker is another one the next time, so Ray does not repeat it.
+        remote = self._ray.remote(max_retries=0, scheduling_strategy="SPREAD", num_cpus=1)(
+            _in_folder
+        )
+        leases: deque[_Lease] = deque()
         under_way: list[Any] = []
         try:
             while True:
@@ -70,27 +86,48 @@ class Ray:
                     if task is None:
                         break
                     under_way.append(remote.remote(os.getcwd(), loaded_modules(), work, task))
-                    leases.append((task, under_way[-1]))
+                    leases.append(_Lease(task, under_way[-1]))
                 if not leases:
                     return
                 _, under_way = self._ray.wait(under_way, num_returns=1)
-                while leases and leases[0][1] not in under_way:
-                    yield self._result(*leases.popleft(), lost)
+                while leases and leases[0].reference not in under_way:
+                    lease = leases[0]
+                    if self._is_lost(lease.reference) and lease.tries < attempts:
+                        lease.tries, lease.task = lease.tries + 1, again(lease.task, _KILLED)
+                        lease.reference = remote.remote(
+                            os.getcwd(), loaded_modules(), work, lease.task
+                        )
+                        under_way.append(lease.reference)
+                        break
+                    yield self._result(leases.popleft(), lost)
         finally:
             self._stop(under_way)
 
-    def _result(self, task: Any, reference: Any, lost: Callable[[Any], Any]) -> Any:
-        errors = self._ray.exceptions
+    def _is_lost(self, reference: Any) -> bool:
+        """Whether the worker of a task that is over has ended before it was done."""
         try:
-            return self._ray.get(reference)
-        except (
+            self._ray.get(reference)
+        except self._losses():
+            return True
+        except self._ray.exceptions.RayTaskError:
+            return False
+        return False
+
+    def _losses(self) -> tuple[type[Exception], ...]:
+        errors = self._ray.exceptions
+        return (
             errors.WorkerCrashedError,
             errors.NodeDiedError,
             errors.ObjectLostError,
             errors.OutOfMemoryError,
-        ):
-            return lost(task)
-        except errors.RayTaskError as error:
+        )
+
+    def _result(self, lease: _Lease, lost: Callable[[Any], Any]) -> Any:
+        try:
+            return self._ray.get(lease.reference)
+        except self._losses():
+            return lost(lease.task)
+        except self._ray.exceptions.RayTaskError as error:
             raise (error.cause or error) from None
 
     def _stop(self, references: list[Any]) -> None:

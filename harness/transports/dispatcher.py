@@ -167,7 +167,9 @@ class Dispatcher:
     def _no_endpoint(self, method: str, path: str) -> Plan:
         known = ", ".join(f"POST {p}" for p in sorted(self._paths))
         wire = self.transition.scenario.wire
-        text = f"loop-harness: no {method} {path} here; this run serves the wire {wire}: {known}"
+        text = (
+            f"loop-harness: no {method} {path[:200]} here; this run serves the wire {wire}: {known}"
+        )
         status = 405 if path in self._paths else 404
         error = {"type": "not_found_error", "message": text}
         return self._given(json_answer(status, {"type": "error", "error": error}))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import h11
 
-from harness.transports.request_heads import RefusedRequest
+from harness.transports.request_heads import HEAD_MOST_BYTES, RefusedRequest
 
 _NAMES = ("localhost", "127.0.0.1", "[::1]")
 _HTTP_PORT = 80
@@ -46,6 +46,11 @@ class HostCheck:
         method, target = head.method.decode("ascii"), head.target.decode("latin-1")
         named = [name for name, _ in head.headers]
         request = f"{method} {told(target)}"
+        if not head.http_version.startswith(b"1."):
+            raise RefusedRequest(505, "this server speaks HTTP/1.1", request)
+        if _head_bytes(head) > HEAD_MOST_BYTES:  # h11 has a bound for unfinished heads only
+            text = f"a request head has at most {HEAD_MOST_BYTES} bytes here"
+            raise RefusedRequest(431, text, request)
         if named.count(b"host") > 1 or named.count(b"origin") > 1:
             raise RefusedRequest(400, "the request has two Hosts or two Origins", request)
         if b"transfer-encoding" in named and b"content-length" in named:
@@ -58,6 +63,11 @@ class HostCheck:
             self.check(method, target, {"host": host if scheme.lower() == "http" else target})
             return slash + path or "/"
         return target
+
+
+def _head_bytes(head: h11.Request) -> int:
+    fields = sum(len(name) + len(value) + 4 for name, value in head.headers)
+    return len(head.method) + len(head.target) + fields
 
 
 def told(text: str) -> str:

@@ -95,7 +95,7 @@ class Endpoints:
                 return self._decoded(
                     request, ToolBody, lambda body: self._tool(name, body, session)
                 )
-        return error_answer(404, f"no {request.method} {path} here: {_KNOWN}")
+        return error_answer(404, f"no {request.method} {path[:200]} here: {_KNOWN}")
 
     def _mcp(self, request: Request, session: str) -> Plan:
         """Serve the tools over MCP; the package `mcp` is loaded at the first request."""

@@ -109,8 +109,8 @@ class Upstream:
         provider, client = self._providers[name], self._clients[name]
         url = _joined(provider.url, path, request.query)
         headers = _outgoing(request.headers, provider.key)
-        sent = client.build_request(request.method, url, headers=headers, content=request.body)
         try:
+            sent = client.build_request(request.method, url, headers=headers, content=request.body)
             response = client.send(sent, stream=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise Unreachable(f"no answer from {url}: {error or type(error).__name__}") from None

@@ -122,5 +122,16 @@ def test_playing_prints_and_keeps_the_same(harness: Harness, folder: Path, addre
     assert _histories(folder / "other") == kept != []
 
 
+def test_an_agent_that_ends_its_worker_has_crashed(
+    harness: Harness, folder: Path, address: str
+) -> None:
+    ends = "import ctypes\n\ndef agent(brief):\n    ctypes.CDLL(None)._exit(0)\n"
+    (folder / "ends.py").write_text(ends, "utf-8")
+    words = ("run", "--target", "ends:agent", "--engine", "ray", "--json")
+    there = harness(*words, RAY_ADDRESS=address)
+    assert there.returncode == 1, there.stderr
+    assert '"code":"target.crashed"' in there.stdout
+
+
 def _histories(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.rglob("history.jsonl"))]

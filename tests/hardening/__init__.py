@@ -1,1 +1,1 @@
-"""Attacks on loop-harness itself: what it promises under them stands in docs/hardening.md."""
+"""Attacks on the harness itself, as commands that can be run again."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from harness.clock import RealClock
 from harness.core.history.history import History
-from harness.core.scenario.scenario import InboxItem, ToolScript, ToolTurn
+from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
 from harness.core.transition.transition import Transition
 from harness.transports.loopback import Loopback, Loopbacks
 from tests.transports.recording import HELLO, proxy
@@ -61,7 +61,11 @@ def answer(door: Door, data: bytes) -> bytes:
 def run() -> Transition:
     """A run that has begun, with endless answers on each seam."""
     inbox = tuple(InboxItem(text=f"message {n}") for n in range(500))
-    made = transition(tools=TOOLS, inbox=inbox)
+    most = 10**9
+    limits = Limits(
+        model_calls=most, tool_calls=most, inbox_calls=most, outbox_calls=most, virtual_s=most
+    )
+    made = transition(tools=TOOLS, inbox=inbox, limits=limits)
     made.history.started(run="doors", scenario="doors")
     return made
 
