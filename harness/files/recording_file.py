@@ -13,7 +13,7 @@ from typing import IO
 
 from harness.core.values.errors import InputError
 from harness.files.regular_file import HEAD_BYTES, MAX_BYTES, opened
-from harness.recordings import recognition
+from harness.recordings import json_documents, recognition
 from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
 
@@ -39,8 +39,23 @@ def read_recording(path: Path, kind: str = "auto") -> Recording:
         return _read(file, path, kind)
 
 
+def _check_first_line(file: IO[bytes], path: Path) -> None:
+    """Raise InputError for a first line that no format reads, before memory holds it.
+
+    The file is too large for one document, so it can only be read line by line.
+    """
+    for piece in iter(partial(file.read, HEAD_BYTES), b""):
+        if b"\n" in piece:
+            return
+        if file.tell() > MAX_LINE_BYTES:
+            raise InputError("line 1 is longer than 64 MB", str(path))
+
+
 def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
     head = file.read(HEAD_BYTES)
+    if b"\n" not in head and os.fstat(file.fileno()).st_size > json_documents.MAX_BYTES:
+        _check_first_line(file, path)
+        file.seek(len(head))
     head += file.readline(MAX_LINE_BYTES) if not head.endswith(b"\n") else b""
     file.seek(0)
     try:

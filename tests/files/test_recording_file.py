@@ -77,3 +77,14 @@ def test_what_is_no_recording_is_one_line_with_the_file(path: Path, data: bytes)
         with pytest.raises(InputError, match=r"f\.jsonl: .*line 1") as caught:
             read_recording(path, kind)
         assert "\n" not in str(caught.value)
+
+
+def test_a_first_line_of_200_mb_is_refused_before_memory_holds_it(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(200 * MB)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="line 1 is longer than 64 MB"):
+        read_recording(path)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 5 * MB
