@@ -152,7 +152,7 @@ def _play(
 
     output = RunOutput([(t.scenario.run_name, t.scenario.name) for t in tasks], detail)
     words: list[VerdictWord] = []
-    with out_lock(where), terminal.progress(len(tasks), "runs") as advance:
+    with out_lock(where, out), terminal.progress(len(tasks), "runs") as advance:
         for run in _settled(played(tasks, engine), most):
             output.add(_shown(run, str(where), str(out)))
             words.append(run.word)

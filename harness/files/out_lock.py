@@ -19,17 +19,18 @@ NAME = ".lock"
 
 
 @contextmanager
-def out_lock(folder: Path) -> Iterator[None]:
+def out_lock(folder: Path, named: Path | None = None) -> Iterator[None]:
     """Hold a folder, which is made, and remove what dead processes left in it.
 
-    Raises InputError where another process holds it, or where it cannot be made.
+    Raises InputError where another process holds it, or where it cannot be made; it says the folder
+    as the user `named` it.
     """
     path = folder / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = _locked(path)
+        file = _locked(path, named or folder)
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", str(folder)) from None
+        raise InputError(f"cannot be written: {error.strerror}", str(named or folder)) from None
     try:
         remove_dead(folder)
         yield
@@ -39,7 +40,7 @@ def out_lock(folder: Path) -> Iterator[None]:
         os.close(file)
 
 
-def _locked(path: Path) -> int:
+def _locked(path: Path, named: Path) -> int:
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -53,7 +54,7 @@ def _locked(path: Path) -> int:
             owner = os.read(file, 20).decode("ascii", "replace") or "another"
             os.close(file)
             what = f"process {owner} writes here: wait for it, or choose another folder"
-            raise InputError(what, str(path.parent)) from None
+            raise InputError(what, str(named)) from None
 
 
 def _is_there(path: Path, file: int) -> bool:
