@@ -1,14 +1,19 @@
 """The command line: one file a verb; this file alone turns errors into exit statuses.
 
-0 passes, 1 is a finding, 2 unusable input, 3 unknown or a harness failure, 130 Ctrl-C. Only
+0 passes, 1 is a finding, 2 unusable input, 3 unknown or a harness failure, 130 Ctrl-C, 143 SIGTERM.
+Only
 `--debug` shows a traceback.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -17,7 +22,11 @@ from harness.cli.verbs import harness
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible_line
 
-INPUT, FAILURE, INTERRUPTED = 2, 3, 130
+INPUT, FAILURE, INTERRUPTED, TERMINATED = 2, 3, 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come: the command ends as after Ctrl-C, with a status of its own."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -26,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    status = _guarded(words)
+    with _orderly_end():
+        status = _guarded(words)
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -35,10 +45,31 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(status)
 
 
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Inside, the first SIGTERM raises `Terminated`, so that what is known is written and said."""
+    is_ours = threading.current_thread() is threading.main_thread()
+    if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _guarded(words: list[str]) -> int:
     """Return the exit status. `--debug` is read here, before anything can fail."""
     try:
         return _invoke(words)
+    except Terminated:
+        return _say("terminated: what had not ended was stopped", TERMINATED)
     except (KeyboardInterrupt, click.Abort):
         return _say("interrupted: what had not ended was stopped", INTERRUPTED)
     except click.UsageError as error:

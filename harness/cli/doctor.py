@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,14 +61,15 @@ def command(
     from harness.cli.selection import check_target
     from harness.doctor import examine
     from harness.doctor.profile_text import place_for, profile_text, write
+    from harness.files.owner import scratch_folder
 
     given = chosen_profile(profile_name)
     known = _known(given, store)
     target = target or known.target
     check_target(target, [])
     place = place_for(written, Path.cwd()) if written else None
-    with tempfile.TemporaryDirectory(prefix="loop-harness-") as out:
-        player = _Player(target, world, known.store, Path(out), jobs)
+    with scratch_folder() as out:
+        player = _Player(target, world, known.store, out, jobs)
         found = examine(known, player.play)
     seen = msgspec.structs.replace(found.profile, limits=given.limits)
     found = msgspec.structs.replace(found, profile=seen)

@@ -6,12 +6,13 @@ campaign continues without duplicates.
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ from harness.cli.options import (
     profile,
 )
 from harness.core.values.errors import InputError
+from harness.files.out_lock import out_lock
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
@@ -81,13 +83,14 @@ def command(
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
     does = _engine(engine, workers)
-    if resume is not None:
-        campaign, journal, folder = _resumed(resume)
-    else:
-        campaign, journal, folder = _begun(target, seed, wire, profile_name, fail_on, out)
-    most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
-    end_s = time.monotonic() + minutes * 60 if minutes else None
-    return _run(campaign, journal, folder, does, most, end_s, as_json)
+    with ExitStack() as held:
+        if resume is not None:
+            campaign, journal, folder = _resumed(resume, held)
+        else:
+            campaign, journal, folder = _begun(target, seed, wire, profile_name, fail_on, out, held)
+        most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
+        end_s = time.monotonic() + minutes * 60 if minutes else None
+        return _run(campaign, journal, folder, does, most, end_s, as_json)
 
 
 def _begun(
@@ -97,6 +100,7 @@ def _begun(
     profile_name: str,
     fail_on: FindingClass | None,
     out: Path | None,
+    held: ExitStack,
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
@@ -109,14 +113,16 @@ def _begun(
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
 
+    start = Path.cwd()  # a target may change the folder of the process
     agent = chosen_profile(profile_name)
     target = target or agent.target
     check_target(target, [])
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
-    folder = out or Path(DEFAULT_OUT) / str(drawn)
+    folder = start / (out or Path(DEFAULT_OUT) / str(drawn))
     if (folder / FILE).exists():
         what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
         raise InputError(what, str(folder))
+    held.enter_context(out_lock(folder))
     spoken = wire or next(iter(agent.wires), DEFAULT_WIRE)
     plan = CampaignPlan(target=target, seed=drawn, wire=spoken,
                         fail_on=fail_on or agent.fail_on or UNSET,
@@ -125,17 +131,19 @@ def _begun(
     return *begin(folder, plan, names()), folder
 
 
-def _resumed(folder: Path) -> tuple[Campaign, Journal, Path]:
+def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
     from harness.checks.judge import names
     from harness.fuzz.campaign import resume
+    from harness.fuzz.campaign_journal import FILE
 
+    folder = Path(os.path.abspath(folder))
+    if (folder / FILE).exists():
+        held.enter_context(out_lock(folder))
     return *resume(folder, names()), folder
 
 
 def _engine(name: EngineName, workers: int | None) -> Engine:
     """Run even one worker in its own process: an agent may end its process."""
-    import os
-
     if name == "ray":
         return engine_named(name, workers)
     from harness.engines.local import Local
@@ -156,7 +164,9 @@ def _run(
     from harness.fuzz.campaign import run
 
     campaign.until_s = None if end_s is None else time.time() + end_s - time.monotonic()
-    show = fuzz_report.FuzzReport(campaign, folder, most, end_s, as_json)
+    below = folder.is_relative_to(Path.cwd())
+    shown = Path(os.path.relpath(folder)) if below else folder
+    show = fuzz_report.FuzzReport(campaign, shown, most, end_s, as_json)
     results = run(
         campaign,
         engine,
@@ -171,7 +181,7 @@ def _run(
     except _TimeOver:
         pass
     except KeyboardInterrupt:
-        words = ["harness", "fuzz", "--resume", str(folder), *plugin_flags()]
+        words = ["harness", "fuzz", "--resume", str(shown), *plugin_flags()]
         terminal.note(f"to go on: {shlex.join(words)}")
         raise
     finally:

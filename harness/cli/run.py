@@ -6,6 +6,7 @@ reduces a run to its summary.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
@@ -34,6 +35,7 @@ from harness.cli.options import (
     world,
 )
 from harness.core.values.errors import InputError
+from harness.files.out_lock import out_lock
 
 if TYPE_CHECKING:
     from harness.cli.run_output import Detail
@@ -105,7 +107,7 @@ def command(
     )  # fmt: skip
     from harness.report.run_summary import Invocation
 
-    detail = _detail(quiet, verbose, as_json)
+    detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
     target, seed = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
@@ -118,12 +120,12 @@ def command(
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
-        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(out),
+        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(where),
                 keep=keep or agent.keep)
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target), 1 if first else maxfail
-    return _play(tasks, does, detail, most)
+    return _play(tasks, does, detail, most, where, out)
 
 
 def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
@@ -134,7 +136,15 @@ def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
     return "verbose" if verbose else "quiet" if quiet else "usual"
 
 
-def _play(tasks: list[RunTask], engine: Engine, detail: Detail, most: int | None) -> int:
+def _play(
+    tasks: list[RunTask],
+    engine: Engine,
+    detail: Detail,
+    most: int | None,
+    where: Path,
+    out: Path,
+) -> int:
+    """Play the tasks into the folder `where`, which the user named `out`."""
     from harness.cli import terminal
     from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
@@ -142,13 +152,19 @@ def _play(tasks: list[RunTask], engine: Engine, detail: Detail, most: int | None
 
     output = RunOutput([(t.scenario.run_name, t.scenario.name) for t in tasks], detail)
     words: list[VerdictWord] = []
-    with terminal.progress(len(tasks), "runs") as advance:
+    with out_lock(where, out), terminal.progress(len(tasks), "runs") as advance:
         for run in _settled(played(tasks, engine), most):
-            output.add(run)
+            output.add(_shown(run, str(where), str(out)))
             words.append(run.word)
             advance()
     output.end()
     return EXIT_STATUS[worst(*words)]
+
+
+def _shown(run: RunSummary, where: str, out: str) -> RunSummary:
+    """The run with its paths as the user named the folder."""
+    history, kept = (path.replace(where, out, 1) for path in (run.history, run.kept))
+    return msgspec.structs.replace(run, history=history, kept=kept)
 
 
 def _settled(runs: Generator[RunSummary], most: int | None) -> Iterator[RunSummary]:

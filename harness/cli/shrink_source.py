@@ -7,7 +7,6 @@ settings of the faults. Without one, the history becomes a scenario with scripts
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -60,6 +59,7 @@ def _on_file(start: Started) -> Scenario | None:
 def _made_of(history: History, start: Started) -> Scenario:
     """Build a scenario from a history, with the run's own checks and limits."""
     from harness.cli import terminal
+    from harness.files.owner import scratch_folder
     from harness.files.scenario_text import scenario_text
     from harness.recordings.importing.dialogue import dialogue_of_history
     from harness.recordings.importing.fidelity import GapLog
@@ -78,8 +78,8 @@ def _made_of(history: History, start: Started) -> Scenario:
     terminal.note(f"no ./scenarios with the run {start.run!r}: a scenario is made of its history")
     for line in made.fidelity.lines():
         terminal.note(f"  {line}")
-    with tempfile.TemporaryDirectory(prefix="loop-harness-") as folder:
-        file = Path(folder) / f"{name}.yaml"
+    with scratch_folder() as folder:
+        file = folder / f"{name}.yaml"
         file.write_text(scenario_text(made.document), "utf-8")
         [(_, scenario)] = plan([file])
     settings = start.settings

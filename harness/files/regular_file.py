@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
 from harness.core.values.errors import InputError
+from harness.files.owner import remove_unfinished, tag
 
 MAX_BYTES = 256 * 1024 * 1024
 """The most bytes of a file that is read whole."""
@@ -75,18 +76,26 @@ def text_of(path: Path) -> str:
         raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or as it was; raises InputError."""
+def write_atomically(path: Path, *parts: bytes | Iterable[bytes], durable: bool = True) -> None:
+    """Write a file so that it is there whole or as it was; raises InputError.
+
+    A `durable` file outlasts a loss of power as well, at the cost of a wait for the disk; what a
+    killed process left of it is removed.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        if durable:
+            remove_unfinished(path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}{tag()}", dir=path.parent)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", str(path)) from None
     try:
         with open(handle, "wb") as file:
-            file.write(data)
+            for part in parts:
+                file.writelines([part] if isinstance(part, bytes) else part)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.chmod(name, 0o644)
         os.replace(name, path)
     except OSError as error:

@@ -7,7 +7,6 @@ ids. Each becomes a failing scenario and a test, both written atomically.
 from __future__ import annotations
 
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
@@ -22,6 +21,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile, ProfileLimits
 from harness.core.values.verdict import FindingClass
 from harness.files import load_scenarios
+from harness.files.owner import scratch_folder
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices
@@ -172,8 +172,8 @@ def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -
 
 def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -> ShrunkFinding:
     text = scenario_yaml(small)
-    with tempfile.TemporaryDirectory(prefix="loop-harness-") as folder:
-        file = Path(folder) / f"{small.name}.yaml"
+    with scratch_folder() as folder:
+        file = folder / f"{small.name}.yaml"
         file.write_text(text, "utf-8")
         (again,) = load_scenarios(file)
         again = msgspec.structs.replace(again, profile=task.profile)

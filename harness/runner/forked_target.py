@@ -14,7 +14,6 @@ import faulthandler
 import os
 import signal
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +28,7 @@ from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import HarnessError, InputError, PackageMissing
 from harness.core.values.plans import Kill
+from harness.files.owner import scratch_folder
 from harness.runner import prepare
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
@@ -77,8 +77,8 @@ class Restarts:
         """
         prepare.warm_up(self._transition.scenario, self._target, forks=True)
         for number in range(self._transition.scenario.limits.restarts + 1):
-            with tempfile.TemporaryDirectory(prefix="loop-harness-attempt-") as out:
-                if not self._is_killed(number, Path(out), None if number else kill):
+            with scratch_folder("attempt-") as out:
+                if not self._is_killed(number, out, None if number else kill):
                     return self.history
         text = f"killed more often than limits.restarts = {number}"
         prepare.end(self._transition, End("killed", None, text), now_ms(self.history))

@@ -7,8 +7,6 @@ agent, so a diff shows the agent's change.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +22,7 @@ from harness.core.transition.ports import Script
 from harness.core.values.errors import InputError, PackageMissing
 from harness.core.values.profile import Capability, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
+from harness.files.owner import scratch_folder
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import World, reason_not_applicable
 from harness.runner.forked_target import Restarts
@@ -170,14 +169,8 @@ def _world(spec: TargetSpec, world: World | None) -> World:
 @contextmanager
 def session_folder() -> Iterator[Path]:
     """A scratch folder for the agent's session, gone when the run is over."""
-    folder = Path(tempfile.mkdtemp(prefix="loop-harness-"))
-    try:
+    with scratch_folder() as folder:
         yield folder
-    finally:
-        try:
-            folder.rmdir()
-        except OSError:  # something is in it
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def pass_through(

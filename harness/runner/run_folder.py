@@ -5,7 +5,6 @@ Files are written under another name and moved into place, so none is partial. T
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -20,6 +19,7 @@ from harness.core.history.event_log import encode_event
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
+from harness.files.regular_file import write_atomically
 
 SESSION = "session"
 """The folder in a run's folder that holds a session that was kept."""
@@ -59,13 +59,5 @@ def drop_session(folder: Path) -> None:
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(parts)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_atomically(path, parts, durable=False)
     return path

@@ -25,6 +25,7 @@ from harness.core.transition.transition import Transition
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
+from harness.targets.family import family
 from harness.targets.http_target import post_run
 from harness.targets.liveness import START_S, Liveness, Stop
 from harness.targets.process_target import end_program, output_tail, signal_group, start_program
@@ -33,6 +34,9 @@ from harness.targets.spec import passed_limit
 from harness.targets.watchdog import Watchdog
 from harness.transports.loopback import Loopback
 from harness.transports.sdk_clients import model_environment
+
+FOLDER = "HARNESS_SESSION_DIR"
+"""The variable that names the session folder, by which every process of a run is known."""
 
 
 def supervise(
@@ -84,8 +88,8 @@ class _Attempts:
             brief = environment(self.transition, self.target, self.folder, self.loopback)
             with self._watched(Usage, start_s=0.0):
                 return post_run(self.target.url, brief, lambda: self.passed)
-        with tempfile.TemporaryFile() as output:
-            env = environment(self.transition, self.target, self.folder, self.loopback)
+        env = environment(self.transition, self.target, self.folder, self.loopback)
+        with tempfile.TemporaryFile() as output, family(f"{FOLDER}={self.folder}"):
             self.child = start_program(self.target, env, output)
             try:
                 with self._watched(OfProgram(self.child.pid), start_s=START_S):
@@ -152,7 +156,7 @@ def environment(
         "HARNESS_OUTBOX_URL": urls.outbox,
         "HARNESS_TOOLS_URL": urls.tools,
         "HARNESS_MCP_URL": urls.mcp,
-        "HARNESS_SESSION_DIR": str(folder),
+        FOLDER: str(folder),
         "HARNESS_OPTIONS": msgspec.json.encode(target.options).decode(),
         "HARNESS_SEED": str(scenario.seed),
         "HARNESS_WIRE": scenario.wire,

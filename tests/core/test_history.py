@@ -57,6 +57,7 @@ def one_of_each() -> History:
     history.effect(key="main/tool#1", name="pay", idempotency_key="k")
     rows = (StoredRow("r1", digest, "m1"),)
     history.stored(store="sqlite", added=rows, changed=rows, gone=("r0",), durable=False)
+    history.refused(status=403, text="not ours", request="GET /", at_ms=3)
     history.killed(at="main/model#2")
     history.ended(how="crashed", exit_code=1, text="no", unplayed=("turn 1",), real_wait_ms=5)
     return history

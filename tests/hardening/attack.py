@@ -62,19 +62,26 @@ def exchanged(door: Door, data: bytes, *, ends: bool) -> bytes:
 
 
 def garbage(door: Door, count: int, seed: int) -> None:
-    """Send requests with bytes changed, cut, repeated and mixed; the client leaves at once."""
+    """Send requests with bytes changed, cut, repeated and mixed; half of the clients leave at once.
+
+    Raises Failed when an answer does not come.
+    """
     draw = random.Random(seed)
     seeds = [door.request(connection=""), *(attack.data(door) for attack in ATTACKS)]
     seeds = [data for data in seeds if len(data) < 4096]
     for _ in range(count):
         data = changed(draw, draw.choice(seeds), draw.choice(seeds))
-        with contextlib.suppress(OSError):
-            sock = socket.create_connection(("127.0.0.1", door.port), timeout=ANSWER_S)
-            with sock:
+        is_whole = draw.random() < 0.5
+        try:
+            with socket.create_connection(("127.0.0.1", door.port), timeout=ANSWER_S) as sock:
                 sock.sendall(data)
-                if draw.random() < 0.5:
+                if is_whole:
                     sock.shutdown(socket.SHUT_WR)
                     sock.recv(1 << 16)
+        except TimeoutError:
+            raise Failed(f"no answer within {ANSWER_S} s to {data!r}") from None
+        except OSError:  # the server has closed the connection
+            continue
 
 
 def changed(draw: random.Random, data: bytes, other: bytes) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 
 from harness.core.history.history import decode, encode
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.errors import InputError
 from harness.core.values.verdict import Verdict
 from harness.runner import run, run_folder
 from tests.runner import agents
@@ -48,6 +49,6 @@ def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match="No space left"):
         run(HELLO, agents.greet, out=tmp_path)
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []

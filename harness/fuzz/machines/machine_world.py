@@ -7,11 +7,9 @@ turn left, the model says "Done.".
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from harness.clock import VirtualClock
@@ -23,6 +21,7 @@ from harness.core.scenario.script import TurnScript
 from harness.core.values.calls import Call, Inbound
 from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Value
+from harness.files.owner import make_scratch
 from harness.fuzz.machines.agent_thread import AgentThread
 from harness.fuzz.machines.write_refusals import RefusingStore, WriteRefusals
 from harness.fuzz.script_grammar import SUMMARY, TOOLS
@@ -128,7 +127,7 @@ class MachineWorld:
         store: str = "",
         opener: OpenStore = open_scratch,
     ) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="loop-harness-"))
+        self.folder = make_scratch()
         self.target, self.own, self.opener = target, store, opener
         self.script, self.clock = GrowingScript(), VirtualClock(limit_s=LIMITS.virtual_s)
         scripts = {

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
 from typing import Any, ClassVar
 
 import msgspec
@@ -29,6 +28,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from harness.files.owner import make_scratch
 from harness.fuzz.machines.agent_thread import Died
 from harness.fuzz.machines.session_invariants import InvariantViolation
 from harness.fuzz.sample_texts import BLANKS, WORDS, word
@@ -75,7 +75,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(mkdtemp(prefix="loop-harness-"))
+        self.folder = make_scratch()
         self.store = self._opened()
         self.expected = {session: ExpectedSession() for session in SESSIONS}
         self.sent: list[Inbound] = []

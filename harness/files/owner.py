@@ -1,0 +1,133 @@
+"""Which process made a scratch file or folder, told by its name; what a dead one left is removed.
+
+A name holds the process id, the start of that process, and the namespace that the id belongs to. So
+an id that is used again, or a container that shares the folder, is not mistaken for the owner.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from glob import escape
+from pathlib import Path
+
+PREFIX = "loop-harness-"
+_OWNED = re.compile(r"\.own-(\d+)-(\d+)-(\d+)-")
+_KEPT = f"{PREFIX}kept-"
+
+
+def tag() -> str:
+    """The part of a name that says that this process made it."""
+    pid = os.getpid()
+    return f".own-{pid}-{_start(pid)}-{_namespace()}-"
+
+
+@contextmanager
+def scratch_folder(kind: str = "") -> Iterator[Path]:
+    """A temporary folder with an owner, gone at the end."""
+    folder = make_scratch(kind)
+    try:
+        yield folder
+    finally:
+        try:
+            folder.rmdir()
+        except OSError:  # something is in it
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_scratch(kind: str = "") -> Path:
+    """A temporary folder with an owner, whose maker removes it.
+
+    The first one of a process also removes those of dead processes.
+    """
+    _remove_once(os.getpid())
+    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}{tag()}"))
+
+
+@lru_cache(maxsize=1)
+def _remove_once(pid: int) -> None:
+    remove_dead()
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what dead processes left of a file that they were writing."""
+    names = path.parent.glob(f".{escape(path.name)}.own-*")
+    for dead in list(_dead(names)):
+        with suppress(OSError):
+            dead.unlink()
+
+
+def remove_dead(*roots: Path) -> int:
+    """Remove what dead processes left: scratch folders, and unfinished files below the roots.
+
+    Returns how many were removed.
+    """
+    dead = [*_dead(_scratch()), *_dead(path for root in roots for path in _hidden(root))]
+    for path in dead:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
+    return len(dead)
+
+
+def _scratch() -> Iterator[Path]:
+    folder = Path(tempfile.gettempdir())
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.startswith(PREFIX) and not name.startswith(_KEPT):
+                yield folder / name
+
+
+def _hidden(root: Path) -> Iterator[Path]:
+    for below, _, names in os.walk(root):
+        yield from (Path(below, name) for name in names if name.startswith("."))
+
+
+def _dead(paths: Iterable[Path]) -> Iterator[Path]:
+    namespace = _namespace()
+    for path in paths:
+        found = _OWNED.search(path.name)
+        if found and found[3] == namespace and not _is_alive(int(found[1]), found[2]):
+            yield path
+
+
+def _is_alive(pid: int, start: str) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is another user's
+        return True
+    return _start(pid) in (start, "0") and not _is_zombie(pid)
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of `/proc/PID/stat` behind the name; none where there is no such file."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("latin-1").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _start(pid: int) -> str:
+    """When a process began, in ticks since the boot; "0" where the system does not tell."""
+    fields = _stat(pid)
+    return fields[19] if len(fields) > 19 else "0"
+
+
+def _is_zombie(pid: int) -> bool:
+    return _stat(pid)[:1] == ["Z"]
+
+
+def _namespace() -> str:
+    try:
+        return str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:
+        return "0"

@@ -1,0 +1,104 @@
+"""The processes that a program under test leaves behind, in sessions of their own too.
+
+Each process of a run has the run's session folder in its environment. On Linux this process also
+adopts orphans while a program runs (`PR_SET_CHILD_SUBREAPER`): a child may clear its environment.
+A guardian process ends the family when this process is killed. Elsewhere only the program's own
+group is ended.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from harness.targets import guardian
+
+_SET_SUBREAPER, _GET_SUBREAPER = 36, 37
+_ROUNDS_MAX = 50
+"""How often the family is looked for: a process may fork while it is being ended."""
+
+IS_LINUX = sys.platform == "linux"
+
+
+@contextmanager
+def family(marker: str) -> Iterator[None]:
+    """End every process of a run at the end; `marker` is an entry of their environment."""
+    if not IS_LINUX:
+        yield
+        return
+    before, adopts = _children(), _adopt(True)
+    guard = _guard(marker)
+    try:
+        yield
+    finally:
+        _end(marker, before)
+        guard.kill()
+        guard.wait()
+        if guard.stdin is not None:
+            guard.stdin.close()
+        if not adopts:
+            _adopt(False)
+
+
+def _guard(marker: str) -> subprocess.Popen[bytes]:
+    """A process that ends the family once the pipe to it is closed by this process's end."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", guardian.__file__, marker],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True, env={},
+    )  # fmt: skip
+
+
+def _end(marker: str, before: frozenset[int]) -> None:
+    for _ in range(_ROUNDS_MAX):
+        left = {*guardian.marked(marker), *_orphans(before)}
+        if not left:
+            return
+        for pid in left:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            with suppress(OSError):
+                os.waitpid(pid, 0 if pid in _children() else os.WNOHANG)
+
+
+def _orphans(before: frozenset[int]) -> set[int]:
+    """Children that this process adopted: they began since, in a session that is not ours."""
+    return {pid for pid in _children() - before if _is_adopted(pid)}
+
+
+def _is_adopted(pid: int) -> bool:
+    try:
+        return os.getsid(pid) != os.getsid(0) and not _is_guardian(pid)
+    except OSError:
+        return False
+
+
+def _is_guardian(pid: int) -> bool:
+    try:
+        return guardian.__file__.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _children() -> frozenset[int]:
+    """The children of this process, of all its threads."""
+    found: list[int] = []
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            found += map(int, (task / "children").read_text().split())
+    return frozenset(found)
+
+
+def _adopt(wanted: bool) -> bool:
+    """Adopt orphans from now on, or no more; whether this process did so before."""
+    call, before = ctypes.CDLL(None, use_errno=True).prctl, ctypes.c_int()
+    call(_GET_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    call(_SET_SUBREAPER, int(wanted), 0, 0, 0)
+    return bool(before.value)

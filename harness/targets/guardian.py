@@ -1,0 +1,46 @@
+"""A program that ends the processes of a run when the process that started it is gone.
+
+It reads its standard input to the end, which comes when its parent ends by any means. It imports
+only a few modules of the standard library, so that it starts in milliseconds.
+"""
+
+import os
+import signal
+import sys
+
+ROUNDS_MAX = 50
+
+
+def marked(marker: str) -> list[int]:
+    """The processes of this user with an entry in their environment."""
+    wanted, found = b"\0" + marker.encode() + b"\0", []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    if wanted in b"\0" + file.read():
+                        found.append(int(name))
+            except OSError:
+                continue
+    return found
+
+
+def main(marker: str) -> None:
+    """Wait for the end of the input, then end the family."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while os.read(0, 1):
+        pass
+    for _ in range(ROUNDS_MAX):
+        left = marked(marker)
+        if not left:
+            return
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

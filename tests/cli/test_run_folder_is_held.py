@@ -1,0 +1,65 @@
+"""Two commands in one folder, a target that changes the folder, and an end by SIGTERM."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.files.out_lock import out_lock
+from tests.cli.conftest import Harness, command, environment
+
+_WANDERER = """
+import os, tempfile
+from agents import good
+
+os.chdir(tempfile.gettempdir())
+
+
+def agent(brief):
+    os.chdir("/")
+    good(brief)
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "scenarios", "--target", "agents:good", "--out", "held"),
+        ("fuzz", "--target", "agents:good", "--examples", "1", "--out", "held"),
+    ],
+)
+def test_a_second_command_says_that_the_folder_is_held(
+    harness: Harness, folder: Path, words: tuple[str, ...]
+) -> None:
+    with out_lock(folder / "held"):
+        done = harness(*words)
+    assert done.returncode == 2
+    assert "writes here: wait for it, or choose another folder" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_relative_folder_is_the_one_of_the_start(harness: Harness, folder: Path) -> None:
+    (folder / "wanderer.py").write_text(_WANDERER)
+    done = harness("run", "scenarios", "--target", "wanderer:agent", "--out", "runs", "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(list((folder / "runs").rglob("history.jsonl"))) == 2
+    assert '"history":"runs/greeting/baseline/history.jsonl"' in done.stdout.replace(": ", ":")
+
+
+def test_sigterm_ends_in_order_and_says_so(folder: Path) -> None:
+    words = ("run", "scenarios", "--target", "agents:hanging", "--real-s", "600", "--out", "runs")
+    started = subprocess.Popen(
+        command(*words), cwd=folder, env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert started.stderr is not None
+    while "ready" not in started.stderr.readline():
+        pass
+    started.send_signal(signal.SIGTERM)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 143
+    assert "terminated: what had not ended was stopped" in said
+    assert not (folder / "runs/.lock").exists()
