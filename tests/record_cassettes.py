@@ -54,7 +54,8 @@ def scenarios() -> dict[str, Scenario]:
 
 def played(scenario: Scenario, path: Path) -> Scenario:
     """The scenario with a cassette as its script; the recorded answers hold the faults already."""
-    return msgspec.structs.replace(scenario, script=CassetteScript(cassette=str(path)), faults=())
+    script, folders = CassetteScript(cassette=str(path)), (str(path.parent),)
+    return msgspec.structs.replace(scenario, script=script, files_from=folders, faults=())
 
 
 def shows(found: Run, code: str) -> bool:
