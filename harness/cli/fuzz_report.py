@@ -115,17 +115,17 @@ class FuzzReport:
             f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
         )
 
+    def _verdict(self) -> str:
+        """A campaign in which no example ended says nothing of its agent."""
+        campaign = self._campaign
+        if campaign.findings.kept or campaign.findings.waiting:
+            return "fail"
+        doubtful = campaign.doubts or campaign.findings.unrepeated or not campaign.examples
+        return "unknown" if doubtful else "pass"
+
     def ending(self) -> int:
         """Show what it came to; the exit status."""
-        campaign = self._campaign
-        doubtful = bool(campaign.doubts or campaign.findings.unrepeated)
-        word = (
-            "fail"
-            if campaign.findings.kept or campaign.findings.waiting
-            else "unknown"
-            if doubtful
-            else "pass"
-        )
+        campaign, word = self._campaign, self._verdict()
         if self._as_json:
             terminal.out(line(self._last_row(word)))
         else:
@@ -134,6 +134,10 @@ class FuzzReport:
             terminal.out(self._state())
             for code in sorted({found.code for found in campaign.findings.waiting}):
                 terminal.out(f"not shrunk, as the time is over: {code}")
+            if not campaign.examples:
+                terminal.out(
+                    "no example ended: allow more minutes, or see whether the target hangs"
+                )
             for doubt, times in campaign.doubts.items():
                 terminal.out(f"in doubt ({times}x): {doubt}")
             terminal.out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")

@@ -150,3 +150,14 @@ def test_what_is_killed_and_resumed_comes_to_the_same(
     assert _files(agent / "broken") == _files(agent / "whole") != {}
     journals = [(agent / name / "campaign.jsonl").read_bytes() for name in ("broken", "whole")]
     assert sorted(journals[0].splitlines()) == sorted(journals[1].splitlines())
+
+
+@pytest.mark.real
+def test_a_target_that_hangs_is_stopped_and_no_example_is_no_pass(
+    folder: Path, harness: Harness
+) -> None:
+    words = ("fuzz", "--target", "agents:hanging", "--seed", "1", "--workers", "1")
+    done = harness(*words, "--minutes", "0.01", "--out", "out")
+    assert done.returncode == 3, done.stderr
+    assert "target.computes" not in done.stdout, "its own limit comes 30 s later"
+    assert "no example ended" in done.stdout
