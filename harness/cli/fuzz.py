@@ -119,11 +119,12 @@ def _begun(
     target = target or agent.target
     check_target(target, [])
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
-    folder = start / (out or Path(DEFAULT_OUT) / str(drawn))
+    named = out or Path(DEFAULT_OUT) / str(drawn)
+    folder = start / named
     if (folder / FILE).exists():
-        what = f"holds a campaign: go on with --resume {folder}, or choose another --out"
-        raise InputError(what, str(folder))
-    held.enter_context(out_lock(folder))
+        what = f"holds a campaign: go on with --resume {named}, or choose another --out"
+        raise InputError(what, str(named))
+    held.enter_context(out_lock(folder, named))
     spoken = wire or next(iter(agent.wires), DEFAULT_WIRE)
     plan = CampaignPlan(target=target, seed=drawn, wire=spoken,
                         fail_on=fail_on or agent.fail_on or UNSET,
