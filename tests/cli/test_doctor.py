@@ -69,6 +69,7 @@ def test_a_folder_without_configuration_gets_one(in_process: Command, talks: Pat
     assert load_configuration(talks).profiles["agent"].stream == "never"
 
 
+@pytest.mark.real
 def test_a_profile_of_this_name_stays_as_it_is(in_process: Command, talks: Path) -> None:
     before = '[profiles.mine]\nwires = ["anthropic"]\n'
     (talks / "harness.toml").write_text(before)
@@ -80,6 +81,7 @@ def test_a_profile_of_this_name_stays_as_it_is(in_process: Command, talks: Path)
     assert "--write mine.toml: the file is there" in again.err
 
 
+@pytest.mark.real
 def test_inline_profiles_are_not_touched(in_process: Command, talks: Path) -> None:
     before = "profiles = {other = {}}\n"
     (talks / "harness.toml").write_text(before)
@@ -88,6 +90,7 @@ def test_inline_profiles_are_not_touched(in_process: Command, talks: Path) -> No
     assert load_profile(talks / "mine.toml").target == "mine_agents:good"
 
 
+@pytest.mark.real
 def test_what_is_known_before_is_kept(in_process: Command, talks: Path) -> None:
     known = 'target = "mine_agents:good"\nkeep = true\nfail-on = "defect"\n[limits]\nreal_s = 9\n'
     (talks / "known.toml").write_text(known + "[checks.no_progress_stop]\nrepeats = 9\n")
