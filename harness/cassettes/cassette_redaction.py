@@ -7,7 +7,6 @@ secret is written as it reads without its compression.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -40,23 +39,21 @@ class _MaskedInteractions:
 
     def metadata(self) -> dict[str, Json]:
         """The metadata, with the pieces of the bodies that have changed."""
-        timings = from_metadata(self._cassette.metadata)
+        given = self._cassette.metadata
+        before = from_metadata(given)
+        timings = {**before}
         for number, item in enumerate(self._cassette.interactions, start=1):
+            if number not in before:
+                continue
             after = _masked(item).response_body
-            if number in timings and after != item.response_body:
-                pieces = refitted(timings[number].pieces, item.response_body, after)
-                timings[number] = msgspec.structs.replace(timings[number], pieces=pieces)
+            if after != item.response_body:
+                pieces = refitted(before[number].pieces, item.response_body, after)
+                timings[number] = msgspec.structs.replace(before[number], pieces=pieces)
         numbers = range(1, max(timings, default=0) + 1)
-        ours = to_metadata(timings.get(number) for number in numbers)
-        rest = {name: v for name, v in self._cassette.metadata.items() if name != OURS}
-        kept: dict[str, Json] = mask_value(rest)
-        if _same_timings(self._cassette.metadata, timings):
-            ours = {OURS: self._cassette.metadata[OURS]} if OURS in self._cassette.metadata else {}
-        return {name: {**kept, **ours}[name] for name in self._cassette.metadata}
-
-
-def _same_timings(metadata: dict[str, Json], timings: dict[int, Any]) -> bool:
-    return from_metadata(metadata) == timings
+        ours = to_metadata(map(timings.get, numbers)) if timings != before else {}
+        said: dict[str, Json] = {**given, **ours}
+        masked: dict[str, Json] = mask_value(said)
+        return {**masked, OURS: said[OURS]} if OURS in said else masked
 
 
 def _masked(item: Interaction) -> Interaction:

@@ -74,7 +74,7 @@ def command(
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
 
     Exit status 1 with findings, 0 without, 3 when no example ended. One seed is one campaign,
-    whatever the workers.
+    with any number of workers.
     """
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")

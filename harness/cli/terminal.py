@@ -19,7 +19,7 @@ import click
 from harness.core.values.visible_text import visible
 from harness.report.run_report import Paint, Style, plain
 
-_COLOURS: dict[Style, dict[str, str | bool]] = {
+_COLOURS: dict[str, dict[str, str | bool]] = {
     "pass": {"fg": "green"},
     "fail": {"fg": "red"},
     "unknown": {"fg": "yellow"},
@@ -65,7 +65,7 @@ def _coloured(style: Style, text: str) -> str:
 
 
 def _code(found: re.Match[str]) -> str:
-    settings = next((_COLOURS[style] for style in _COLOURS if style == found[1]), {"reset": True})
+    settings = _COLOURS.get(found[1], {"reset": True})
     return click.style("", **{"reset": False, **settings})  # type: ignore[arg-type]
 
 

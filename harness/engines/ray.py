@@ -26,6 +26,8 @@ ResultT = TypeVar("ResultT")
 _KILLED = -signal.SIGKILL
 """Ray does not tell how a worker has ended; other programs of the machine may have killed it."""
 
+_LOST = object()
+
 
 @dataclass
 class _Lease:
@@ -74,60 +76,49 @@ class Ray:
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         # A task that ended its worker is another one the next time, so Ray does not repeat it.
-        remote = self._ray.remote(max_retries=0, scheduling_strategy="SPREAD", num_cpus=1)(
-            _in_folder
-        )
+        settings = {"max_retries": 0, "scheduling_strategy": "SPREAD", "num_cpus": 1}
+        remote = self._ray.remote(**settings)(_in_folder)
         leases: deque[_Lease] = deque()
         under_way: list[Any] = []
+
+        def begin(task: Any) -> Any:
+            under_way.append(remote.remote(os.getcwd(), loaded_modules(), work, task))
+            return under_way[-1]
+
         try:
             while True:
                 while len(leases) < window and len(under_way) < self.workers:
-                    task = source()
-                    if task is None:
+                    if (task := source()) is None:
                         break
-                    under_way.append(remote.remote(os.getcwd(), loaded_modules(), work, task))
-                    leases.append(_Lease(task, under_way[-1]))
+                    leases.append(_Lease(task, begin(task)))
                 if not leases:
                     return
-                _, under_way = self._ray.wait(under_way, num_returns=1)
+                under_way[:] = self._ray.wait(under_way, num_returns=1)[1]
                 while leases and leases[0].reference not in under_way:
                     lease = leases[0]
-                    if self._is_lost(lease.reference) and lease.tries < attempts:
+                    result = self._result(lease.reference)
+                    if result is _LOST and lease.tries < attempts:
                         lease.tries, lease.task = lease.tries + 1, again(lease.task, _KILLED)
-                        lease.reference = remote.remote(
-                            os.getcwd(), loaded_modules(), work, lease.task
-                        )
-                        under_way.append(lease.reference)
-                        break
-                    yield self._result(leases.popleft(), lost)
+                        lease.reference = begin(lease.task)
+                        continue
+                    leases.popleft()
+                    yield lost(lease.task) if result is _LOST else result
         finally:
             self._stop(under_way)
 
-    def _is_lost(self, reference: Any) -> bool:
-        """Whether the worker of a task that is over has ended before it was done."""
-        try:
-            self._ray.get(reference)
-        except self._losses():
-            return True
-        except self._ray.exceptions.RayTaskError:
-            return False
-        return False
-
-    def _losses(self) -> tuple[type[Exception], ...]:
+    def _result(self, reference: Any) -> Any:
+        """What a task that is over came to; `_LOST` where its worker ended before it was done."""
         errors = self._ray.exceptions
-        return (
+        try:
+            return self._ray.get(reference)
+        except (
             errors.WorkerCrashedError,
             errors.NodeDiedError,
             errors.ObjectLostError,
             errors.OutOfMemoryError,
-        )
-
-    def _result(self, lease: _Lease, lost: Callable[[Any], Any]) -> Any:
-        try:
-            return self._ray.get(lease.reference)
-        except self._losses():
-            return lost(lease.task)
-        except self._ray.exceptions.RayTaskError as error:
+        ):
+            return _LOST
+        except errors.RayTaskError as error:
             raise (error.cause or error) from None
 
     def _stop(self, references: list[Any]) -> None:
