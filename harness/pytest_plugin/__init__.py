@@ -100,7 +100,7 @@ def play(request: pytest.FixtureRequest) -> Play:
     folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
     profiles, note = partial(_profile, config), partial(_note, request.node)
     isolate = config.getoption("--harness-isolate")
-    whole, more = config.get_verbosity() > 1, config.stash[_CONFIGURATION].files_from
+    whole, more = config.get_verbosity() > 0, config.stash[_CONFIGURATION].files_from
     return Play(
         folders, seed, _folder_of(request, out), profiles, config.stash[_FAIL_ON], note, isolate,
         whole, more, _repeat(request),
@@ -190,4 +190,4 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     yield
     fake: FakeModel | None = getattr(item, "funcargs", {}).get("fake_model")
     if fake is not None and hasattr(fake, "is_owed") and fake.is_owed:
-        verify(fake, whole=item.config.get_verbosity() > 1)
+        verify(fake, whole=item.config.get_verbosity() > 0)

@@ -12,6 +12,9 @@ from harness.core.values.visible_text import visible
 if TYPE_CHECKING:
     from harness.runner import Run
 
+LINES_MAX = 25
+"""How many lines a failing test prints without `-v`."""
+
 
 def fail(text: str) -> NoReturn:
     """Fail the test with a text, in which what a terminal obeys is written out."""
@@ -26,16 +29,17 @@ def skip(text: str) -> NoReturn:
 
 
 def report(runs: Sequence[Run], wanted: frozenset[str], repeat: str, whole: bool) -> str:
-    """The blocks of runs that are not as a test wants them, and the totals."""
+    """What a test says of runs that are not as it wants them: one block, or with `whole` all."""
     from msgspec.structs import replace
 
+    from harness.pytest_plugin.failure_block import WIDTH, failure_block
     from harness.report.command_summary import totals
-    from harness.report.run_report import block, short_block
+    from harness.report.run_report import block
     from harness.report.run_summary import summarize
 
     summaries = [replace(summarize(run, None), repeat=repeat) for run in runs]
-    shown = block if whole else short_block
-    blocks = [shown(summary, 100) for summary in summaries]
-    if wanted:
-        blocks.append(f"expected exactly: {', '.join(sorted(wanted))}")
-    return "\n\n".join([*blocks, totals(summaries)])
+    end = [f"expected exactly: {', '.join(sorted(wanted))}"] if wanted else []
+    end.append(totals(summaries))
+    if whole:
+        return "\n\n".join([*(block(each, WIDTH) for each in summaries), *end])
+    return "\n".join([*failure_block(summaries, wanted, LINES_MAX - len(end)), *end])
