@@ -13,12 +13,15 @@ import msgspec
 from harness.checks.causes import rank
 from harness.core.values.verdict import Finding
 from harness.report.event_lines import counted
-from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, ways_on, wrapped
+from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, ways_on
 from harness.report.run_summary import RunSummary
 
 WIDTH = 100
-CAUSE_MAX, FRAMES_MAX, PROOF_MAX = 3, 3, 3
-"""How many lines of a message, frames of a crash, and events a block shows."""
+CAUSE_MAX = 240
+"""The most letters of the first line, which pytest repeats in its summary."""
+
+FRAMES_MAX, PROOF_MAX = 4, 4
+"""How many frames of a crash, and how many events a block shows."""
 
 _LAST = 99
 """The rank of a run without a finding, which is unknown or lacks what a test expects."""
@@ -87,10 +90,7 @@ def _cause(run: RunSummary, wanted: frozenset[str]) -> _Cause:
 
 def _first_cause(group: _Group) -> Iterator[str]:
     cause, run = group[0]
-    said = [*wrapped(cause.text, WIDTH, "")]
-    yield from said[:CAUSE_MAX]
-    if len(said) > CAUSE_MAX:
-        yield "  …"
+    yield cut(cause.text, CAUSE_MAX)
     yield f"  in {run.name}{_and_others(group)}"
     if cause.finding:
         yield from _proof(run, cause.finding)
@@ -114,12 +114,10 @@ def _proof(run: RunSummary, found: Finding) -> Iterator[str]:
 
 def _rest(run: RunSummary, found: Finding | None) -> Iterator[str]:
     """What follows from the finding, and what stands beside it, each in a line."""
-    before, behind = run.verdict.findings, ()
-    if found is not None:
-        at = before.index(found)
-        before, behind = before[:at], before[at + 1 :]
-    follows = tuple(takewhile(lambda finding: finding.follows, behind))
-    beside = (*before, *behind[len(follows) :])
+    findings = run.verdict.findings
+    at = findings.index(found) if found else len(findings)
+    follows = [*takewhile(lambda finding: finding.follows, findings[at + 1 :])]
+    beside = [*findings[:at], *findings[at + 1 + len(follows) :]]
     for word, these in (("follows", follows), ("beside", beside)):
         if these:
             yield cut(f"  {word + ':':9}{codes(these)}", WIDTH)

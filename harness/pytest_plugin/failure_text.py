@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
 
 if TYPE_CHECKING:
@@ -20,6 +22,15 @@ def fail(text: str) -> NoReturn:
     """Fail the test with a text, in which what a terminal obeys is written out."""
     __tracebackhide__ = True
     pytest.fail(visible(text), pytrace=False)
+
+
+@contextmanager
+def mistakes_told() -> Iterator[None]:
+    """In the block a mistake of the user fails the test, in one line and without a traceback."""
+    try:
+        yield
+    except InputError as error:
+        raise pytest.fail.Exception(visible(f"error: {error}"), pytrace=False) from None
 
 
 def skip(text: str) -> NoReturn:
