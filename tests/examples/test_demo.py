@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -10,26 +12,41 @@ from examples import demo
 from harness import load_scenarios
 from tests import mutants
 
-GOOD = demo.Passed("greeting", True, 3, 1)
-KNOWN = {s.run_name: s for f in ("loops/identical-failures", "gateway/replay-spiral",
-         "loops/empty-inputs") for s in load_scenarios(demo.ROOT / f"scenarios/{f}.yaml")}  # fmt: skip
+FILES = ("loops/identical-failures", "gateway/replay-spiral", "loops/empty-inputs")
+KNOWN = {
+    scenario.run_name: scenario
+    for file in FILES
+    for scenario in load_scenarios(demo.ROOT / f"scenarios/{file}.yaml")
+}
+
+
+@pytest.fixture(scope="module")
+def caught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[demo.Caught]]:
+    """The wrong agents that are told, each on its scenario, in a folder of their own."""
+    told = ((name, m) for name, m, _ in mutants.every() if name in demo.TOLD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("demo"))
+        yield [demo.play_mutant(name, KNOWN[mutant.scenario]) for name, mutant in told]
 
 
 @pytest.fixture
-def caught(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    told = ((name, m) for name, m, _ in mutants.every() if name in demo.TOLD)
-    return [demo.play_mutant(name, KNOWN[mutant.scenario]) for name, mutant in told]
+def told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[bool, list[demo.Caught]], tuple[int, str]]:
+    """The exit status and the text of these runs."""
+
+    def tell(passes: bool, caught: list[demo.Caught]) -> tuple[int, str]:
+        passed = [demo.Passed("greeting", passes, 3, 1)]
+        monkeypatch.setattr(demo, "play_all", lambda: (passed, caught))
+        return demo.main(), capsys.readouterr().out
+
+    return tell
 
 
-def told(monkeypatch, capsys, passed, caught):
-    monkeypatch.setattr(demo, "play_all", lambda: (passed, caught))
-    status = demo.main()
-    return status, capsys.readouterr().out
-
-
-def test_the_story_of_three_incidents_fits_into_a_screen(monkeypatch, capsys, caught):
-    status, text = told(monkeypatch, capsys, [GOOD], caught)
+def test_the_story_of_three_incidents_fits_into_a_screen(
+    told: Any, caught: list[demo.Caught]
+) -> None:
+    status, text = told(True, caught)
     assert status == 0
     lines = text.splitlines()
     assert len(lines) <= 40
@@ -43,28 +60,31 @@ def test_the_story_of_three_incidents_fits_into_a_screen(monkeypatch, capsys, ca
     assert "3 of 3 wrong agents are caught" in text
 
 
-def test_a_run_of_the_reference_agent_that_fails_is_named(monkeypatch, capsys, caught):
-    status, text = told(monkeypatch, capsys, [GOOD._replace(passed=False)], caught)
+def test_a_run_of_the_reference_agent_that_fails_is_named(
+    told: Any, caught: list[demo.Caught]
+) -> None:
+    status, text = told(False, caught)
     assert status == 1
     assert "FAILS greeting" in text
 
 
-def test_a_mutant_that_survives_is_named(monkeypatch, capsys, caught):
+def test_a_mutant_that_survives_is_named(told: Any, caught: list[demo.Caught]) -> None:
     alive = [caught[0]._replace(code="", message="", proof=""), *caught[1:]]
-    status, text = told(monkeypatch, capsys, [GOOD], alive)
+    status, text = told(True, alive)
     assert status == 1
     assert f"SURVIVES {alive[0].name} on {alive[0].scenario}" in text
     assert "2 of 3 wrong agents are caught" in text
 
 
-def test_the_reference_agent_is_judged():
+def test_the_reference_agent_is_judged() -> None:
     passed = demo.play_reference([KNOWN["identical-failures"]])
     assert [p.passed for p in passed] == [True]
     assert passed[0].model
     assert passed[0].tool
 
 
-def test_every_scenario_and_every_mutant_is_played():
+@pytest.mark.real
+def test_every_scenario_and_every_mutant_is_played() -> None:
     works = list(demo.works())
     names = {work.args[0] for work in works if work.func is demo.play_mutant}
     assert names == {name for name, _, _ in mutants.every()}
