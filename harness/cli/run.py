@@ -7,7 +7,7 @@ reduces a run to its summary.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
     from harness.core.values.verdict import FindingClass, VerdictWord
     from harness.engines import Engine
-    from harness.report.run_summary import RunSummary
+    from harness.report.run_summary import Invocation, RunSummary
 
 World = Literal["simulate", "supervise"]
 DEFAULT_OUT = ".harness/runs"
@@ -110,7 +110,8 @@ def command(
 
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
-    target, seed = target or agent.target, configuration().seed if seed is None else seed
+    target, given = target or agent.target, seed
+    seed = configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
     check_files(planned)
@@ -126,7 +127,18 @@ def command(
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
-    return _play(tasks, does, detail, most, where, out)
+    return _play(tasks, does, detail, most, where, out, _again(paths, asked, given))
+
+
+def _again(
+    paths: tuple[Path, ...], asked: Callable[..., Invocation], seed: int | None
+) -> Callable[[str], str] | None:
+    """The command that plays one run by its name below the one path of this command."""
+    from harness.cli.selection import DEFAULT_FOLDER
+    from harness.report.run_summary import run_command
+
+    path, *others = paths or (DEFAULT_FOLDER,)
+    return None if others else partial(run_command, asked(path=str(path)), seed=seed)
 
 
 def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
@@ -144,14 +156,17 @@ def _play(
     most: int | None,
     where: Path,
     out: Path,
+    again: Callable[[str], str] | None,
 ) -> int:
     """Play the tasks into the folder `where`, which the user named `out`."""
     from harness.cli import terminal
     from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
     from harness.core.values.verdict import EXIT_STATUS, worst
+    from harness.report.report_file import REPORT
 
-    output = RunOutput([(t.scenario.run_name, t.scenario.name) for t in tasks], detail)
+    names = [(t.scenario.run_name, t.scenario.name) for t in tasks]
+    output = RunOutput(names, detail, where / REPORT, out / REPORT, again)
     words: list[VerdictWord] = []
     with out_lock(where, out), terminal.progress(len(tasks), "runs") as advance:
         try:
