@@ -63,6 +63,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
+    `file` is the scenario's, empty where it is not known.
     `depends_on` and `touched` are capabilities, as of a `Run`.
     `kept` is the session folder that was kept, empty without one.
     `frames` are the user's own frames of a crash, and `traceback` is all of it.
@@ -76,6 +77,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     world: str
     seed: int
     verdict: Verdict
+    file: str = ""
     history: str = ""
     kept: str = ""
     repeat: str = ""
@@ -104,6 +106,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         world=run.world,
         seed=run.seed,
         verdict=verdict,
+        file=asked.path if asked else "",
         history=str(run.folder / "history.jsonl") if run.folder else "",
         kept=str(run.kept or ""),
         repeat=run_command(asked, name, run.seed) if asked else "",
