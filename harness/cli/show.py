@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.html_report import html
 from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError
 
@@ -19,17 +20,23 @@ HISTORY, VERDICT = "history.jsonl", "verdict.json"
 
 @click.command("show")
 @click.argument("run", type=click.Path(path_type=Path))
+@html
 @plugins
 @every_verb
-def command(run: Path, as_json: bool) -> int:
+def command(run: Path, page: Path | None, as_json: bool) -> int:
     """Print the timeline of one run: turns, calls, answers, rows, findings.
 
-    RUN is the folder of a run, or its history.jsonl. With --json: its events.
+    RUN is the folder of a run, or its history.jsonl. With --json: its events. With --html: a page
+    of the run, or of all runs below a folder.
     """
     from harness.cli import terminal
+    from harness.cli.html_report import histories_below, write_folder
     from harness.core.history.history import encode
     from harness.report.run_timeline import timeline
 
+    if page is not None:
+        write_folder(page, list(histories_below(run)), run)
+        return 0
     path = find(run)
     history = read(path)
     if as_json:
@@ -69,8 +76,8 @@ def read(path: Path) -> History:
     return history
 
 
-def verdict(path: Path, history: History) -> Verdict:
-    """The verdict on file beside a history, or a new one."""
+def verdict(path: Path, history: History | None = None) -> Verdict:
+    """The verdict on file beside a history, or a new one of the history that is given."""
     import msgspec
 
     from harness.checks.judge import judge
@@ -78,7 +85,7 @@ def verdict(path: Path, history: History) -> Verdict:
     from harness.files.regular_file import whole
 
     file = path.with_name(VERDICT)
-    if not file.is_file():
+    if history is not None and not file.is_file():
         return judge(history)
     try:
         return msgspec.json.decode(whole(file), type=Verdict)

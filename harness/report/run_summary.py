@@ -15,6 +15,7 @@ import msgspec
 
 from harness.catalogue import incident
 from harness.core.history.history import History
+from harness.core.history.trace import Trace
 from harness.core.values.profile import CAPABILITIES, Capability
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.report.event_lines import at, event_lines
@@ -114,6 +115,25 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         depends_on=run.depends_on,
         touched=run.touched,
         seen=tuple(_seen(run)),
+        frames=ended.frames if ended else (),
+        traceback=ended.traceback if ended else "",
+    )
+
+
+def of_history(history: History | None, verdict: Verdict, path: str) -> RunSummary:
+    """The summary of a run of which only the file is left; None for one that cannot be read."""
+    trace = history.trace if history else Trace()
+    first = trace.starts[0] if trace.starts else None
+    ended = trace.ended
+    return RunSummary(
+        name=(first.run or first.scenario if first else "") or path,
+        scenario=first.scenario if first else path,
+        title="",
+        target=first.target if first else "",
+        world=first.world if first else "",
+        seed=first.seed if first else 0,
+        verdict=verdict,
+        history=path,
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
     )

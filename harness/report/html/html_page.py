@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from harness.cassettes.redaction import mask, mask_line
 from harness.core.history.history import History
 from harness.core.values.messages import Json, printable
 from harness.core.values.verdict import VerdictWord
@@ -66,12 +67,12 @@ def _details(history: History) -> str:
 
 
 def pack(value: Json) -> str:
-    """A value as deflated JSON in base64."""
+    """A value as deflated JSON in base64, without secrets: a page is made to be shown around."""
     try:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:
         data = msgspec.json.encode(printable(value))
-    return b64encode(zlib.compress(data, 9)).decode()
+    return b64encode(zlib.compress(mask_line(data), 9)).decode()
 
 
 def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
@@ -79,7 +80,7 @@ def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
     runs: list[RunSummary] = []
     style, code = asset("page.css"), "\n".join(map(asset, SCRIPTS))
     pieces = _template().generate(
-        title=visible_line(title), style=style, code=code,
+        title=_shown(title), style=style, code=code,
         style_hash=_hash(style), code_hash=_hash(code),
         details=_kept(parts, runs), index=lambda: pack(_index(title, runs)),
         totals=lambda: Counter(run.word for run in runs), causes=lambda: _causes(runs),
@@ -111,9 +112,13 @@ def _causes(runs: list[RunSummary]) -> list[tuple[str, int, str, str]]:
     for run in runs:
         tally.add(run.name, run.verdict)
     return [
-        (group.title, group.runs, visible_line(group.finding.message), group.example)
+        (_shown(group.title), group.runs, _shown(group.finding.message), _shown(group.example))
         for group in tally.groups()
     ]
+
+
+def _shown(text: str) -> str:
+    return visible_line(mask(text))
 
 
 def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:

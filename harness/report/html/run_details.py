@@ -6,6 +6,8 @@ step is its words, so that a run of 1,000 turns stays small.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from harness.core.history.events import Answered, AnyEvent, Called, Effected, Noted, Stored, Valued
@@ -31,8 +33,8 @@ class RunDetails(msgspec.Struct, frozen=True):
 
 def run_details(history: History, text_max: int = TEXT_MAX) -> RunDetails:
     """The details of a run, with texts of at most `text_max` characters."""
-    messages = {digest: place for place, digest in enumerate(history.messages)}
-    values = {digest: place for place, digest in enumerate(history.values)}
+    messages = _places(event.digest for event in history.events if isinstance(event, Noted))
+    values = _places(event.digest for event in history.events if isinstance(event, Valued))
     lines = event_lines(history)
     return RunDetails(
         tuple(
@@ -43,6 +45,10 @@ def run_details(history: History, text_max: int = TEXT_MAX) -> RunDetails:
         tuple(_shortened_struct(history.messages[digest], text_max) for digest in messages),
         tuple(shortened(history.values[digest], text_max) for digest in values),
     )
+
+
+def _places(digests: Iterable[str]) -> dict[str, int]:
+    return {digest: place for place, digest in enumerate(dict.fromkeys(digests))}
 
 
 def shortened(value: Json, text_max: int) -> Json:
@@ -65,7 +71,7 @@ def _event(
     event: AnyEvent, line: str, messages: dict[str, int], values: dict[str, int]
 ) -> dict[str, Json]:
     """An event as its line in the file says it, with its lane and its line of the timeline."""
-    fields = msgspec.to_builtins(event)
+    fields: dict[str, Json] = msgspec.to_builtins(event)
     fields |= {"lane": lane(event), "line": line}
     match event:
         case Called():
