@@ -16,6 +16,7 @@ import msgspec
 
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
+    NamedPath,
     EngineName,
     chosen_profile,
     engine,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 @click.command("judge")
 @click.argument(
-    "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=click.Path(path_type=Path)
+    "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=NamedPath()
 )
 @recording_format("How to read the files")
 @profile

@@ -1,0 +1,135 @@
+"""`harness copy`: what comes along with the package, as files of the user's own.
+
+A scenario is copied with the files that it names, an example with the modules that it imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from harness.cli.interrupts import deferred
+from harness.cli.options import NamedPath, configuration, every_verb, plugins
+from harness.core.values.errors import InputError
+from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
+
+_EXAMPLE = "@loops/circles"
+
+
+class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
+    """A file that is copied; `is_new` is False where it stood there already, byte for byte."""
+
+    file: str
+    source: str
+    is_new: bool
+
+
+@click.command("copy")
+@click.argument("name", metavar="@NAME")
+@click.argument("dest", required=False, type=click.Path(path_type=Path), metavar="[DEST]")
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@plugins
+@every_verb
+def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
+    """Copy a scenario, a cassette, an example or a page that comes along with the package.
+
+    @NAME is a file (@loops/circles, @examples/naive_agent) or a folder (@loops, @docs, @all). It is
+    put into the folder DEST; the default is where it stands in the source tree, as scenarios/loops.
+    """
+    from harness.cli import terminal
+    from harness.files.regular_file import whole, write_atomically
+    from harness.report.json_lines import line
+
+    if not name.startswith(MARK):
+        raise InputError(f"a name begins with {MARK}, as {_EXAMPLE}", name)
+    named = bundled(name)
+    goals = _goals(named, dest)
+    contents = {file: whole(file) for file in goals}
+    fresh = {file for file in goals if not _is_same(goals[file], contents[file], force)}
+    with deferred():
+        for file in fresh:
+            write_atomically(goals[file], contents[file], durable=False)
+        done = [Copied(str(goal), shown(file), file in fresh) for file, goal in goals.items()]
+        for text in map(line, done) if as_json else _text(done, named, goals):
+            terminal.out(text)
+    return 0
+
+
+def _goals(named: Sequence[Path], dest: Path | None) -> dict[Path, Path]:
+    """Where each file goes, and what it needs."""
+    home = named[0].parent
+    folder = below_root(home) if dest is None else dest
+    if folder.exists() and not folder.is_dir():
+        raise InputError("a file, where a folder is needed", str(folder))
+    files = bundled_files(named)
+    needed = (other for file in files for other in _needed(file))
+    return {file: folder / file.relative_to(home) for file in dict.fromkeys([*files, *needed])}
+
+
+def _is_same(goal: Path, content: bytes, force: bool) -> bool:
+    """Whether the file is there already. Raises InputError for another one in its place."""
+    from harness.files.regular_file import whole
+
+    if not goal.exists() or (force and not goal.is_file()):
+        return False
+    if whole(goal) == content:
+        return True
+    if force:
+        return False
+    raise InputError("is there and differs: --force replaces it, DEST names another folder", f"{goal}")
+
+
+def _needed(file: Path) -> Iterator[Path]:
+    """The files of the bundle that a scenario names, and the modules that an example imports."""
+    if file.suffix == ".yaml":
+        yield from _named_in_scenario(file)
+    elif file.suffix == ".py":
+        home = file.parents[len(below_root(file).parts) - 1]
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            module = node.module if isinstance(node, ast.ImportFrom) and node.module else ""
+            path = home / f"{module.replace('.', '/')}.py"
+            if module and path.is_file():
+                yield path
+
+
+def _named_in_scenario(file: Path) -> Iterator[Path]:
+    from harness.core.scenario.scenario import CassetteScript
+    from harness.files.scenario_file import has_script, load_scenarios
+    from harness.runner.session_seed import scenario_path
+
+    for scenario in load_scenarios(file) if has_script(file) else ():
+        if isinstance(scenario.script, CassetteScript):
+            yield scenario_path(scenario, scenario.script.cassette)
+        if scenario.session.file is not None:
+            yield scenario_path(scenario, scenario.session.file)
+
+
+def _text(done: Sequence[Copied], named: Sequence[Path], goals: dict[Path, Path]) -> Iterator[str]:
+    for copied in done:
+        yield f"{'wrote' if copied.is_new else 'stands already:'} {copied.file}"
+    main = named[0] if named[0].is_file() else None
+    if command := _next(goals[main] if main else _folder(named[0], goals), main):
+        yield f"next:  {command}"
+
+
+def _folder(source: Path, goals: dict[Path, Path]) -> Path:
+    file = next(file for file in goals if file.is_relative_to(source))
+    return goals[file].parents[len(file.relative_to(source).parts) - 1]
+
+
+def _next(goal: Path, file: Path | None) -> str:
+    """The command that tries what was copied; empty for pages and for code without an agent."""
+    from harness.files.bundle import SCENARIOS
+
+    target = configuration().target
+    named = ["--target", target or "reference"] if not configuration().profile else []
+    source = below_root(file) if file else None
+    play = ["harness", "run"]
+    if source is None or source.suffix in (".yaml", ".jsonl"):
+        return shlex.join([*play, str(goal), *named])
+    return ""
