@@ -6,6 +6,7 @@ A scenario is copied with the files that it names, an example with the modules t
 from __future__ import annotations
 
 import ast
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,11 +15,15 @@ import click
 import msgspec
 
 from harness.cli.interrupts import deferred
-from harness.cli.options import NamedPath, configuration, every_verb, plugins
+from harness.cli.options import configuration, every_verb, plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
 
 _EXAMPLE = "@loops/circles"
+_NAMES = (
+    "these files name each other as `examples.…`, which holds where they are copied without DEST"
+)
+_NAMED = re.compile(rb'from examples\.|"examples\.')
 
 
 class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
@@ -51,6 +56,8 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
     goals = _goals(named, dest)
     contents = {file: whole(file) for file in goals}
     fresh = {file for file in goals if not _is_same(goals[file], contents[file], force)}
+    if dest is not None and any(map(_NAMED.search, contents.values())):
+        terminal.note(_NAMES)
     with deferred():
         for file in fresh:
             write_atomically(goals[file], contents[file], durable=False)
@@ -81,7 +88,9 @@ def _is_same(goal: Path, content: bytes, force: bool) -> bool:
         return True
     if force:
         return False
-    raise InputError("is there and differs: --force replaces it, DEST names another folder", f"{goal}")
+    raise InputError(
+        "is there and differs: --force replaces it, DEST names another folder", f"{goal}"
+    )
 
 
 def _needed(file: Path) -> Iterator[Path]:
@@ -112,24 +121,32 @@ def _named_in_scenario(file: Path) -> Iterator[Path]:
 def _text(done: Sequence[Copied], named: Sequence[Path], goals: dict[Path, Path]) -> Iterator[str]:
     for copied in done:
         yield f"{'wrote' if copied.is_new else 'stands already:'} {copied.file}"
-    main = named[0] if named[0].is_file() else None
-    if command := _next(goals[main] if main else _folder(named[0], goals), main):
-        yield f"next:  {command}"
+    first = next(file for file in goals if file.is_relative_to(named[0]))
+    goal = goals[first].parents[len(first.relative_to(named[0]).parts) - 1]
+    if words := _next(goals[first] if named[0].is_file() else goal, named[0]):
+        yield f"next: {shlex.join(['harness', *words])}"
 
 
-def _folder(source: Path, goals: dict[Path, Path]) -> Path:
-    file = next(file for file in goals if file.is_relative_to(source))
-    return goals[file].parents[len(file.relative_to(source).parts) - 1]
+def _next(goal: Path, source: Path) -> list[str]:
+    """The command that tries what was copied; none for pages, and for code without an agent."""
+    kind = below_root(source).parts[0]
+    if kind == "examples":
+        target = _target(goal, source)
+        return ["run", _EXAMPLE, "--target", target] if target else []
+    if kind == "docs":
+        return []
+    if "".join(goal.suffixes) == ".history.jsonl" or goal.name == "incidents":
+        return ["judge", str(goal)]
+    agent = configuration().target or configuration().profile
+    return ["run", str(goal), *([] if agent else ["--target", "reference"])]
 
 
-def _next(goal: Path, file: Path | None) -> str:
-    """The command that tries what was copied; empty for pages and for code without an agent."""
-    from harness.files.bundle import SCENARIOS
-
-    target = configuration().target
-    named = ["--target", target or "reference"] if not configuration().profile else []
-    source = below_root(file) if file else None
-    play = ["harness", "run"]
-    if source is None or source.suffix in (".yaml", ".jsonl"):
-        return shlex.join([*play, str(goal), *named])
-    return ""
+def _target(goal: Path, source: Path) -> str:
+    """The specification of an example that is an agent, else nothing."""
+    if goal.suffix == ".mjs":
+        return f"process:node {shlex.quote(str(goal))}"
+    parts = goal.with_suffix("").parts
+    is_agent = goal.suffix == ".py" and b"\ndef agent(" in source.read_bytes().replace(
+        b"async ", b""
+    )
+    return f"{'.'.join(parts)}:agent" if is_agent and all(map(str.isidentifier, parts)) else ""

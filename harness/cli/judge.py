@@ -16,8 +16,8 @@ import msgspec
 
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
-    NamedPath,
     EngineName,
+    NamedPath,
     chosen_profile,
     engine,
     every_verb,
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
 
 @click.command("judge")
-@click.argument(
-    "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=NamedPath()
-)
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...", type=NamedPath())
 @recording_format("How to read the files")
 @profile
 @fail_on

@@ -171,7 +171,7 @@ def _bundled_files(kind: str) -> Iterator[Row]:
     for name in names:
         if name.rpartition("/")[0] not in names:
             path = bundled(name)[0]
-            lines = (line.strip("\"#/ ") for line in text_of(path).splitlines())
+            lines = (line.strip('"#/ ') for line in text_of(path).splitlines())
             yield {"name": name, "title": next(filter(None, lines), ""), "file": str(path)}
 
 

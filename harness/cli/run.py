@@ -18,8 +18,8 @@ import msgspec
 
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
-    NamedPath,
     EngineName,
+    NamedPath,
     chosen_profile,
     configuration,
     engine,
@@ -51,9 +51,7 @@ DEFAULT_OUT = ".harness/runs"
 
 
 @click.command("run")
-@click.argument(
-    "paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath()
-)
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @click.option("--target", default="", metavar="SPEC",
               help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
               )  # fmt: skip

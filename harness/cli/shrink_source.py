@@ -55,7 +55,9 @@ def _on_file(start: Started) -> Scenario | None:
     for folder in filter(Path.is_dir, (DEFAULT_FOLDER, *catalogue())):
         files = sorted(folder.rglob(name))
         runs = plan(files) if files else []
-        if found := next((scenario for _, scenario in runs if scenario.run_name == start.run), None):
+        if found := next(
+            (scenario for _, scenario in runs if scenario.run_name == start.run), None
+        ):
             return found
     return None
 
