@@ -18,6 +18,7 @@ from harness.cli.interrupts import deferred
 from harness.cli.options import configuration, every_verb, plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
+from harness.files.regular_file import whole
 
 _EXAMPLE = "@loops/circles"
 _NAMES = (
@@ -47,7 +48,7 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
     put into the folder DEST; the default is where it stands in the source tree, as scenarios/loops.
     """
     from harness.cli import terminal
-    from harness.files.regular_file import whole, write_atomically
+    from harness.files.regular_file import write_atomically
     from harness.report.json_lines import line
 
     if not name.startswith(MARK):
@@ -80,8 +81,6 @@ def _goals(named: Sequence[Path], dest: Path | None) -> dict[Path, Path]:
 
 def _is_same(goal: Path, content: bytes, force: bool) -> bool:
     """Whether the file is there already. Raises InputError for another one in its place."""
-    from harness.files.regular_file import whole
-
     if not goal.exists() or (force and not goal.is_file()):
         return False
     if whole(goal) == content:
@@ -99,7 +98,7 @@ def _needed(file: Path) -> Iterator[Path]:
         yield from _named_in_scenario(file)
     elif file.suffix == ".py":
         home = file.parents[len(below_root(file).parts) - 1]
-        for node in ast.walk(ast.parse(file.read_bytes())):
+        for node in ast.walk(ast.parse(whole(file))):
             module = node.module if isinstance(node, ast.ImportFrom) and node.module else ""
             path = home / f"{module.replace('.', '/')}.py"
             if module and path.is_file():
@@ -146,7 +145,5 @@ def _target(goal: Path, source: Path) -> str:
     if goal.suffix == ".mjs":
         return f"process:node {shlex.quote(str(goal))}"
     parts = goal.with_suffix("").parts
-    is_agent = goal.suffix == ".py" and b"\ndef agent(" in source.read_bytes().replace(
-        b"async ", b""
-    )
+    is_agent = goal.suffix == ".py" and b"\ndef agent(" in whole(source).replace(b"async ", b"")
     return f"{'.'.join(parts)}:agent" if is_agent and all(map(str.isidentifier, parts)) else ""
