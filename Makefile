@@ -30,7 +30,7 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY) ## make .venv with everything that the other targets need
 
-demo: $(READY) ## the reference agent passes every scenario, every mutant fails one
+demo: $(READY) ## the main job in half a minute: what passes, and three incidents that are stopped
 	$(RUN) -m examples.demo
 
 test: $(READY) ## the tests that need only Python

@@ -24,6 +24,7 @@ exclude_patterns = [
 ]
 
 myst_heading_anchors = 5
+myst_enable_extensions = ["deflist"]
 nitpicky = True
 suppress_warnings = ["misc.highlighting_failure"]
 

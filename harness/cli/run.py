@@ -125,7 +125,7 @@ def command(
                 keep=keep or agent.keep)
         for path, scenario in planned
     ]  # fmt: skip
-    does, most = target_engine(engine, jobs, target), 1 if first else maxfail
+    does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
     return _play(tasks, does, detail, most, where, out)
 
 
