@@ -107,7 +107,7 @@ def test_a_kept_run_of_the_catalogue_is_shrunk_from_its_scenario() -> None:
 
 
 def test_a_test_plays_it_by_its_name(tmp_path: Path) -> None:
-    play = Play((tmp_path,), None, None)
+    play = Play((tmp_path,))
     (run,) = play("@loops/circles", "reference", variant="", stream=False)
     assert run.name == "circles"
     with pytest.raises(pytest.fail.Exception, match="did you mean '@loops/circles'"):
