@@ -104,7 +104,8 @@ def _read(path: Path, verdict: Verdict) -> PagePart:
 
 def histories_below(run: Path) -> Iterator[Path]:
     """The history that RUN names, or each one below the folder, in the order of the names."""
-    from harness.cli.show import HISTORY, find
+    from harness.cli.show import HISTORY, find, folder_of
 
-    found = sorted(run.rglob(HISTORY)) if run.is_dir() else []
+    folder = folder_of(run)
+    found = sorted(folder.rglob(HISTORY)) if folder.is_dir() else []
     yield from found or [find(run)]

@@ -20,6 +20,7 @@ from harness.cli.html_report import html
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     EngineName,
+    NamedPath,
     chosen_profile,
     configuration,
     engine,
@@ -51,9 +52,7 @@ DEFAULT_OUT = ".harness/runs"
 
 
 @click.command("run")
-@click.argument(
-    "paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=click.Path(path_type=Path)
-)
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @click.option("--target", default="", metavar="SPEC",
               help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
               )  # fmt: skip
@@ -94,6 +93,7 @@ def command(
     """Play scenarios against an agent and judge what it did.
 
     SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
+    The catalogue comes along: @all, a folder of it (@loops), a scenario (@loops/circles).
     A CASSETTE, or a DIR of nothing else, is played by itself: its user, its tools, its model.
     """
     from harness.cli.dry_run import rehearse
