@@ -149,4 +149,4 @@ def _ways_on(groups: Sequence[CauseGroup], report: str) -> Iterator[str]:
     for group in groups[:1]:
         yield f"explain: harness explain {group.finding.code}"
     if report:
-        yield f"each run: {report}; -v prints it"
+        yield f"each run: {report}; -v prints it, --html FILE shows it"
