@@ -23,7 +23,7 @@ VERBS = {
     "show": "Print the timeline of one run.",
     "list": "List scenarios, faults, checks, targets, formats or stores.",
     "explain": "Explain a finding's code, a check or a fault.",
-    "schema": "Print the JSON Schema of scenario files.",
+    "schema": "Print the JSON Schema of a kind of file, for editors.",
 }
 
 
