@@ -24,7 +24,7 @@ from tests.documents import ROOT
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
-ALONE = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+ALONE = sorted((DOCS / "how-to").glob("*.md"))
 """Pages that a reader follows from an empty folder."""
 
 EXCUSED = 22
@@ -84,7 +84,7 @@ SMALLEST = {"name": "part", "inbox": "Well?", "script": '[{say: "Yes."}]'}
 PARTS = [
     pytest.param(block, id=_id(block))
     for block in BLOCKS
-    if block.language in ("yaml", "toml") and not block.excuse
+    if block.language in ("yaml", "toml") and not block.excuse and block.page not in ALONE
 ]
 
 
@@ -123,6 +123,7 @@ def test_the_readme_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", ALONE, ids=lambda page: page.stem)
 def test_a_page_is_followed_from_an_empty_folder(page: Path, tmp_path: Path) -> None:
     assert follow(page, tmp_path) >= 1
