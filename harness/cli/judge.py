@@ -19,6 +19,7 @@ from harness.cli.interrupts import deferred
 from harness.cli.options import (
     TASKS_A_WORKER,
     EngineName,
+    NamedPath,
     chosen_profile,
     cores,
     engine,
@@ -41,9 +42,7 @@ if TYPE_CHECKING:
 
 
 @click.command("judge")
-@click.argument(
-    "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=click.Path(path_type=Path)
-)
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...", type=NamedPath())
 @recording_format("How to read the files")
 @profile
 @fail_on

@@ -36,6 +36,19 @@ class WireChoice(click.Choice[str]):
         return providers.names()
 
 
+class NamedPath(click.Path):
+    """A path of the user's, or what comes along with the package: `@loops/circles`."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path that is named. Raises InputError for a name that there is not."""
+        from harness.files.bundle import named_path
+
+        return super().convert(named_path(value) if isinstance(value, str) else value, param, ctx)
+
+
 def every_verb(function: _F) -> _F:
     """`--json` and `--debug`, which every verb has; `main` looks for `--debug` by itself."""
     debug = click.option(

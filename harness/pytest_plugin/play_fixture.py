@@ -98,7 +98,8 @@ class Play:
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
 
-        A path is looked up in the test's folder, then in the root of the tests. `agent` is a
+        A path is looked up in the test's folder, then in the root of the tests; `@loops/circles`
+        is of the catalogue, and `@loops` all of its folder. `agent` is a
         function of its brief or a target's specification; without one it is that of the marker,
         the command line, the ini file or the profile. `chat` in its place is a function from
         the user's text to the answer, sync or async: its own clients find the model at the
@@ -183,19 +184,29 @@ class Play:
         self, scenario: str | Path | Scenario, variant: str | None
     ) -> Iterator[Scenario]:
         from harness.core.values.errors import InputError, nearest
-        from harness.files import load_scenarios
+        from harness.files import find_scenarios, load_scenarios
 
         if not isinstance(scenario, (str, Path)):
             yield scenario
             return
+        files = find_scenarios([self._path(scenario)])
+        found = [one for file in files for one in load_scenarios(file, self._files_from)]
+        if variant is not None and variant not in (names := {s.variant for s in found}):
+            raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(scenario))
+        yield from (s for s in found if variant in (None, s.variant))
+
+    def _path(self, scenario: str | Path) -> Path:
+        """The file or folder that a test names: of the catalogue, or from its own folders."""
+        from harness.core.values.errors import InputError
+        from harness.files.bundle import MARK, named_path
+
+        if str(scenario).startswith(MARK):
+            return named_path(str(scenario))
         path = next((f / scenario for f in self._folders if (f / scenario).exists()), None)
         if path is None:
             folders = ", ".join(dict.fromkeys(map(str, self._folders)))
             raise InputError(f"no such scenario file; looked in {folders}", str(scenario))
-        found = load_scenarios(path, self._files_from)
-        if variant is not None and variant not in (names := {s.variant for s in found}):
-            raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(path))
-        yield from (s for s in found if variant in (None, s.variant))
+        return path
 
 
 def _played(
