@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,13 @@ def runner(block: Block) -> str:
         return "excused"
     if block.is_shell or (block.name and block.page in ALONE):
         return "typed"
-    kinds = {"python": "executed", "yaml": "loaded", "toml": "loaded", "text": "compared"}
+    kinds = {
+        "python": "executed",
+        "yaml": "loaded",
+        "toml": "loaded",
+        "ini": "loaded",
+        "text": "compared",
+    }
     return kinds.get(block.language, "compared" if block.language in COMPARED else "")
 
 
@@ -52,7 +59,8 @@ def _id(block: Block) -> str:
 
 
 def test_every_block_is_run_or_says_why() -> None:
-    assert [f"{_id(b)} {b.language!r}" for b in BLOCKS if not runner(b)] == []
+    left = [f"{_id(b)} {b.language!r}" for b in BLOCKS if not runner(b)]
+    assert left == [], "run it, or write above it: <!-- not run: REASON -->"
     assert sum(runner(block) == "excused" for block in BLOCKS) <= EXCUSED
 
 
@@ -64,7 +72,8 @@ def test_every_text_stands_behind_commands() -> None:
             if block.language == "text" and not block.excuse and not block.name:
                 behind[_id(block)] = shown
             shown = shown or block.is_shell
-    assert [name for name, shown in behind.items() if not shown] == []
+    left = [name for name, shown in behind.items() if not shown]
+    assert left == [], "no command prints it: write above it <!-- not run: REASON -->"
 
 
 def test_outputs_are_compared() -> None:
@@ -114,6 +123,14 @@ def test_files_are_loaded(block: Block, tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / f"{name}.yaml"
     path.write_text(rest + block.text, "utf-8")
     assert load_scenarios(path, ("cassettes",))
+
+
+def test_ini_keys_exist(pytestconfig: pytest.Config) -> None:
+    for block in (b for b in BLOCKS if b.language == "ini" and not b.excuse):
+        file = ConfigParser()
+        file.read_string(block.text)
+        for key in file["pytest"]:
+            pytestconfig.getini(key)
 
 
 @pytest.mark.real
