@@ -61,9 +61,9 @@ def headings(document: Path) -> set[str]:
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
-    """The words of each `harness VERB …` in code: lines of blocks without a language, and spans."""
+    """The words of each `harness VERB …` in code: lines of blocks for a shell, and spans."""
     all_fenced = re.findall(r"^```([a-z]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    fenced = [block for language, block in all_fenced if not language]
+    fenced = [block for language, block in all_fenced if language in ("", "sh")]
     spans = re.findall(r"`(harness [^`\n]+)`", text)
     for line in ["\n".join(fenced), *spans]:
         for found in re.findall(r"^[ $]*(harness [a-z].*)$", line, re.MULTILINE):
