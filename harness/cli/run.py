@@ -112,24 +112,23 @@ def command(
 
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
-    target, given = target or agent.target, seed
-    seed = configuration().seed if seed is None else seed
+    target, drawn = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
     check_files(planned)
     if dry_run:
-        return rehearse(planned, target, seed, as_json)
+        return rehearse(planned, target, drawn, as_json)
     check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
-        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(where),
+        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=drawn, out=str(where),
                 keep=keep or agent.keep)
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
-    return _play(tasks, does, detail, most, where, out, page, _again(paths, asked, given))
+    return _play(tasks, does, detail, most, where, out, page, _again(paths, asked, seed))
 
 
 def _again(
