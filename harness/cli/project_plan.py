@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -77,7 +80,7 @@ class ProjectPlan:
     def take_candidate(self, one: Candidate) -> None:
         """Take a candidate of the project, or the example."""
         self.is_example = one == EXAMPLE
-        self.setup = setup_of(one, self.files)
+        self.setup = setup_of(one, self.files, _python(self.folder))
 
     def prepare(self, report: InitReport) -> bool:
         """Probe the agent and choose the first scenario; False for an agent that asks no model.
@@ -189,6 +192,14 @@ def _text(path: Path) -> str:
         return text_of(path)
     except InputError:
         return ""
+
+
+def _python(folder: Path) -> str:
+    """How a command line names this Python: that of the PATH, or of an environment in the folder."""
+    on_path = shutil.which("python")
+    is_ours = on_path is not None and os.path.dirname(on_path) == os.path.dirname(sys.executable)
+    is_inside = Path(sys.executable).is_relative_to(folder)
+    return os.path.relpath(sys.executable, folder) if is_inside and not is_ours else "python"
 
 
 def _is_below_repository(folder: Path) -> bool:

@@ -125,8 +125,8 @@ def of_target(target: str, files: Mapping[str, str]) -> Setup:
     )  # fmt: skip
 
 
-def setup_of(one: Candidate, files: Mapping[str, str]) -> Setup:
-    """How a candidate is started, with its adapter."""
+def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -> Setup:
+    """How a candidate is started, with its adapter; `python` starts a program of Python."""
     is_python = one.path.endswith(".py")
     if not is_python and one.kind == "brief":
         return Setup(target=f"process:node {_word(one.path)}", is_node=True)
@@ -137,7 +137,7 @@ def setup_of(one: Candidate, files: Mapping[str, str]) -> Setup:
     if one.kind == "command":
         text = template("command.py.txt", title=one.path, file=one.path)
         made = StarterFile(PYTHON_ADAPTER, text, "starts the program for each message")
-        return Setup(target=f"process:python {PYTHON_ADAPTER}", wire=one.wire, adapter=made)
+        return Setup(target=f"process:{_word(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made)
     if one.kind != "brief":
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
         return Setup(
