@@ -130,7 +130,11 @@ ROOMS: tuple[Room, ...] = (
         "supervises (real time), and hands the history to the judge.",
     ),
     Room("sweep", 8, "Plays a session killed at each of its writes."),
-    Room("report", 8, "Prints verdicts and histories: text, timelines, JSON Lines."),
+    Room(
+        "report",
+        8,
+        "Prints verdicts and histories: text, timelines, JSON Lines, and a page in HTML.",
+    ),
     Room(
         "configuration",
         9,

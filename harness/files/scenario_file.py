@@ -25,6 +25,7 @@ from harness.core.scenario.scenario import (
 )
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
+from harness.files.bundle import named_path
 from harness.files.folder_files import files_below
 from harness.files.mistakes import explain, mistakes_in
 from harness.files.regular_file import HEAD_BYTES, opened, whole
@@ -37,15 +38,17 @@ _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
 def find_scenarios(
-    paths: Sequence[Path], told: Callable[[str], object] = lambda text: None
+    paths: Sequence[Path | str], told: Callable[[str], object] = lambda text: None
 ) -> list[Path]:
     """The scenario files that `paths` name: files as they are, of a folder those with `script:`.
 
+    A text may name what comes along with the package, as `@loops`.
     `told` is told of each file of a folder that is not opened, such as a link out of it. Raises
     InputError for a path that does not exist and a folder without a scenario.
     """
     found: list[Path] = []
-    for path in paths:
+    for named in paths:
+        path = named_path(named) if isinstance(named, str) else named
         if not path.exists():
             raise InputError("no such file or folder", str(path))
         if path.is_dir():
@@ -76,9 +79,10 @@ def has_script(path: Path) -> bool:
 def load_scenarios(path: Path | str, files_from: tuple[str, ...] = ()) -> list[Scenario]:
     """All runs of a scenario file; the files that it names stand below its folder, or `files_from`.
 
-    Raises InputError `FILE:LINE: …` for whatever is wrong with it.
+    A text may name one that comes along with the package, as `@loops/circles`. Raises InputError
+    `FILE:LINE: …` for whatever is wrong with it.
     """
-    found = read_source(Path(path)).scenarios()
+    found = read_source(named_path(path) if isinstance(path, str) else path).scenarios()
     return [msgspec.structs.replace(one, files_from=files_from) for one in found]
 
 
