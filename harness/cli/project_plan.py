@@ -195,7 +195,7 @@ def _text(path: Path) -> str:
 
 
 def _python(folder: Path) -> str:
-    """How a command line names this Python: that of the PATH, or of an environment in the folder."""
+    """How a command line names this Python: that of the PATH, or of an environment here."""
     on_path = shutil.which("python")
     is_ours = on_path is not None and os.path.dirname(on_path) == os.path.dirname(sys.executable)
     is_inside = Path(sys.executable).is_relative_to(folder)

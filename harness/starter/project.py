@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -102,6 +103,6 @@ def named(spec: str, files: Mapping[str, str], found: Survey) -> Candidate | Non
     kinds = defined(files[path])
     if name in kinds:
         return Candidate(path=path, line=1, kind=kinds[name], name=name, module=module)
-    if f" {name}" in f" {files[path]}" and kinds.keys():
+    if re.search(rf"\b{re.escape(name)}\b", files[path]):
         return Candidate(path=path, line=1, kind="brief", name=name, module=module)
     raise InputError(f"{path} has no {name!r}; {nearest(name, kinds)}", f"--target {spec}")

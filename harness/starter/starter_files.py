@@ -137,7 +137,9 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
     if one.kind == "command":
         text = template("command.py.txt", title=one.path, file=one.path)
         made = StarterFile(PYTHON_ADAPTER, text, "starts the program for each message")
-        return Setup(target=f"process:{_word(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made)
+        return Setup(
+            target=f"process:{_word(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made
+        )
     if one.kind != "brief":
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
         return Setup(
