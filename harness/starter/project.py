@@ -89,18 +89,19 @@ def _choice(candidates: Sequence[Candidate]) -> str:
 
 
 def named(spec: str, files: Mapping[str, str], found: Survey) -> Candidate | None:
-    """The candidate that a user names; None for a target that is no Python function of the project.
+    """The candidate that a user names; None for a target with options, one that is no part of the
+    project, and one whose file is no Python.
 
     Raises InputError for a name that the module has not.
     """
     for one in found.candidates:
         if spec in (one.spec, f"{one.path}:{one.name}"):
             return one
-    module, _, name = spec.partition("?")[0].partition(":")
+    module, _, name = spec.partition(":")
     path = next((p for p in files if p.endswith(".py") and module_of(p) == module), "")
-    if not path or not name or "." in name:
+    kinds = defined(files[path]) if path else None
+    if kinds is None or not name.isidentifier():
         return None
-    kinds = defined(files[path])
     if name in kinds:
         return Candidate(path=path, line=1, kind=kinds[name], name=name, module=module)
     if re.search(rf"\b{re.escape(name)}\b", files[path]):

@@ -246,11 +246,13 @@ def _is_command(each: Source) -> bool:
     return guarded and any(way in called or way in named for way in _READS_WORDS)
 
 
-def defined(text: str) -> dict[str, Kind]:
-    """The functions and objects at the top of a module, each with the kind that its form shows."""
+def defined(text: str) -> dict[str, Kind] | None:
+    """The functions of a module, each with the kind that its form shows; None for no Python."""
     made = source("module.py", text)
+    if made is None:
+        return None
     kinds: dict[str, Kind] = {}
-    for node in made.tree.body if made else ():
+    for node in made.tree.body:
         if isinstance(node, _Function):
             kinds[node.name] = "chat" if takes_text(node) and not takes_brief(node) else "brief"
     return kinds

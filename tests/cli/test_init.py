@@ -211,13 +211,9 @@ def test_in_a_folder_below_the_repository_no_workflow_is_written(
 @pytest.mark.real
 def test_an_empty_folder_gets_an_agent_whose_mend_passes(init: Command, tmp_path: Path) -> None:
     """The example fails first, in pytest too; with the lines that `init` prints it passes."""
-    dry = init("--dry-run")
-    assert written(tmp_path) == {}
     done = init()
     assert done.status == 0
-    assert dry.status == 0
     made = written(tmp_path)
-    assert all(f"--- {name}\n" in dry.out for name in made)
     assert load_configuration(tmp_path).profiles["agent"].target == "agent:agent"
     mend = template("mend.txt")
     assert mend.rstrip() in done.out
