@@ -122,9 +122,9 @@ class ProjectPlan:
 
     def pieces(self) -> list[Piece]:
         """The files of the project, each with what becomes of it."""
-        from harness.cli.schema import document
+        from harness.schema import schema_of
 
-        schema = json.dumps(document(), indent=2) + "\n"
+        schema = json.dumps(schema_of("scenario"), indent=2) + "\n"
         facts = {"schema": schema, "requirement": _requirement(), "wire": self.wire}
         files = [
             *([StarterFile(EXAMPLE.path, template("agent.py.txt"), "a small agent with a defect")]

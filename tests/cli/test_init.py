@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import import_trial, main, project_plan
-from harness.cli.schema import document
 from harness.configuration import load_configuration
+from harness.schema import schema_of
 from harness.starter.starter_files import EXAMPLE, STARTERS, setup_of, starter_files, template
 from tests.cli.talks import Command, Done
 from tests.starter.projects import LOOP, OPENAI, PROJECT
@@ -154,7 +154,7 @@ def set_up(tmp_path: Path) -> Callable[..., dict[str, str]]:
     """Set a folder up with the example as `init` does, without its probes."""
 
     def make(**changed: str) -> dict[str, str]:
-        facts = {"schema": json.dumps(document(), indent=2) + "\n", "wire": ""}
+        facts = {"schema": json.dumps(schema_of("scenario"), indent=2) + "\n", "wire": ""}
         facts["requirement"] = project_plan._requirement()
         made = starter_files(setup_of(EXAMPLE, {}), STARTERS[0], {}, facts)
         files = {file.path: file.text for file in made}
