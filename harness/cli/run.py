@@ -112,8 +112,9 @@ def command(
 
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
+    agent = msgspec.structs.replace(agent, wires=tuple(spoken) or agent.wires)
     target, seed = target or agent.target, configuration().seed if seed is None else seed
-    planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
+    planned = overlaid(on_wires(narrow(plan(paths), only), agent.wires), faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
     check_files(planned)
     if dry_run:
