@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.pytest_plugin import options, play_settings
+from harness.pytest_plugin import options, play_settings, scenario_items
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told
 from harness.pytest_plugin.fake_model_fixture import verify
@@ -27,12 +27,14 @@ from harness.pytest_plugin.play_settings import PlaySettings
 
 if TYPE_CHECKING:
     from harness.configuration import Configuration
+    from harness.core.scenario.scenario import Scenario
     from harness.core.values.profile import Profile
     from harness.runner.fake_model import FakeModel
 
 
 _SETTINGS = pytest.StashKey["PlaySettings"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
+_SCENARIOS = pytest.StashKey[frozenset[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,6 +59,66 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
     config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
+    config.stash[_SCENARIOS] = _scenarios_named(config)
+
+
+def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
+    """The files that patterns name; pytest walks them too where no path is given."""
+    more = config.getoption("--harness-scenarios")
+    patterns = [*config.getini(scenario_items.KEY), *more]
+    if not patterns:
+        return frozenset()
+    try:
+        found = scenario_items.matched(patterns, config.rootpath)
+        if not _has_target(config):
+            raise InputError(scenario_items.TARGETLESS, scenario_items.KEY)
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from None
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    owed = patterns if is_whole else more
+    config.args += scenario_items.folders_of(owed, config.rootpath, config.args)
+    return found
+
+
+def _has_target(config: pytest.Config) -> bool:
+    """Whether the session names an agent. Raises InputError for a profile that cannot be used."""
+    return bool(config.stash[_SETTINGS].target or _chosen_profile(config).target)
+
+
+def _chosen_profile(config: pytest.Config) -> Profile:
+    return _profile(config, config.stash[_SETTINGS].profile or "")
+
+
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> scenario_items.ScenarioFile | None:
+    """Collect a scenario file that a pattern or the command line names."""
+    config = parent.config
+    if file_path not in config.stash[_SCENARIOS]:
+        has_target = config.stash[_SETTINGS].target is not None
+        if not scenario_items.is_named(file_path, parent, has_target):
+            return None
+    return scenario_items.ScenarioFile.from_parent(
+        parent, path=file_path, runs=partial(_runs_of, config), play=_play_item
+    )
+
+
+def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:
+    """The runs of a scenario file on the wires of the session, or of the profile."""
+    from harness.files import load_scenarios
+    from harness.pytest_plugin.played_as import spoken
+
+    settings, profile = config.stash[_SETTINGS], _chosen_profile(config)
+    wires = [settings.wire] if settings.wire else profile.wires
+    found = load_scenarios(path, config.stash[_CONFIGURATION].files_from)
+    if not _has_target(config):
+        raise InputError(scenario_items.TARGETLESS, str(path))
+    return spoken(found, wires, settings.stream)
+
+
+def _play_item(item: scenario_items.ScenarioItem) -> None:
+    __tracebackhide__ = True
+    play_of(item, ())(item.scenario)
 
 
 @pytest.fixture

@@ -39,6 +39,13 @@ def _of_agents(group: pytest.OptionGroup) -> None:
 
 
 def _of_runs(group: pytest.OptionGroup) -> None:
+    group.addoption(
+        "--harness-scenarios",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="Collect these scenario files too: a pattern or a folder, from the root folder.",
+    )
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
     group.addoption(
@@ -63,6 +70,12 @@ def _ini(parser: pytest.Parser) -> None:
     parser.addini("harness_fail_on", help="The class where no option names one.")
     parser.addini("harness_profile", help="The profile where no option names one.")
     parser.addini("harness_target", help="The agent where no option names one.")
+    parser.addini(
+        "harness_scenarios",
+        type="args",
+        default=[],
+        help="Scenario files to collect: patterns and folders, from the root folder.",
+    )
     parser.addini("harness_wire", help="The wire where no option names one.")
     parser.addini("harness_stream", help="true or false where no option says it.")
     parser.addini(
