@@ -5,6 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 OLDER := .venv-older
+DOCS := .venv-docs
 OLDER_SDK := 0.125.*
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -29,7 +30,7 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY) ## make .venv with everything that the other targets need
 
-demo: $(READY) ## the reference agent passes every scenario, every mutant fails one
+demo: $(READY) ## the main job in half a minute: what passes, and three incidents that are stopped
 	$(RUN) -m examples.demo
 
 test: $(READY) ## the tests that need only Python
@@ -109,9 +110,16 @@ strangers: $(READY) ## agents of seven frameworks, each in an environment of its
 mutants: $(READY) ## every wrong agent against its scenario: the matrix
 	$(RUN) -m tests.mutants
 
-docs: $(READY) ## every link, make target and harness verb in the documents exists
-	$(RUN) -m pytest -q tests/test_docs.py tests/test_docs_complete.py
+$(DOCS)/.ready: docs/requirements.txt
+	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --requirement docs/requirements.txt
+	@touch $@
+
+docs: $(READY) $(DOCS)/.ready ## the documentation as a site: build/site/index.html
+	$(DOCS)/bin/python -m sphinx -q -E -W --keep-going -b html -c docs . build/site
+	$(RUN) -m pytest -q -n 0 tests/test_site.py
+	@echo "build/site/index.html"
 
 clean: ## remove everything that these targets made, .venv too
-	rm -rf $(VENV) $(OLDER) .strangers build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDER) $(DOCS) .strangers build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

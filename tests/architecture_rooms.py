@@ -138,12 +138,23 @@ ROOMS: tuple[Room, ...] = (
         "supervises (real time), and hands the history to the judge.",
     ),
     Room("sweep", 8, "Plays a session killed at each of its writes."),
-    Room("report", 8, "Prints verdicts and histories: text, timelines, JSON Lines."),
+    Room(
+        "report",
+        8,
+        "Prints verdicts and histories: text, timelines, JSON Lines, and a page in HTML.",
+    ),
     Room(
         "configuration",
         9,
         "Reads `[tool.harness]` of the start folder, and finds the profile of a name, strictly.",
         "core files checks",
+    ),
+    Room(
+        "schema",
+        10,
+        "The JSON Schemas of the files that a user writes, with the words of every key and setting "
+        "as two tables.",
+        "core catalogue checks configuration faults providers stores",
     ),
     Room(
         "plugins",

@@ -153,6 +153,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "ray": ("engines",),
     "click": ("cli",),
     "rich": ("cli",),
+    "jinja2": ("report",),
     "pytest": ("pytest_plugin",),
 }
 """A third-party package and its home; "" is everywhere. `agent`, a user's code, is exempt."""
@@ -179,7 +180,7 @@ run, a program that is given one, a fake model that a test's own clients find, a
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
-    "asyncio mcp ray"
+    "asyncio mcp ray jinja2"
 )
 """What costs too much to be imported before it is used."""
 

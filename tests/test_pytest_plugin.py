@@ -70,15 +70,15 @@ def test_play(session: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines(
         [
             "*_ test_wrong _*",
-            "FAIL greeting",
-            "  valid_request.V11  (defect)",
+            "valid_request.V11 (defect): *",
+            "  in greeting",
             "    #* model  ← 2 messages*",
             "  repeat:  pytest test_play.py::test_wrong",
             "*_ test_wrong_as_a_value _*",
             "  explain: harness explain *",
             "1 run: 1 failed; target agents:wrong; seed 0",
             "*_ test_expected_and_not_found _*",
-            "PASS greeting",
+            "expected and not found: valid_request.V4",
             "expected exactly: valid_request.V4",
             "*_ test_gone _*",
             "error: scenarios/gone.yaml: no such scenario file; looked in *",
@@ -208,7 +208,9 @@ def test_the_line_between_findings(session: pytest.Pytester) -> None:
     done.assert_outcomes(passed=3)
     session.makeini("[pytest]\nharness_fail_on = opinion\n")
     done = session.runpytest_subprocess("-q")
-    done.stderr.fnmatch_lines(["*'opinion' is no class of findings; defect, weakness, advice are"])
+    done.stderr.fnmatch_lines(
+        ["*harness_fail_on: no class 'opinion'; known: advice, defect, weakness"]
+    )
 
 
 LACKING_TESTS = """
@@ -249,5 +251,10 @@ def test_a_test_without_an_applicable_run_is_skipped(
     done.assert_outcomes(passed=3, skipped=1, failed=1)
     said = "needs streaming: no run of this command asked for a stream"
     done.stdout.fnmatch_lines_random(
-        [f"SKIPPED*{said}", f"loop-harness: 4 runs not applicable: {said}", "FAIL both"]
+        [
+            f"SKIPPED*{said}",
+            f"loop-harness: 4 runs not applicable: {said}",
+            "* (defect): *",
+            "  in both",
+        ]
     )

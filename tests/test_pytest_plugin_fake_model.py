@@ -66,7 +66,9 @@ def test_a_test_fails_by_what_its_model_saw(pytester: pytest.Pytester) -> None:
     assert "no request reached the fake model: build the client inside" in said
     assert "fault 'http.stauts': unknown; did you mean 'http.status'" in said
     assert [line for line in said.splitlines() if "assert 1 == 2" in line]
-    assert said.count("\nFAIL ") == 2
+    assert said.count("\n  in test_") == 2
+    assert "repeat:  pytest test_app.py::test_unplayed --harness" not in said
+    assert "  repeat:  pytest test_app.py::test_unplayed\n" in said
     assert (pytester.path / "kept/test_app.py/test_good/test_good/baseline/history.jsonl").is_file()
 
 

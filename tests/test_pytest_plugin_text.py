@@ -29,8 +29,8 @@ def test_a_failing_run_controls_no_terminal(tmp_path: Path) -> None:
 
     asked = Scenario(name="a", inbox=(InboxItem(text="x"),), script=(Turn(say="y"),))
     with pytest.raises(pytest.fail.Exception) as failed:
-        Play([tmp_path], None, None)(asked, crashes)
-    assert "red \\u001b[31m text" in str(failed.value.msg)
+        Play([tmp_path])(asked, crashes)
+    assert "red \\u001b[31m" in str(failed.value.msg)
     assert "\x1b" not in str(failed.value.msg)
 
 

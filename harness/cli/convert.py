@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import every_verb
+from harness.cli.options import NamedPath, every_verb
 
 
 @click.command("convert")
-@click.argument("source", metavar="CASSETTE", type=click.Path(path_type=Path))
+@click.argument("source", metavar="CASSETTE", type=NamedPath())
 @click.argument("target", metavar="CASSETTE", type=click.Path(path_type=Path))
 @click.option("--to", default="", metavar="FORMAT",
               help="compact, vcr or cassetter. Default by the name: .jsonl is compact, "

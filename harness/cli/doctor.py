@@ -121,7 +121,7 @@ class _Player:
         from harness.files.regular_file import whole
 
         tasks = [self._task(scenario, out) for scenario in scenarios]
-        made = played(tasks, target_engine("local", self._jobs, self._target))
+        made = played(tasks, target_engine("local", self._jobs, self._target, len(tasks)))
         with terminal.progress(len(scenarios), "probes") as advance:
             for scenario, run in zip(scenarios, made, strict=True):
                 kept = Path(run.history) if run.history else None

@@ -10,6 +10,7 @@ import click
 from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import unknown_name
+from harness.files.bundle import MARK
 
 if TYPE_CHECKING:
     from harness.catalogue import Incident
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 @plugins
 @every_verb
 def command(code: str, as_json: bool) -> int:
-    """Explain CODE: a finding's code, a check, a fault by its name or id, or incidents:N."""
+    """Explain CODE: a finding's code, a check, a fault by its name or id, or incidents:N.
+
+    A name after @ is of what comes along: the story of a scenario (@loops/circles), or a page.
+    """
     from harness.cli import terminal
     from harness.report.json_lines import line
 
@@ -34,7 +38,10 @@ def explanation(code: str) -> str:
     """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
     from harness.catalogue import incident
     from harness.checks.judge import explain, names
+    from harness.cli.bundle_text import bundle_text
 
+    if code.startswith(MARK):
+        return bundle_text(code)
     if row := incident(code):
         return _incident(code, row)
     faults = dict(_faults())

@@ -24,6 +24,7 @@ from harness.cli.options import (
     EngineName,
     WireChoice,
     chosen_profile,
+    cores,
     engine,
     engine_named,
     every_verb,
@@ -153,7 +154,7 @@ def _engine(name: EngineName, workers: int | None) -> Engine:
         return engine_named(name, workers)
     from harness.engines.local import Local
 
-    return Local(workers or os.cpu_count() or 1)
+    return Local(workers or cores())
 
 
 def _run(

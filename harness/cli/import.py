@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 
 from harness.cli.interrupts import deferred
-from harness.cli.options import every_verb, out_folder, plugins, recording_format
+from harness.cli.options import NamedPath, every_verb, out_folder, plugins, recording_format
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=NamedPath())
 @click.option("--name", required=True, metavar="NAME", help="The scenario's name, in kebab case.")
 @click.option("--at", type=click.IntRange(1), metavar="TURN",
               help="Play from the TURN-th message of the user on; what is before is stored.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,11 @@ import msgspec
 
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
+    TASKS_A_WORKER,
     EngineName,
+    NamedPath,
     chosen_profile,
+    cores,
     engine,
     every_verb,
     fail_on,
@@ -38,9 +42,7 @@ if TYPE_CHECKING:
 
 
 @click.command("judge")
-@click.argument(
-    "paths", nargs=-1, required=True, metavar="FILE|DIR...", type=click.Path(path_type=Path)
-)
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...", type=NamedPath())
 @recording_format("How to read the files")
 @profile
 @fail_on
@@ -74,7 +76,7 @@ def command(
     from harness.report.judge_report import JudgedTotals
 
     check_names(kind, check)
-    does, tally = worker_engine(engine, jobs), JudgedTotals()
+    does, tally = worker_engine(engine, jobs, _file_count(paths)), JudgedTotals()
     with ExitStack() as held:
         if resume:
             held.enter_context(out_lock(resume))
@@ -98,6 +100,13 @@ def command(
                 _show_tally(tally, as_json, verbose)
             raise
     return _end(tally, as_json, verbose)
+
+
+def _file_count(paths: tuple[Path, ...]) -> int:
+    """How many files there are, as far as it matters for the number of workers."""
+    from harness.cli.judge_paths import files
+
+    return sum(1 for _ in islice(files(paths), cores() * TASKS_A_WORKER))
 
 
 def _todo(

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import every_verb, plugins
+from harness.cli.options import NamedPath, every_verb, plugins
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
 
@@ -16,14 +16,15 @@ Row = dict[str, Any]
 
 
 @click.command("list")
-@click.argument("what", metavar="scenarios|faults|checks|targets|formats|stores")
-@click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.argument("what", metavar="scenarios|faults|checks|targets|formats|stores|examples|docs")
+@click.argument("folder", required=False, type=NamedPath(), metavar="[DIR]")
 @plugins
 @every_verb
 def command(what: str, folder: Path | None, as_json: bool) -> int:
-    """List scenarios (of DIR, default ./scenarios), faults, checks, targets, formats or stores.
+    """List scenarios, faults, checks, targets, formats, stores, examples or docs.
 
-    What a plug-in brings is marked with the name of its module.
+    Scenarios are those of DIR, else of ./scenarios, else the catalogue (@all, @loops). What a
+    plug-in brings is marked with the name of its module.
     """
     from harness.cli import terminal
     from harness.report.json_lines import line
@@ -39,6 +40,7 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
         for row in rows:
             terminal.out(line(row))
         return 0
+    rows = _by_file(rows) if what == "scenarios" else rows
     column = max((len(row["name"]) for row in rows), default=0)
     for row in rows:
         terminal.out(_text(row, column))
@@ -47,7 +49,7 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
 
 def _text(row: Row, column: int) -> str:
     told = row.get("code") or row.get("needs")
-    codes = f" ({' '.join(told)})" if told else ""
+    codes = f" ({' '.join(told)})" if told else row.get("told", "")
     mark = f" [plug-in {row['plugin']}]" if "plugin" in row else ""
     return visible_line(f"{row['name']:{column}}  {row['title']}{codes}{mark}".rstrip())
 
@@ -61,12 +63,29 @@ def _marked(row: Row) -> Row:
     return {**row, "plugin": module} if module else row
 
 
+def _by_file(rows: list[Row]) -> list[Row]:
+    """One row a file, by the name that `run` takes, with what all of its runs need."""
+    files: dict[str, list[Row]] = {}
+    for row in rows:
+        files.setdefault(row["file"], []).append(row)
+    return [_file_row(name, runs) for name, runs in files.items()]
+
+
+def _file_row(name: str, runs: list[Row]) -> Row:
+    needs = [need for need in runs[0]["needs"] if all(need in run["needs"] for run in runs)]
+    needed = f", needs {' '.join(needs)}" if needs else ""
+    said = f" ({len(runs)} run{'s' * (len(runs) > 1)}{needed})"
+    return {"name": name, "title": runs[0]["title"], "told": said}
+
+
 def scenarios(folder: Path | None) -> Iterator[Row]:
-    """Every run of the scenarios of a folder."""
-    from harness.cli.selection import plan
+    """Every run of the scenarios of a folder, else of ./scenarios, else of the catalogue."""
+    from harness.cli.selection import DEFAULT_FOLDER, plan
+    from harness.files.bundle import catalogue
     from harness.runner.needs import needs_of
 
-    for path, scenario in plan([folder] if folder else []):
+    folders = [folder] if folder else [] if DEFAULT_FOLDER.is_dir() else [*catalogue()]
+    for path, scenario in plan(folders):
         yield {
             "name": scenario.run_name,
             "title": scenario.title,
@@ -133,6 +152,29 @@ def stores(_: Path | None = None) -> Iterator[Row]:
         yield {"name": name, "title": first_line(reader)}
 
 
+def examples(_: Path | None = None) -> Iterator[Row]:
+    """The agents to copy from."""
+    yield from _bundled_files("examples")
+
+
+def docs(_: Path | None = None) -> Iterator[Row]:
+    """The pages of the documentation."""
+    yield from _bundled_files("docs")
+
+
+def _bundled_files(kind: str) -> Iterator[Row]:
+    """One row a name; the modules of a program stand below its own."""
+    from harness.files.bundle import bundled, bundled_files, shown
+    from harness.files.regular_file import text_of
+
+    names = dict.fromkeys(map(shown, bundled_files(bundled(f"@{kind}"))))
+    for name in names:
+        if name.rpartition("/")[0] not in names:
+            path = bundled(name)[0]
+            lines = (line.strip('"#/ ') for line in text_of(path).splitlines())
+            yield {"name": name, "title": next(filter(None, lines), ""), "file": str(path)}
+
+
 def first_line(thing: object) -> str:
     """The first line of a docstring."""
     return (getattr(thing, "__doc__", "") or "").strip().partition("\n")[0]
@@ -145,6 +187,8 @@ KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
     "targets": targets,
     "formats": formats,
     "stores": stores,
+    "examples": examples,
+    "docs": docs,
 }
 
 BROUGHT = ("faults", "checks", "formats", "stores")

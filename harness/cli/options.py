@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -33,6 +34,19 @@ class WireChoice(click.Choice[str]):
         from harness import providers
 
         return providers.names()
+
+
+class NamedPath(click.Path):
+    """A path of the user's, or what comes along with the package: `@loops/circles`."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path that is named. Raises InputError for a name that there is not."""
+        from harness.files.bundle import named_path
+
+        return super().convert(named_path(value) if isinstance(value, str) else value, param, ctx)
 
 
 def every_verb(function: _F) -> _F:
@@ -133,9 +147,12 @@ def chosen_profile(named: str) -> Profile:
 
 
 jobs = click.option("-j", "--jobs", type=click.IntRange(1, 4096), metavar="N",
-                    show_default="1; two a CPU of a cluster",
+                    show_default="one a core, if there is so much to do; two a CPU of a cluster",
                     help="Work in N processes; the order of the output stays.")  # fmt: skip
 """`-j N`: how many processes work at once."""
+
+TASKS_A_WORKER = 8
+"""So many tasks make up for the start of a process."""
 
 engine = click.option("--engine", type=click.Choice(["local", "ray"]), default="local",
                       show_default=True,
@@ -194,18 +211,34 @@ def engine_named(engine: EngineName, workers: int | None) -> Engine:
     return Local(workers)
 
 
-def target_engine(engine: EngineName, workers: int | None, target: str) -> Engine:
-    """The engine for runs of a target: at least one worker for Python code, which may end it."""
+def target_engine(engine: EngineName, workers: int | None, target: str, tasks: int) -> Engine:
+    """The engine for so many runs of a target: at least one worker for Python code, which may
+    end it. A server plays one run at a time unless `workers` says more."""
     from harness.targets.spec import resolve
 
-    is_python = resolve(target).kind == "python"
-    return worker_engine(engine, workers) if is_python else engine_named(engine, workers)
+    kind = resolve(target).kind
+    if kind == "python":
+        return worker_engine(engine, workers, tasks)
+    if engine == "local" and workers is None:
+        workers = 1 if kind == "http" else _cores_for(tasks)
+    return engine_named(engine, workers)
 
 
-def worker_engine(engine: EngineName, workers: int | None) -> Engine:
+def worker_engine(engine: EngineName, workers: int | None, tasks: int) -> Engine:
     """The engine for tasks that may end their process: none of them is done in this one."""
     if engine == "local":
         from harness.engines.local import Local
 
-        return Local(workers or 1)
+        return Local(workers or _cores_for(tasks))
     return engine_named(engine, workers)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cores_for(tasks: int) -> int:
+    return min(cores(), -(-tasks // TASKS_A_WORKER)) or 1

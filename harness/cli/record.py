@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from harness.cli.interrupts import deferred
-from harness.cli.options import WireChoice, every_verb, plugins
+from harness.cli.options import NamedPath, WireChoice, every_verb, plugins
 from harness.core.values.errors import InputError
 from harness.files.out_lock import file_lock
 
@@ -30,7 +30,7 @@ REAL_S = 600.0
 @click.command("record")
 @click.argument("cassette", type=click.Path(path_type=Path))
 @click.option("--target", required=True, metavar="SPEC", help="The agent, as for `run`.")
-@click.option("--scenario", "file", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--scenario", "file", type=NamedPath(), metavar="FILE",
               help="Its inbox, tools, session and limits are the target's; its script and faults "
               "are not.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")

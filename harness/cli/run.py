@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
+from harness.cli.html_report import html
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     EngineName,
+    NamedPath,
     chosen_profile,
     configuration,
     engine,
@@ -50,9 +52,7 @@ DEFAULT_OUT = ".harness/runs"
 
 
 @click.command("run")
-@click.argument(
-    "paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=click.Path(path_type=Path)
-)
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @click.option("--target", default="", metavar="SPEC",
               help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
               )  # fmt: skip
@@ -76,6 +76,7 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("--maxfail", type=click.IntRange(1), metavar="N",
               help="Stop after N failing runs.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the session folders of failing runs.")
+@html
 @click.option("-q", "--quiet", is_flag=True, help="Only failures, and the last line.")
 @click.option("-v", "--verbose", is_flag=True, help="All of each run.")
 @jobs
@@ -86,12 +87,13 @@ def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
-    first: bool, maxfail: int | None, keep: bool, quiet: bool, verbose: bool,
+    first: bool, maxfail: int | None, keep: bool, page: Path | None, quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge what it did.
 
     SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
+    The catalogue comes along: @all, a folder of it (@loops), a scenario (@loops/circles).
     A CASSETTE, or a DIR of nothing else, is played by itself: its user, its tools, its model.
     """
     from harness.cli.dry_run import rehearse
@@ -125,8 +127,8 @@ def command(
                 keep=keep or agent.keep)
         for path, scenario in planned
     ]  # fmt: skip
-    does, most = target_engine(engine, jobs, target), 1 if first else maxfail
-    return _play(tasks, does, detail, most, where, out)
+    does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
+    return _play(tasks, does, detail, most, where, out, page)
 
 
 def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
@@ -144,9 +146,11 @@ def _play(
     most: int | None,
     where: Path,
     out: Path,
+    page: Path | None,
 ) -> int:
     """Play the tasks into the folder `where`, which the user named `out`."""
     from harness.cli import terminal
+    from harness.cli.html_report import write_runs
     from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
     from harness.core.values.verdict import EXIT_STATUS, worst
@@ -162,8 +166,12 @@ def _play(
         except KeyboardInterrupt:
             with deferred():
                 output.end()
+                if page is not None:
+                    write_runs(page, output.runs)
             raise
     output.end()
+    if page is not None:
+        write_runs(page, output.runs)
     return EXIT_STATUS[worst(*words)]
 
 

@@ -26,12 +26,12 @@ class RunOutput:
         self._width, self._paint = terminal.width(), terminal.paint()
         labels = [run_report.label(*names) for names in planned]
         self._column = run_report.label_width(labels)
-        self._runs: list[RunSummary] = []
+        self.runs: list[RunSummary] = []
         self._shown: RunSummary | None = None
 
     def add(self, run: RunSummary) -> None:
         """Print the lines of a run."""
-        self._runs.append(run)
+        self.runs.append(run)
         if self._detail == "json":
             terminal.out(json_lines.run_line(run))
         elif self._has_line(run):
@@ -58,23 +58,23 @@ class RunOutput:
             terminal.out(line)
 
     def _json(self) -> Iterator[str]:
-        missing, left = lacks(self._runs), self._planned - len(self._runs)
+        missing, left = lacks(self.runs), self._planned - len(self.runs)
         if missing or left:
             yield json_lines.last_line(missing, left)
 
     def _text(self) -> Iterator[str]:
         if not self._is_short:
             yield from run_report.blocks(
-                self._runs, self._width, self._paint, self._detail == "verbose"
+                self.runs, self._width, self._paint, self._detail == "verbose"
             )
         if self._detail != "quiet":
             yield ""
             yield from self._summary()
-        yield command_summary.totals(self._runs, self._paint, self._planned)
+        yield command_summary.totals(self.runs, self._paint, self._planned)
 
     def _summary(self) -> Iterator[str]:
         if self._planned > 1:
-            yield from command_summary.summary(self._runs, self._width, self._paint)
+            yield from command_summary.summary(self.runs, self._width, self._paint)
         else:
-            for text in command_summary.not_applicable(self._runs):
+            for text in command_summary.not_applicable(self.runs):
                 yield from run_report.wrapped(text, self._width, "")

@@ -19,10 +19,12 @@ from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
 from harness.files import find_scenarios, load_scenarios
+from harness.files.bundle import shown
 from harness.files.scenario_file import load_overlay, with_overlay
 from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
+_HINT = "`harness list scenarios` says what comes along, such as @loops"
 
 
 def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
@@ -38,7 +40,7 @@ def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
     if named := [path for path in paths or _default() if path not in played]:
         more = files_from()
         planned += [
-            (str(path), scenario)
+            (shown(path), scenario)
             for path in find_scenarios(named, terminal.note)
             for scenario in load_scenarios(path, more)
         ]
@@ -72,7 +74,7 @@ def _tell_passed_over(runs: Iterable[Scenario]) -> None:
 
 def _default() -> list[Path]:
     if not DEFAULT_FOLDER.is_dir():
-        raise InputError("name a scenario file or a folder: there is no ./scenarios here")
+        raise InputError(f"name a scenario or a folder: there is no ./scenarios here; {_HINT}")
     return [DEFAULT_FOLDER]
 
 
@@ -262,7 +264,7 @@ def _runs_of(path: Path, files: Sequence[Path]) -> list[tuple[str, Scenario]]:
     silent: list[NoCalls] = []
     for file in files:
         try:
-            planned += [(str(file), run) for run in scenarios_of_cassette(file, path)]
+            planned += [(shown(file), run) for run in scenarios_of_cassette(file, path)]
         except NoCalls as error:
             silent.append(error)
     if not planned and silent:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.options import (
+    NamedPath,
     chosen_profile,
     configuration,
     every_verb,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.argument("scenario", type=click.Path(path_type=Path))
+@click.argument("scenario", type=NamedPath())
 @click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
 @spoken("The run on this wire.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",

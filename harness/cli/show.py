@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import every_verb, plugins
+from harness.cli.html_report import html
+from harness.cli.options import NamedPath, every_verb, plugins
+from harness.cli.run import DEFAULT_OUT
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,18 +20,25 @@ HISTORY, VERDICT = "history.jsonl", "verdict.json"
 
 
 @click.command("show")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=NamedPath())
+@html
 @plugins
 @every_verb
-def command(run: Path, as_json: bool) -> int:
+def command(run: Path, page: Path | None, as_json: bool) -> int:
     """Print the timeline of one run: turns, calls, answers, rows, findings.
 
-    RUN is the folder of a run, or its history.jsonl. With --json: its events.
+    RUN is the folder of a run, or its history.jsonl; of a scenario (@loops/circles) its run below
+    .harness/runs. With --json: its events. With --html: a page of the run, or of all runs below a
+    folder.
     """
     from harness.cli import terminal
+    from harness.cli.html_report import histories_below, write_folder
     from harness.core.history.history import encode
     from harness.report.run_timeline import timeline
 
+    if page is not None:
+        write_folder(page, list(histories_below(run)), run)
+        return 0
     path = find(run)
     history = read(path)
     if as_json:
@@ -41,14 +50,26 @@ def command(run: Path, as_json: bool) -> int:
 
 def find(run: Path) -> Path:
     """The history that RUN names. Raises InputError, with the runs below a folder that is none."""
-    path = run / HISTORY if run.is_dir() else run
+    folder = folder_of(run)
+    path = folder / HISTORY if folder.is_dir() else folder
     if path.is_file():
         return path
-    if not run.exists():
-        raise InputError("no such run: a folder with history.jsonl, or the file", str(run))
-    below = sorted(str(p.parent) for p in run.rglob(HISTORY))
+    if not folder.exists():
+        what = "no such run: a folder with history.jsonl, or the file"
+        raise InputError(what if folder is run else _NOT_PLAYED, str(folder))
+    below = sorted(str(p.parent) for p in folder.rglob(HISTORY))
+    if len(below) == 1:
+        return Path(below[0], HISTORY)
     hint = f"name one run of {len(below)}: {below[0]}" if below else "no history.jsonl below it"
-    raise InputError(hint, str(run))
+    raise InputError(hint, str(folder))
+
+
+def folder_of(run: Path) -> Path:
+    """The folder of a scenario's runs; of anything else what it is."""
+    return Path(DEFAULT_OUT, run.stem) if run.suffix == ".yaml" else run
+
+
+_NOT_PLAYED = "no run of this scenario stands here: `harness run` plays it"
 
 
 def read(path: Path) -> History:
@@ -69,8 +90,8 @@ def read(path: Path) -> History:
     return history
 
 
-def verdict(path: Path, history: History) -> Verdict:
-    """The verdict on file beside a history, or a new one."""
+def verdict(path: Path, history: History | None = None) -> Verdict:
+    """The verdict on file beside a history, or a new one of the history that is given."""
     import msgspec
 
     from harness.checks.judge import judge
@@ -78,7 +99,7 @@ def verdict(path: Path, history: History) -> Verdict:
     from harness.files.regular_file import whole
 
     file = path.with_name(VERDICT)
-    if not file.is_file():
+    if history is not None and not file.is_file():
         return judge(history)
     try:
         return msgspec.json.decode(whole(file), type=Verdict)

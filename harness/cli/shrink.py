@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from harness.cli.options import (
+    NamedPath,
     chosen_profile,
     configuration,
     every_verb,
@@ -28,7 +29,7 @@ DEFAULT_OUT = ".harness/shrunk"
 
 
 @click.command("shrink")
-@click.argument("source", metavar="SCENARIO|RUN", type=click.Path(path_type=Path))
+@click.argument("source", metavar="SCENARIO|RUN", type=NamedPath())
 @click.option("--target", default="", metavar="SPEC", help="The agent that shows the finding.")
 @click.option("--keep", default="", metavar="CODE",
               help="The finding to keep: its code, or its check. Default: the first one that "

@@ -17,6 +17,7 @@ from harness.core.history.events import Started
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.values.errors import InputError
+from harness.files.bundle import catalogue
 
 
 def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Scenario]:
@@ -50,10 +51,15 @@ def _of_run(run: Path) -> Scenario:
 
 
 def _on_file(start: Started) -> Scenario | None:
-    if not DEFAULT_FOLDER.is_dir():
-        return None
-    files = sorted(DEFAULT_FOLDER.rglob(f"{start.scenario}.yaml"))
-    return next((s for _, s in plan(files) if s.run_name == start.run), None) if files else None
+    name = f"{start.scenario}.yaml"
+    for folder in filter(Path.is_dir, (DEFAULT_FOLDER, *catalogue())):
+        files = sorted(folder.rglob(name))
+        runs = plan(files) if files else []
+        if found := next(
+            (scenario for _, scenario in runs if scenario.run_name == start.run), None
+        ):
+            return found
+    return None
 
 
 def _made_of(history: History, start: Started) -> Scenario:

@@ -21,9 +21,10 @@ VERBS = {
     "shrink": "Cut a failing scenario down to what its finding needs.",
     "convert": "Write a cassette in another format, without loss.",
     "show": "Print the timeline of one run.",
-    "list": "List scenarios, faults, checks, targets, formats or stores.",
+    "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
+    "copy": "Copy a scenario or an example that comes along into your folder.",
     "explain": "Explain a finding's code, a check or a fault.",
-    "schema": "Print the JSON Schema of scenario files.",
+    "schema": "Print the JSON Schema of a kind of file, for editors.",
 }
 
 

@@ -76,6 +76,20 @@ def text_of(path: Path) -> str:
         raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
 
 
+def check_writable(path: Path) -> None:
+    """Raise InputError for a file that `write_atomically` could not write; nothing is left."""
+    if path.is_dir():
+        raise InputError("a folder; name a file", str(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}{tag()}", dir=path.parent)
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or "no path of a file"
+        raise InputError(f"cannot be written: {what}", str(path)) from None
+    os.close(handle)
+    Path(name).unlink()
+
+
 def write_atomically(path: Path, *parts: bytes | Iterable[bytes], durable: bool = True) -> None:
     """Write a file so that it is there whole or as it was; raises InputError.
 

@@ -23,8 +23,10 @@ from harness.core.scenario.scenario import (
     Scenario,
     ToolScript,
 )
+from harness.core.values.choices import none_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
+from harness.files.bundle import named_path
 from harness.files.folder_files import files_below
 from harness.files.mistakes import explain, mistakes_in
 from harness.files.regular_file import HEAD_BYTES, opened, whole
@@ -37,15 +39,17 @@ _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
 def find_scenarios(
-    paths: Sequence[Path], told: Callable[[str], object] = lambda text: None
+    paths: Sequence[Path | str], told: Callable[[str], object] = lambda text: None
 ) -> list[Path]:
     """The scenario files that `paths` name: files as they are, of a folder those with `script:`.
 
+    A text may name what comes along with the package, as `@loops`.
     `told` is told of each file of a folder that is not opened, such as a link out of it. Raises
     InputError for a path that does not exist and a folder without a scenario.
     """
     found: list[Path] = []
-    for path in paths:
+    for named in paths:
+        path = named_path(named) if isinstance(named, str) else named
         if not path.exists():
             raise InputError("no such file or folder", str(path))
         if path.is_dir():
@@ -76,9 +80,10 @@ def has_script(path: Path) -> bool:
 def load_scenarios(path: Path | str, files_from: tuple[str, ...] = ()) -> list[Scenario]:
     """All runs of a scenario file; the files that it names stand below its folder, or `files_from`.
 
-    Raises InputError `FILE:LINE: …` for whatever is wrong with it.
+    A text may name one that comes along with the package, as `@loops/circles`. Raises InputError
+    `FILE:LINE: …` for whatever is wrong with it.
     """
-    found = read_source(Path(path)).scenarios()
+    found = read_source(named_path(path) if isinstance(path, str) else path).scenarios()
     return [msgspec.structs.replace(one, files_from=files_from) for one in found]
 
 
@@ -162,7 +167,7 @@ class SourceFile:
         long |= {"variant": variant, "folder": os.fspath(self.path.parent)}
         self.lines.put(long, self.lines.of(values))
         if isinstance(wire, str) and wire not in providers.names():
-            raise self.fail(f"key `wire`: invalid enum value {wire!r}", long, "wire")
+            raise self.fail(f"key `wire`: {none_of(repr(wire), providers.names())}", long, "wire")
         self._check_tools(long)
         scenario = self.convert(long, Scenario, long, [])
         for mistake in mistakes_in(scenario):

@@ -16,112 +16,159 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from harness.core.values.errors import InputError
+from harness.pytest_plugin import options, play_settings, scenario_items
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
+from harness.pytest_plugin.failure_text import mistakes_told
 from harness.pytest_plugin.fake_model_fixture import verify
 from harness.pytest_plugin.play_fixture import Play as Play
 from harness.pytest_plugin.play_fixture import Runs as Runs
+from harness.pytest_plugin.play_settings import PlaySettings
 
 if TYPE_CHECKING:
     from harness.configuration import Configuration
+    from harness.core.scenario.scenario import Scenario
     from harness.core.values.profile import Profile
-    from harness.core.values.verdict import FindingClass
     from harness.runner.fake_model import FakeModel
 
 
-_FAIL_ON = pytest.StashKey["FindingClass | None"]()
+_SETTINGS = pytest.StashKey["PlaySettings"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
+_SCENARIOS = pytest.StashKey[frozenset[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options `--harness-*`, and the ini keys `harness_*`."""
-    group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
-    group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
-    group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
-    group.addoption(
-        "--harness-profile",
-        metavar="NAME|FILE",
-        help="What the agents are: a configured profile, or a file.",
-    )
-    group.addoption(
-        "--harness-record",
-        choices=("none", "once", "all"),
-        default="none",
-        help="Which cassettes to record from the real model: none, those that are not there, all.",
-    )
-    group.addoption(
-        "--harness-no-config",
-        action="store_true",
-        help="Read no [tool.harness] of the root folder, and load no installed plug-in.",
-    )
-    group.addoption(
-        "--harness-fail-on",
-        choices=("defect", "weakness", "advice"),
-        help="From which class on a finding fails a run.",
-    )
-    group.addoption(
-        "--harness-isolate",
-        action="store_true",
-        help="Call each Python agent in a forked child, which it may end by any means.",
-    )
-    parser.addini("harness_fail_on", help="The class where no option names one.")
-    parser.addini("harness_profile", help="The profile where no option names one.")
-    parser.addini(
-        "harness_plugins",
-        type="args",
-        default=[],
-        help="Modules with faults, checks, formats or store readers of your own.",
-    )
+    options.add(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the plug-ins that the root folder configures, the installed ones, and those of the ini.
 
-    Raises pytest.UsageError for one that cannot be used.
+    Raises pytest.UsageError for one that cannot be used, and for a wrong option or ini key.
     """
-    from harness.core.values.errors import InputError
     from harness.plugins import configured
 
+    options.mark(config)
     reads_config = not config.getoption("--harness-no-config")
     try:
         plugins = config.getini("harness_plugins")
         found = configured(plugins, config=reads_config, folder=config.rootpath)
-        config.stash[_CONFIGURATION] = found
-        config.stash[_FAIL_ON] = _fail_on(config)
+        settings = play_settings.configured(config)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
+    config.stash[_CONFIGURATION] = found
+    config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
+    config.stash[_SCENARIOS] = _scenarios_named(config)
+
+
+def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
+    """The files that patterns name; pytest walks them too where no path is given."""
+    more = config.getoption("--harness-scenarios")
+    patterns = [*config.getini(scenario_items.KEY), *more]
+    if not patterns:
+        return frozenset()
+    try:
+        found = scenario_items.matched(patterns, config.rootpath)
+        if not _has_target(config):
+            raise InputError(scenario_items.TARGETLESS, scenario_items.KEY)
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from None
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    owed = patterns if is_whole else more
+    config.args += scenario_items.folders_of(owed, config.rootpath, config.args)
+    return found
+
+
+def _has_target(config: pytest.Config) -> bool:
+    """Whether the session names an agent. Raises InputError for a profile that cannot be used."""
+    return bool(config.stash[_SETTINGS].target or _chosen_profile(config).target)
+
+
+def _chosen_profile(config: pytest.Config) -> Profile:
+    return _profile(config, config.stash[_SETTINGS].profile or "")
+
+
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> scenario_items.ScenarioFile | None:
+    """Collect a scenario file that a pattern or the command line names."""
+    config = parent.config
+    if file_path not in config.stash[_SCENARIOS]:
+        has_target = config.stash[_SETTINGS].target is not None
+        if not scenario_items.is_named(file_path, parent, has_target):
+            return None
+    return scenario_items.ScenarioFile.from_parent(
+        parent, path=file_path, runs=partial(_runs_of, config), play=_play_item
+    )
+
+
+def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:
+    """The runs of a scenario file on the wires of the session, or of the profile."""
+    from harness.files import load_scenarios
+    from harness.pytest_plugin.played_as import spoken
+
+    settings, profile = config.stash[_SETTINGS], _chosen_profile(config)
+    wires = [settings.wire] if settings.wire else profile.wires
+    found = load_scenarios(path, config.stash[_CONFIGURATION].files_from)
+    if not _has_target(config):
+        raise InputError(scenario_items.TARGETLESS, str(path))
+    return spoken(found, wires, settings.stream)
+
+
+def _play_item(item: scenario_items.ScenarioItem) -> None:
+    __tracebackhide__ = True
+    play_of(item, ())(item.scenario)
 
 
 @pytest.fixture
 def play(request: pytest.FixtureRequest) -> Play:
     """Play scenarios against an agent: see `Play`."""
-    config = request.config
-    seed: int | None = config.getoption("--harness-seed")
-    out: str | None = config.getoption("--harness-out")
-    folders = (request.path.parent, config.rootpath, config.invocation_params.dir)
-    profiles, note = partial(_profile, config), partial(_note, request.node)
-    isolate = config.getoption("--harness-isolate")
-    whole, more = config.get_verbosity() > 1, config.stash[_CONFIGURATION].files_from
+    folders = (request.path.parent, request.config.rootpath, request.config.invocation_params.dir)
+    return play_of(request.node, folders)
+
+
+def play_of(item: pytest.Item, folders: Sequence[Path]) -> Play:
+    """What plays scenarios for a test, as its markers and the session say."""
+    config = item.config
     return Play(
-        folders, seed, _folder_of(request, out), profiles, config.stash[_FAIL_ON], note, isolate,
-        whole, more, _repeat(request),
+        folders, _settings(item), out=_folder_of(item), profiles=partial(_profile, config),
+        note=partial(_note, item), isolate=config.getoption("--harness-isolate"),
+        whole=config.get_verbosity() > 0, files_from=config.stash[_CONFIGURATION].files_from,
+        repeat=_repeat(item),
     )  # fmt: skip
 
 
-def _folder_of(request: pytest.FixtureRequest, out: str | None) -> Path | None:
+def _settings(item: pytest.Item) -> PlaySettings:
+    """What the markers of a test say, and where they say nothing the session."""
+    with mistakes_told():
+        found = play_settings.marked(item)
+    return found.over(item.config.stash[_SETTINGS])
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a marker that cannot be used, whether or not the test plays."""
+    if item.get_closest_marker(play_settings.MARKER):
+        _settings(item)
+
+
+def _folder_of(item: pytest.Item) -> Path | None:
     """Where the histories of a test are kept: below its own name, so that no test overwrites
     another's."""
+    out: str | None = item.config.getoption("--harness-out")
     if not out:
         return None
-    parts = (p for part in request.node.nodeid.split("::") for p in part.split("/"))
+    parts = (p for part in item.nodeid.split("::") for p in part.split("/"))
     named = ("".join(c if c.isalnum() or c in "-_." else "-" for c in part) for part in parts)
     return Path(out, *named)
 
 
-def _repeat(request: pytest.FixtureRequest) -> str:
+def _repeat(item: pytest.Item) -> str:
     """The command that plays the test again, from the folder in which pytest was started."""
-    _, _, name = request.node.nodeid.partition("::")
-    path = os.path.relpath(request.path, request.config.invocation_params.dir)
-    return shlex.join(["pytest", f"{path}::{name}"])
+    config = item.config
+    _, _, name = item.nodeid.partition("::")
+    path = os.path.relpath(item.path, config.invocation_params.dir)
+    return shlex.join(["pytest", f"{path}::{name}", *play_settings.repeat_words(config)])
 
 
 _NOT_APPLICABLE = "harness_not_applicable"
@@ -145,24 +192,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(visible(f"loop-harness: {runs} not applicable: {reason}"))
 
 
-def _fail_on(config: pytest.Config) -> FindingClass | None:
-    """The class from which on findings fail, by the option or the ini key."""
-    from harness.core.values.errors import InputError
-    from harness.core.values.verdict import CLASSES
-
-    given = config.getoption("--harness-fail-on") or config.getini("harness_fail_on")
-    if given and given not in CLASSES:
-        what = f"{given!r} is no class of findings; {', '.join(CLASSES)} are"
-        raise InputError(what, "harness_fail_on")
-    return given or None
-
-
 def _profile(config: pytest.Config, named: str) -> Profile:
-    """The profile of a name or file; without one that of the option, the ini key, or the
-    configuration."""
-    given = config.getoption("--harness-profile") or config.getini("harness_profile") or ""
+    """The profile of a name or file; without one that of the configuration."""
     found: Configuration = config.stash[_CONFIGURATION]
-    return found.chosen_profile(named or given, config.rootpath)
+    return found.chosen_profile(named, config.rootpath)
 
 
 @pytest.fixture
@@ -180,8 +213,14 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
     """
     from harness.runner.fake_model import FakeModel
 
-    out = _folder_of(request, request.config.getoption("--harness-out"))
-    return FakeModel(request.node.name, fail_on=request.config.stash[_FAIL_ON], out=out)
+    item, settings = request.node, _settings(request.node)
+    named = settings.profile or ""
+    with mistakes_told():
+        profile = _profile(item.config, named) if isinstance(named, str) else named
+    return FakeModel(
+        item.name, wire=settings.wire or "", checks=profile.checks, out=_folder_of(item),
+        fail_on=settings.fail_on or profile.fail_on,
+    )  # fmt: skip
 
 
 @pytest.hookimpl(wrapper=True)
@@ -190,4 +229,4 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     yield
     fake: FakeModel | None = getattr(item, "funcargs", {}).get("fake_model")
     if fake is not None and hasattr(fake, "is_owed") and fake.is_owed:
-        verify(fake, whole=item.config.get_verbosity() > 1)
+        verify(fake, _repeat(item), whole=item.config.get_verbosity() > 0)

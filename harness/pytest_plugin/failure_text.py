@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
 
 if TYPE_CHECKING:
     from harness.runner import Run
+
+LINES_MAX = 25
+"""How many lines a failing test prints without `-v`."""
 
 
 def fail(text: str) -> NoReturn:
     """Fail the test with a text, in which what a terminal obeys is written out."""
     __tracebackhide__ = True
     pytest.fail(visible(text), pytrace=False)
+
+
+@contextmanager
+def mistakes_told() -> Iterator[None]:
+    """In the block a mistake of the user fails the test, in one line and without a traceback."""
+    try:
+        yield
+    except InputError as error:
+        raise pytest.fail.Exception(visible(f"error: {error}"), pytrace=False) from None
 
 
 def skip(text: str) -> NoReturn:
@@ -26,16 +40,17 @@ def skip(text: str) -> NoReturn:
 
 
 def report(runs: Sequence[Run], wanted: frozenset[str], repeat: str, whole: bool) -> str:
-    """The blocks of runs that are not as a test wants them, and the totals."""
+    """What a test says of runs that are not as it wants them: one block, or with `whole` all."""
     from msgspec.structs import replace
 
+    from harness.pytest_plugin.failure_block import WIDTH, failure_block
     from harness.report.command_summary import totals
-    from harness.report.run_report import block, short_block
+    from harness.report.run_report import block
     from harness.report.run_summary import summarize
 
     summaries = [replace(summarize(run, None), repeat=repeat) for run in runs]
-    shown = block if whole else short_block
-    blocks = [shown(summary, 100) for summary in summaries]
-    if wanted:
-        blocks.append(f"expected exactly: {', '.join(sorted(wanted))}")
-    return "\n\n".join([*blocks, totals(summaries)])
+    end = [f"expected exactly: {', '.join(sorted(wanted))}"] if wanted else []
+    end.append(totals(summaries))
+    if whole:
+        return "\n\n".join([*(block(each, WIDTH) for each in summaries), *end])
+    return "\n".join([*failure_block(summaries, wanted, LINES_MAX - len(end)), *end])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from harness.runner.fake_model import FakeModel
 
 
-def verify(fake: FakeModel, *, whole: bool) -> None:
+def verify(fake: FakeModel, repeat: str, *, whole: bool) -> None:
     """Fail the test unless the fake model passes; `whole` shows every finding."""
     __tracebackhide__ = True
     from harness.runner.fake_model import UNASKED, NotAsScripted
@@ -22,4 +22,4 @@ def verify(fake: FakeModel, *, whole: bool) -> None:
     run = fake.judged()
     if run is None:
         fail(UNASKED)
-    fail(report([run], frozenset(), "", whole))
+    fail(report([run], frozenset(), repeat, whole))

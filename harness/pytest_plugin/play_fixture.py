@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from harness.pytest_plugin.failure_text import fail, report, skip
+from harness.pytest_plugin.failure_text import fail, mistakes_told, report, skip
+from harness.pytest_plugin.play_settings import NOTHING, PlaySettings, checked
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -61,20 +62,19 @@ class Play:
     def __init__(
         self,
         folders: Sequence[Path],
-        seed: int | None,
-        out: Path | None,
+        settings: PlaySettings = NOTHING,
+        *,
+        out: Path | None = None,
         profiles: Callable[[str], Profile] | None = None,
-        fail_on: FindingClass | None = None,
         note: Callable[[Sequence[str]], None] = lambda reasons: None,
         isolate: bool = False,
         whole: bool = False,
         files_from: tuple[str, ...] = (),
         repeat: str = "",
     ) -> None:
-        self._folders, self._seed, self._out = folders, seed, out
-        self._profiles, self._fail_on, self._note = profiles, fail_on, note
-        self._isolate, self._whole, self._files_from = isolate, whole, files_from
-        self._repeat = repeat
+        self._folders, self._settings, self._out = folders, settings, out
+        self._profiles, self._note, self._isolate = profiles, note, isolate
+        self._whole, self._files_from, self._repeat = whole, files_from, repeat
 
     def __call__(
         self,
@@ -97,8 +97,10 @@ class Play:
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
 
-        A path is looked up in the test's folder, then in the root of the tests. `agent` is a
-        function of its brief or a target's specification. `chat` in its place is a function from
+        A path is looked up in the test's folder, then in the root of the tests; `@loops/circles`
+        is of the catalogue, and `@loops` all of its folder. `agent` is a
+        function of its brief or a target's specification; without one it is that of the marker,
+        the command line, the ini file or the profile. `chat` in its place is a function from
         the user's text to the answer, sync or async: its own clients find the model at the
         provider's URL (extra `respx`). `variant` plays only the runs of that variant ("" is the
         baseline), `wire` and `stream` those on that wire, streamed or not; where the file has none,
@@ -111,24 +113,40 @@ class Play:
         without one the option `--harness-profile` or the configuration names it. Findings of the
         class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a run; without it those that
         `--harness-fail-on`, the scenario or the profile says. `options` reach the agent as
-        `brief.options`. An unknown keyword fails the test.
+        `brief.options`. An unknown keyword fails the test. What no keyword says, the marker
+        `@pytest.mark.harness` may say.
         """
         __tracebackhide__ = True
-        from harness.core.values.errors import InputError
         from harness.files.mistakes import look_up
 
         wanted = frozenset([expect] if isinstance(expect, str) else expect) - {""}
-        mistake, runs = "", []
-        try:
+        given = {
+            "wire": wire, "stream": stream, "world": world, "seed": seed, "store": store or None,
+            "profile": profile or None, "fail_on": fail_on, "options": options,
+        }  # fmt: skip
+        with mistakes_told():
             look_up([*unknown], [*(Play.__call__.__kwdefaults__ or ())], wanted)
-            chosen = self._chosen(scenario, variant, wire, stream, fail_on)
-            run_one = self._runner(seed, store, dict(options or {}), profile, world)
-            runs = _played(chosen, agent, chat, run_one)
-        except InputError as error:
-            mistake = f"error: {error}"
-        if mistake:
-            fail(mistake)
+            settings = checked(given, "play").over(self._settings)
+            runs = self._runs(settings, scenario, variant, agent, chat)
         return self._judged(runs, wanted, check)
+
+    def _runs(
+        self,
+        settings: PlaySettings,
+        scenario: str | Path | Scenario,
+        variant: str | None,
+        agent: str | Callable[..., Any] | None,
+        chat: Callable[[str], object] | None,
+    ) -> list[Run]:
+        from harness.pytest_plugin.played_as import spoken
+
+        profile = self._profile(settings.profile or "")
+        if agent is None and chat is None:
+            agent = settings.target or (profile.target if profile else "") or None
+        wires = [settings.wire] if settings.wire else profile.wires if profile else ()
+        found = spoken(list(self._scenarios(scenario, variant)), wires, settings.stream)
+        found = [each.failing_on(settings.fail_on) for each in found]
+        return _played(found, agent, chat, self._runner(settings, profile))
 
     def _judged(self, runs: list[Run], wanted: frozenset[str], check: bool) -> Runs:
         """Fail or skip the test where the verdicts say so."""
@@ -144,36 +162,13 @@ class Play:
         _skip_unasked(reasons, len(runs) if check else 0)
         return Runs(runs)
 
-    def _chosen(
-        self,
-        scenario: str | Path | Scenario,
-        variant: str | None,
-        wire: str | None,
-        stream: bool | None,
-        fail_on: FindingClass | None,
-    ) -> list[Scenario]:
-        from harness.files.mistakes import class_named
-        from harness.pytest_plugin.played_as import spoken
-
-        line = class_named(fail_on) or self._fail_on
-        found = spoken(list(self._scenarios(scenario, variant)), wire, stream)
-        return [each.failing_on(line) for each in found]
-
-    def _runner(
-        self,
-        seed: int | None,
-        store: str,
-        options: dict[str, Any],
-        profile: str | Profile,
-        world: World | None,
-    ) -> Callable[..., Run]:
+    def _runner(self, settings: PlaySettings, profile: Profile | None) -> Callable[..., Run]:
         from harness.runner import run
 
-        chosen = self._profile(profile)
         return partial(
-            run, seed=self._seed if seed is None else seed, out=self._out, store=store,
-            options=options, profile=chosen, isolate=self._isolate, world=world,
-            keep=chosen is not None and chosen.keep,
+            run, seed=settings.seed, out=self._out, store=settings.store or "",
+            options=dict(settings.options or {}), profile=profile, isolate=self._isolate,
+            world=settings.world, keep=profile is not None and profile.keep,
         )  # fmt: skip
 
     def _profile(self, named: str | Profile) -> Profile | None:
@@ -188,19 +183,29 @@ class Play:
         self, scenario: str | Path | Scenario, variant: str | None
     ) -> Iterator[Scenario]:
         from harness.core.values.errors import InputError, nearest
-        from harness.files import load_scenarios
+        from harness.files import find_scenarios, load_scenarios
 
         if not isinstance(scenario, (str, Path)):
             yield scenario
             return
+        files = find_scenarios([self._path(scenario)])
+        found = [one for file in files for one in load_scenarios(file, self._files_from)]
+        if variant is not None and variant not in (names := {s.variant for s in found}):
+            raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(scenario))
+        yield from (s for s in found if variant in (None, s.variant))
+
+    def _path(self, scenario: str | Path) -> Path:
+        """The file or folder that a test names: of the catalogue, or from its own folders."""
+        from harness.core.values.errors import InputError
+        from harness.files.bundle import MARK, named_path
+
+        if str(scenario).startswith(MARK):
+            return named_path(str(scenario))
         path = next((f / scenario for f in self._folders if (f / scenario).exists()), None)
         if path is None:
             folders = ", ".join(dict.fromkeys(map(str, self._folders)))
             raise InputError(f"no such scenario file; looked in {folders}", str(scenario))
-        found = load_scenarios(path, self._files_from)
-        if variant is not None and variant not in (names := {s.variant for s in found}):
-            raise InputError(f"no variant {variant!r}; {nearest(variant, names)}", str(path))
-        yield from (s for s in found if variant in (None, s.variant))
+        return path
 
 
 def _played(

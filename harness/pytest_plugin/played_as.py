@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from harness.runner import Run
 
 
-def spoken(runs: Sequence[Scenario], wire: str | None, stream: bool | None) -> Sequence[Scenario]:
-    """The runs on this wire, streamed or not; where there are none, the runs made so.
+def spoken(
+    runs: Sequence[Scenario], wires: Sequence[str], stream: bool | None
+) -> Sequence[Scenario]:
+    """The runs on these wires, streamed or not; where there are none, the runs made so.
 
-    Raises InputError for an unknown wire.
+    A run that is made for several wires is made for the first. Raises InputError for an unknown
+    wire.
     """
-    if wire is not None:
-        providers.record(wire)
-        runs = [run for run in runs if run.wire == wire] or _once(runs, wire=wire)
+    if wires:
+        for wire in wires:
+            providers.record(wire)
+        runs = [run for run in runs if run.wire in wires] or _once(runs, wire=wires[0])
     if stream is not None:
         runs = [run for run in runs if run.stream is stream] or _once(runs, stream=stream)
     return runs

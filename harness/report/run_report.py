@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-import msgspec
-
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.core.values.visible_text import visible_line
 from harness.report.event_lines import counted
@@ -102,27 +100,7 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
             *_seen(run, width),
             *_known(run.verdict, width),
             *_rest(run.verdict, width, verbose),
-            *_ways_on(run),
-        ]
-    )
-
-
-def short_block(run: RunSummary, width: int) -> str:
-    """The first cause of a run with its proof, how many findings stand beside it, and how to see
-    it again."""
-    cause, more = run.verdict.findings[:1], run.verdict.findings[1:]
-    first = msgspec.structs.replace(run.verdict, findings=cause)
-    return "\n".join(
-        [
-            f"{_word(run)} {run.name}",
-            *findings(first, run.evidence, width, frames=run.frames),
-            *(
-                wrapped(f"{len(more)} more: {codes(more)}; -vv shows all", width, "  ")
-                if more
-                else ()
-            ),
-            *_rest(run.verdict, width, verbose=False),
-            *_ways_on(run),
+            *ways_on(run),
         ]
     )
 
@@ -214,7 +192,8 @@ def asides(verdict: Verdict, width: int) -> Iterator[str]:
         yield from wrapped(f"not applicable: {check.check} ({check.reason})", width, "  ")
 
 
-def _ways_on(run: RunSummary) -> Iterator[str]:
+def ways_on(run: RunSummary) -> Iterator[str]:
+    """How the first finding is explained, where the run is, and how it is seen again."""
     for finding in run.verdict.findings[:1]:
         yield f"  explain: harness explain {finding.code}"
     if run.history:

@@ -15,6 +15,7 @@ import msgspec
 
 from harness.catalogue import incident
 from harness.core.history.history import History
+from harness.core.history.trace import Trace
 from harness.core.values.profile import CAPABILITIES, Capability
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.report.event_lines import at, event_lines
@@ -63,6 +64,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
+    `file` is the scenario's, empty where it is not known.
     `depends_on` and `touched` are capabilities, as of a `Run`.
     `kept` is the session folder that was kept, empty without one.
     `frames` are the user's own frames of a crash, and `traceback` is all of it.
@@ -76,6 +78,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     world: str
     seed: int
     verdict: Verdict
+    file: str = ""
     history: str = ""
     kept: str = ""
     repeat: str = ""
@@ -104,6 +107,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         world=run.world,
         seed=run.seed,
         verdict=verdict,
+        file=asked.path if asked else "",
         history=str(run.folder / "history.jsonl") if run.folder else "",
         kept=str(run.kept or ""),
         repeat=run_command(asked, name, run.seed) if asked else "",
@@ -111,6 +115,25 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         depends_on=run.depends_on,
         touched=run.touched,
         seen=tuple(_seen(run)),
+        frames=ended.frames if ended else (),
+        traceback=ended.traceback if ended else "",
+    )
+
+
+def of_history(history: History | None, verdict: Verdict, path: str) -> RunSummary:
+    """The summary of a run of which only the file is left; None for one that cannot be read."""
+    trace = history.trace if history else Trace()
+    first = trace.starts[0] if trace.starts else None
+    ended = trace.ended
+    return RunSummary(
+        name=(first.run or first.scenario if first else "") or path,
+        scenario=first.scenario if first else path,
+        title="",
+        target=first.target if first else "",
+        world=first.world if first else "",
+        seed=first.seed if first else 0,
+        verdict=verdict,
+        history=path,
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
     )

@@ -155,8 +155,8 @@ def test_a_key_of_needs(in_process: Command, lacking: Path) -> None:
     file = lacking / "lacking" / "greets.yaml"
     file.write_text("name: greets\nneeds: [sub_agents]\ninbox: Hello\nscript: [{say: Hi}]\n")
     listed = in_process("list", "scenarios", str(file)).out
-    assert "(sub_agents)" in listed
+    assert "(1 run, needs sub_agents)" in listed
     file.write_text("name: greets\nneeds: [sub_agent]\ninbox: Hello\nscript: [{say: Hi}]\n")
     done = in_process("list", "scenarios", str(file))
     assert done.status == 2
-    assert "greets.yaml:2: key `needs`: invalid enum value 'sub_agent'" in done.err
+    assert "greets.yaml:2: key `needs`: 'sub_agent' is none of sub_agents, " in done.err

@@ -1,0 +1,149 @@
+"""`harness copy`: what comes along with the package, as files of the user's own.
+
+A scenario is copied with the files that it names, an example with the modules that it imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from harness.cli.interrupts import deferred
+from harness.cli.options import configuration, every_verb, plugins
+from harness.core.values.errors import InputError
+from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
+from harness.files.regular_file import whole
+
+_EXAMPLE = "@loops/circles"
+_NAMES = (
+    "these files name each other as `examples.…`, which holds where they are copied without DEST"
+)
+_NAMED = re.compile(rb'from examples\.|"examples\.')
+
+
+class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
+    """A file that is copied; `is_new` is False where it stood there already, byte for byte."""
+
+    file: str
+    source: str
+    is_new: bool
+
+
+@click.command("copy")
+@click.argument("name", metavar="@NAME")
+@click.argument("dest", required=False, type=click.Path(path_type=Path), metavar="[DEST]")
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@plugins
+@every_verb
+def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
+    """Copy a scenario, a cassette, an example or a page that comes along with the package.
+
+    @NAME is a file (@loops/circles, @examples/naive_agent) or a folder (@loops, @docs, @all). It is
+    put into the folder DEST; the default is where it stands in the source tree, as scenarios/loops.
+    """
+    from harness.cli import terminal
+    from harness.files.regular_file import write_atomically
+    from harness.report.json_lines import line
+
+    if not name.startswith(MARK):
+        raise InputError(f"a name begins with {MARK}, as {_EXAMPLE}", name)
+    named = bundled(name)
+    goals = _goals(named, dest)
+    contents = {file: whole(file) for file in goals}
+    fresh = {file for file in goals if not _is_same(goals[file], contents[file], force)}
+    if dest is not None and any(map(_NAMED.search, contents.values())):
+        terminal.note(_NAMES)
+    with deferred():
+        for file in fresh:
+            write_atomically(goals[file], contents[file], durable=False)
+        done = [Copied(str(goal), shown(file), file in fresh) for file, goal in goals.items()]
+        for text in map(line, done) if as_json else _text(done, named, goals):
+            terminal.out(text)
+    return 0
+
+
+def _goals(named: Sequence[Path], dest: Path | None) -> dict[Path, Path]:
+    """Where each file goes, and what it needs."""
+    home = named[0].parent
+    folder = below_root(home) if dest is None else dest
+    if folder.exists() and not folder.is_dir():
+        raise InputError("a file, where a folder is needed", str(folder))
+    files = bundled_files(named)
+    needed = (other for file in files for other in _needed(file))
+    return {file: folder / file.relative_to(home) for file in dict.fromkeys([*files, *needed])}
+
+
+def _is_same(goal: Path, content: bytes, force: bool) -> bool:
+    """Whether the file is there already. Raises InputError for another one in its place."""
+    if not goal.exists() or (force and not goal.is_file()):
+        return False
+    if whole(goal) == content:
+        return True
+    if force:
+        return False
+    raise InputError(
+        "is there and differs: --force replaces it, DEST names another folder", f"{goal}"
+    )
+
+
+def _needed(file: Path) -> Iterator[Path]:
+    """The files of the bundle that a scenario names, and the modules that an example imports."""
+    if file.suffix == ".yaml":
+        yield from _named_in_scenario(file)
+    elif file.suffix == ".py":
+        home = file.parents[len(below_root(file).parts) - 1]
+        for node in ast.walk(ast.parse(whole(file))):
+            module = node.module if isinstance(node, ast.ImportFrom) and node.module else ""
+            path = home / f"{module.replace('.', '/')}.py"
+            if module and path.is_file():
+                yield path
+
+
+def _named_in_scenario(file: Path) -> Iterator[Path]:
+    from harness.core.scenario.scenario import CassetteScript
+    from harness.files.scenario_file import has_script, load_scenarios
+    from harness.runner.session_seed import scenario_path
+
+    for scenario in load_scenarios(file) if has_script(file) else ():
+        if isinstance(scenario.script, CassetteScript):
+            yield scenario_path(scenario, scenario.script.cassette)
+        if scenario.session.file is not None:
+            yield scenario_path(scenario, scenario.session.file)
+
+
+def _text(done: Sequence[Copied], named: Sequence[Path], goals: dict[Path, Path]) -> Iterator[str]:
+    for copied in done:
+        yield f"{'wrote' if copied.is_new else 'stands already:'} {copied.file}"
+    first = next(file for file in goals if file.is_relative_to(named[0]))
+    goal = goals[first].parents[len(first.relative_to(named[0]).parts) - 1]
+    if words := _next(goals[first] if named[0].is_file() else goal, named[0]):
+        yield f"next: {shlex.join(['harness', *words])}"
+
+
+def _next(goal: Path, source: Path) -> list[str]:
+    """The command that tries what was copied; none for pages, and for code without an agent."""
+    kind = below_root(source).parts[0]
+    if kind == "examples":
+        target = _target(goal, source)
+        return ["run", _EXAMPLE, "--target", target] if target else []
+    if kind == "docs":
+        return []
+    if "".join(goal.suffixes) == ".history.jsonl" or goal.name == "incidents":
+        return ["judge", str(goal)]
+    agent = configuration().target or configuration().profile
+    return ["run", str(goal), *([] if agent else ["--target", "reference"])]
+
+
+def _target(goal: Path, source: Path) -> str:
+    """The specification of an example that is an agent, else nothing."""
+    if goal.suffix == ".mjs":
+        return f"process:node {shlex.quote(str(goal))}"
+    parts = goal.with_suffix("").parts
+    is_agent = goal.suffix == ".py" and b"\ndef agent(" in whole(source).replace(b"async ", b"")
+    return f"{'.'.join(parts)}:agent" if is_agent and all(map(str.isidentifier, parts)) else ""

@@ -1,0 +1,111 @@
+"""`--html FILE`: the page of the runs of a command, and of the runs below a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+import msgspec
+
+from harness.cli import terminal
+from harness.core.values.errors import InputError
+from harness.core.values.verdict import Verdict
+
+if TYPE_CHECKING:
+    from harness.core.history.history import History
+    from harness.report.html.html_page import PagePart
+    from harness.report.run_summary import RunSummary
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _file(context: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
+    """The file of `--html`, which must be one that can be written before any work is done."""
+    from harness.files.regular_file import check_writable
+
+    if given is not None:
+        check_writable(given)
+    return given
+
+
+def html(function: _F) -> _F:
+    """`--html FILE`, which is checked before the verb begins."""
+    option = click.option(
+        "--html", "page", type=click.Path(path_type=Path), metavar="FILE", callback=_file,
+        help="Write one HTML file in which the runs can be read, searched and shared.",
+    )  # fmt: skip
+    return option(function)
+
+
+def write_runs(file: Path, runs: Sequence[RunSummary]) -> None:
+    """Write the page of these runs, with the histories that were kept on disk."""
+    from harness.report.html.html_page import in_order
+
+    _write(file, _title(runs), map(_part, in_order(runs)))
+
+
+def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
+    """Write the page of the runs with these histories, of which the user named the folder."""
+    from harness.report.html.html_page import ORDER
+
+    verdicts = {path: _verdict(path) for path in histories}
+    order = sorted(histories, key=lambda path: (ORDER.index(verdicts[path].verdict), path))
+    _write(file, f"The runs of {named}", (_read(path, verdicts[path]) for path in order))
+
+
+def _write(file: Path, title: str, parts: Iterable[PagePart]) -> None:
+    from harness.files.regular_file import write_atomically
+    from harness.report.html.html_page import page
+
+    write_atomically(file, page(title, parts), durable=False)
+    terminal.note(f"page: {file}")
+
+
+def _title(runs: Sequence[RunSummary]) -> str:
+    targets = ", ".join(dict.fromkeys(run.target for run in runs))
+    return f"{targets or 'no run'}"
+
+
+def _part(run: RunSummary) -> PagePart:
+    from harness.cli.show import read
+    from harness.report.html.html_page import page_part
+
+    try:
+        return page_part(run, read(Path(run.history)) if run.history else None)
+    except InputError:  # it was removed since
+        return page_part(run)
+
+
+def _verdict(path: Path) -> Verdict:
+    """The verdict of a history; unknown, with the reason, where it cannot be read."""
+    from harness.cli.show import VERDICT, read, verdict
+
+    try:
+        is_told = path.with_name(VERDICT).is_file()
+        return verdict(path) if is_told else verdict(path, read(path))
+    except InputError as error:
+        return Verdict("unknown", doubts=(f"cannot be read: {error}",))
+
+
+def _read(path: Path, verdict: Verdict) -> PagePart:
+    from harness.cli.show import read
+    from harness.report.html.html_page import page_part
+    from harness.report.run_summary import of_history
+
+    try:
+        history: History | None = read(path)
+    except InputError as error:
+        history, doubt = None, f"cannot be read: {error}"
+        verdict = msgspec.structs.replace(verdict, verdict="unknown", doubts=(doubt,))
+    return page_part(of_history(history, verdict, str(path)), history)
+
+
+def histories_below(run: Path) -> Iterator[Path]:
+    """The history that RUN names, or each one below the folder, in the order of the names."""
+    from harness.cli.show import HISTORY, find, folder_of
+
+    folder = folder_of(run)
+    found = sorted(folder.rglob(HISTORY)) if folder.is_dir() else []
+    yield from found or [find(run)]

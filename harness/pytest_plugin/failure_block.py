@@ -1,0 +1,128 @@
+"""What a test prints of failing runs: the worst cause, its proof, the repeat line, the rest.
+
+However many runs a test has, it prints one block of few lines. `-v` shows each run whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+import msgspec
+
+from harness.checks.causes import rank
+from harness.core.values.verdict import Finding
+from harness.report.event_lines import counted
+from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, ways_on
+from harness.report.run_summary import RunSummary
+
+WIDTH = 100
+CAUSE_MAX = 240
+"""The most letters of the first line, which pytest repeats in its summary."""
+
+FRAMES_MAX, PROOF_MAX = 4, 4
+"""How many frames of a crash, and how many events a block shows."""
+
+_LAST = 99
+"""The rank of a run without a finding, which is unknown or lacks what a test expects."""
+
+
+class _Cause(msgspec.Struct, frozen=True):
+    """Why a run is not as the test wants it: its text, and its finding if there is one."""
+
+    text: str
+    finding: Finding | None = None
+
+    @property
+    def key(self) -> str:
+        """What runs with the same cause share: the code, of an end of the target also where."""
+        if self.finding is None or self.finding.check == "target":
+            return self.text
+        return self.finding.code
+
+
+def failure_block(runs: Sequence[RunSummary], wanted: frozenset[str], room: int) -> list[str]:
+    """The worst cause with the run that shows it, then the other causes, in at most `room` lines.
+
+    `wanted` are the codes that the test expects.
+    """
+    first, *others = _groups(runs, wanted)
+    lines = [*_first_cause(first)]
+    left = room - len(lines)
+    told = others if len(others) <= left else others[: max(left - 1, 0)]
+    lines += [_one_line(group) for group in told]
+    if hidden := sum(len(group) for group in others[len(told) :]):
+        lines.append(f"and {counted(hidden, 'run')} with other causes; -v shows each run")
+    return lines
+
+
+_Group = list[tuple[_Cause, RunSummary]]
+"""The runs with one cause."""
+
+
+def _groups(runs: Sequence[RunSummary], wanted: frozenset[str]) -> list[_Group]:
+    """The runs by their cause, the worst cause first, then the one that most runs have."""
+    groups: dict[str, _Group] = {}
+    for run in runs:
+        cause = _cause(run, wanted)
+        groups.setdefault(cause.key, []).append((cause, run))
+
+    def weight(group: _Group) -> tuple[int, int]:
+        found = group[0][0].finding
+        return rank(found) if found else _LAST, -len(group)
+
+    return sorted(groups.values(), key=weight)
+
+
+def _cause(run: RunSummary, wanted: frozenset[str]) -> _Cause:
+    """The first finding that fails and is not expected; else what is expected and was not found,
+    or why the run is unknown."""
+    verdict = run.verdict
+    found = next((f for f in verdict.failing if f.code not in wanted), None)
+    missing = sorted(wanted - {f.code for f in verdict.findings})
+    if found is not None:
+        note = finding_note(found, fails=True).replace("  ", " ")
+        return _Cause(f"{found.code}{note}: {one_line(found)}", found)
+    if missing:
+        return _Cause(f"expected and not found: {', '.join(missing)}")
+    return _Cause(f"{run.word}: {'; '.join(verdict.doubts)}")
+
+
+def _first_cause(group: _Group) -> Iterator[str]:
+    cause, run = group[0]
+    yield cut(cause.text, CAUSE_MAX)
+    yield f"  in {run.name}{_and_others(group)}"
+    if cause.finding:
+        yield from _proof(run, cause.finding)
+    yield from ways_on(run)
+    yield from _rest(run, cause.finding)
+
+
+def _and_others(group: _Group) -> str:
+    return f" and {counted(len(group) - 1, 'other run')}" if len(group) > 1 else ""
+
+
+def _proof(run: RunSummary, found: Finding) -> Iterator[str]:
+    """The agent's own lines of a crash, then the events that prove the finding."""
+    if found.code == CRASHED:
+        yield from (cut(f"    {frame}", WIDTH) for frame in run.frames[-FRAMES_MAX:])
+    for n in found.events[:PROOF_MAX]:
+        yield cut(f"    #{n:<5}{run.evidence.get(n, '')}".rstrip(), WIDTH)
+    if len(found.events) > PROOF_MAX:
+        yield f"    and {counted(len(found.events) - PROOF_MAX, 'more event')}"
+
+
+def _rest(run: RunSummary, found: Finding | None) -> Iterator[str]:
+    """What follows from the finding, and what stands beside it, each in a line."""
+    findings = run.verdict.findings
+    at = findings.index(found) if found else len(findings)
+    follows = [*takewhile(lambda finding: finding.follows, findings[at + 1 :])]
+    beside = [*findings[:at], *findings[at + 1 + len(follows) :]]
+    for word, these in (("follows", follows), ("beside", beside)):
+        if these:
+            yield cut(f"  {word + ':':9}{codes(these)}", WIDTH)
+
+
+def _one_line(group: _Group) -> str:
+    cause, run = group[0]
+    return cut(f"{run.name}{_and_others(group)}: {cause.text}", WIDTH)

@@ -1,0 +1,166 @@
+"""How the runs of a test are played: what its markers, the command line and the ini file say.
+
+A keyword of `play` comes before the marker, the marker of a test before that of its class and its
+module, every marker before the command line, and the command line before the ini file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from typing import Any
+
+import pytest
+
+from harness.core.values.errors import InputError, nearest
+
+MARKER = "harness"
+PLACE = "@pytest.mark.harness"
+WORLDS = ("simulate", "supervise")
+CLASSES = ("defect", "weakness", "advice")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaySettings:
+    """How runs are played; None leaves a setting to what comes after.
+
+    `target` is a specification or a function of a brief; `profile` a configured name, a file or a
+    value.
+    """
+
+    target: Any = None
+    profile: Any = None
+    wire: str | None = None
+    stream: bool | None = None
+    world: Any = None
+    options: Mapping[str, Any] | None = None
+    store: str | None = None
+    seed: int | None = None
+    fail_on: Any = None
+
+    def over(self, other: PlaySettings) -> PlaySettings:
+        """These settings, and where they say nothing those of another; options are merged."""
+        merged = {name: _first(getattr(self, name), getattr(other, name)) for name in NAMES}
+        if self.options and other.options:
+            merged["options"] = {**other.options, **self.options}
+        return PlaySettings(**merged)
+
+
+NAMES = tuple(field.name for field in fields(PlaySettings))
+NOTHING = PlaySettings()
+
+
+def _first(ours: Any, theirs: Any) -> Any:
+    return theirs if ours is None else ours
+
+
+def checked(given: Mapping[str, Any], place: str) -> PlaySettings:
+    """The settings of these names. Raises InputError for one that is unknown or cannot be used."""
+    for name, value in given.items():
+        if name not in NAMES:
+            raise InputError(f"no setting {name!r}; {nearest(name, NAMES)}", place)
+        if value is not None and (what := _mistake(name, value)):
+            raise InputError(f"{name}: {what}", place)
+    return PlaySettings(**given)
+
+
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "wire": (str, "the name of a wire"),
+    "stream": (bool, "True or False"),
+    "world": (str, " or ".join(WORLDS)),
+    "options": (Mapping, "a mapping of names to values"),
+    "store": (str, "READER:PATH"),
+    "seed": (int, "a whole number"),
+    "fail_on": (str, f"one of {', '.join(CLASSES)}"),
+}
+_CHOICES = {"world": ("world", WORLDS), "fail_on": ("class", CLASSES)}
+
+
+def _mistake(name: str, value: Any) -> str:
+    """What is wrong with a value; "" for one that may be used."""
+    if name == "target":
+        is_one = isinstance(value, str) or callable(value) or hasattr(value, "agent")
+        return "" if is_one else f"a specification or a function, not {_kind(value)}"
+    if name == "profile":
+        is_one = isinstance(value, str) or hasattr(value, "capabilities")
+        return "" if is_one else f"a name, a file or a Profile, not {_kind(value)}"
+    kind, words = _KINDS[name]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        return f"{words}, not {_kind(value)}"
+    if name in _CHOICES and value not in _CHOICES[name][1]:
+        noun, known = _CHOICES[name]
+        return f"no {noun} {value!r}; {nearest(str(value), known)}"
+    return _unknown_wire(str(value)) if name == "wire" else ""
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__name__} {value!r}"[:80]
+
+
+def _unknown_wire(name: str) -> str:
+    from harness import providers
+
+    try:
+        providers.record(name)
+    except InputError as error:
+        return error.what
+    return ""
+
+
+def marked(node: pytest.Item) -> PlaySettings:
+    """What the markers of a test say, the closest one first.
+
+    Raises InputError for a marker that cannot be used.
+    """
+    return reduce(PlaySettings.over, map(_of_marker, node.iter_markers(MARKER)), NOTHING)
+
+
+def _of_marker(marker: pytest.Mark) -> PlaySettings:
+    if marker.args:
+        what = f"takes keywords, as in harness(wire='openai-chat'), not {marker.args[0]!r}"
+        raise InputError(what, PLACE)
+    return checked(marker.kwargs, PLACE)
+
+
+def configured(config: pytest.Config) -> PlaySettings:
+    """What the command line says, and the ini file where that says nothing.
+
+    Raises InputError for a value that cannot be used.
+    """
+    line = _of(lambda name: config.getoption(_option(name)), _option, ("seed",))
+    return line.over(_of(lambda name: config.getini(f"harness_{name}"), "harness_{}".format))
+
+
+def _option(name: str) -> str:
+    return f"--harness-{name.replace('_', '-')}"
+
+
+def _of(
+    get: Callable[[str], Any], place: Callable[[str], str], more: tuple[str, ...] = ()
+) -> PlaySettings:
+    """The settings of one source, which `get` gives by their names, "" and None for nothing."""
+    found = NOTHING
+    for name in ("target", "profile", "wire", "stream", "fail_on", *more):
+        value = get(name)
+        if name == "stream" and value:
+            if value not in ("true", "false"):
+                raise InputError(f"true or false, not {value!r}", place(name))
+            value = value == "true"
+        if value in ("", None):
+            continue
+        if what := _mistake(name, value):
+            raise InputError(what, place(name))
+        found = replace(found, **{name: value})
+    return found
+
+
+def repeat_words(config: pytest.Config) -> list[str]:
+    """The options of this session without which a test would not be played the same again."""
+    words = []
+    for name in ("target", "profile", "wire", "stream", "seed", "fail_on"):
+        value = config.getoption(_option(name))
+        words += [] if value is None else [_option(name), str(value)]
+    for flag in ("--harness-isolate", "--harness-no-config"):
+        words += [flag] if config.getoption(flag) else []
+    return words

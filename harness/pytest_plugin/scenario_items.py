@@ -1,0 +1,129 @@
+"""Scenario files as test items: one for each run, `greeting.yaml::baseline@openai-chat+stream`.
+
+A YAML file is collected when a pattern of `harness_scenarios` names it, or the command line does.
+No other file is touched.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from harness.core.values.errors import InputError
+from harness.core.values.visible_text import visible
+
+if TYPE_CHECKING:
+    from harness.core.scenario.scenario import Scenario
+
+SUFFIXES = (".yaml", ".yml")
+KEY = "harness_scenarios"
+
+TARGETLESS = (
+    "say which agent plays it: --harness-target, the ini key harness_target, or `target` in "
+    "[tool.harness]"
+)
+
+Runs = Callable[[Path], Sequence["Scenario"]]
+"""Gives the runs of a scenario file; raises InputError for one that cannot be used."""
+
+
+class ScenarioFile(pytest.File):
+    """A scenario file; a mistake in it is one error of the collection, with its line."""
+
+    def __init__(self, *, runs: Runs, play: Callable[[ScenarioItem], object], **rest: Any) -> None:
+        super().__init__(**rest)
+        self._runs, self._play = runs, play
+
+    def collect(self) -> Iterator[ScenarioItem]:
+        """The runs of the file, each an item."""
+        from harness.report.run_report import label
+
+        try:
+            runs = self._runs(self.path)
+        except InputError as error:
+            raise self.CollectError(visible(f"error: {error}")) from None
+        for run in runs:
+            name = label(run.run_name, run.name)
+            yield ScenarioItem.from_parent(self, name=name, scenario=run, play=self._play)
+
+
+class ScenarioItem(pytest.Item):
+    """A run of a scenario file. It fails as a test with `play` does."""
+
+    def __init__(
+        self, *, scenario: Scenario, play: Callable[[ScenarioItem], object], **rest: Any
+    ) -> None:
+        super().__init__(**rest)
+        self.scenario, self._play = scenario, play
+        self.add_marker("harness")
+
+    def runtest(self) -> None:
+        """Play the run against the configured agent."""
+        self._play(self)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The file, and the headline of a failure: the scenario's name and the run's."""
+        return self.path, None, f"{self.scenario.name}::{self.name}"
+
+
+def matched(patterns: Iterable[str], root: Path) -> frozenset[Path]:
+    """The scenario files that patterns name from the root folder; of a folder all that are below.
+
+    Raises InputError for a pattern that names none.
+    """
+    found: set[Path] = set()
+    for pattern in patterns:
+        these = {path for hit in _hits(pattern, root) for path in _scenarios_of(hit)}
+        if not these:
+            what = f"{pattern!r} matches no scenario file (a *.yaml with `script:`) below {root}"
+            raise InputError(what, KEY)
+        found |= these
+    return frozenset(found)
+
+
+def _hits(pattern: str, root: Path) -> list[Path]:
+    return [root / hit for hit in glob.glob(pattern, root_dir=root, recursive=True)]
+
+
+def _scenarios_of(path: Path) -> list[Path]:
+    from harness.files import find_scenarios
+    from harness.files.scenario_file import has_script
+
+    if path.is_dir():
+        try:
+            return find_scenarios([path])
+        except InputError:
+            return []
+    return [path] if path.suffix in SUFFIXES and has_script(path) else []
+
+
+def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> list[str]:
+    """The folders and files that pytest must walk for the patterns beside those `named`."""
+    starts = [root / _fixed(pattern) for pattern in patterns]
+    walked = [Path(os.path.abspath(word.partition("::")[0])) for word in named]
+    return [
+        str(start)
+        for start in dict.fromkeys(starts)
+        if not any(start.is_relative_to(folder) for folder in walked)
+    ]
+
+
+def _fixed(pattern: str) -> str:
+    """The part of a pattern before its first wildcard."""
+    parts = Path(pattern).parts
+    plain = next((n for n, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return str(Path(*parts[:plain]))
+
+
+def is_named(path: Path, collector: pytest.Collector, has_target: bool) -> bool:
+    """Whether the command line names a file that is meant as a scenario."""
+    if path.suffix not in SUFFIXES or not collector.session.isinitpath(path):
+        return False
+    from harness.files.scenario_file import has_script
+
+    return has_target or has_script(path)

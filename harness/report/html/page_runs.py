@@ -1,0 +1,91 @@
+"""What the first page says of each run: its name, its verdict, what could not be asked and why.
+
+A pure function of the run's summary. The page counts, groups and filters by these fields.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+import msgspec
+
+from harness import providers
+from harness.core.values.messages import Json
+from harness.core.values.verdict import Finding, Verdict
+from harness.report.run_summary import RunSummary
+
+_NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)
+
+
+class PageRun(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One run. `folder` is that of its scenario file; `details` says where its history stands in
+    the page, or why it does not."""
+
+    name: str
+    scenario: str
+    verdict: str
+    outcome: str = ""
+    folder: str = ""
+    title: str = ""
+    target: str = ""
+    world: str = ""
+    wire: str = ""
+    stream: bool = False
+    seed: int = 0
+    findings: tuple[dict[str, Json], ...] = ()
+    known: tuple[dict[str, Json], ...] = ()
+    doubts: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    not_applicable: tuple[tuple[str, str], ...] = ()
+    repeat: str = ""
+    history: str = ""
+    kept: str = ""
+    seen: tuple[str, ...] = ()
+    traceback: str = ""
+
+
+def page_run(run: RunSummary) -> PageRun:
+    """A run as the page shows it."""
+    verdict, named = run.verdict, _NAME.fullmatch(run.name)
+    return PageRun(
+        name=run.name,
+        scenario=run.scenario,
+        verdict=verdict.verdict,
+        outcome=verdict.outcome,
+        folder=folder_of(run),
+        title=run.title,
+        target=run.target,
+        world=run.world,
+        wire=named["wire"] or providers.DEFAULT if named else "",
+        stream=bool(named and named["stream"]),
+        seed=run.seed,
+        findings=tuple(_finding(finding, verdict) for finding in verdict.findings),
+        known=tuple(_finding(finding, verdict) for finding in verdict.known),
+        doubts=verdict.doubts,
+        passed=verdict.passed,
+        not_applicable=tuple((lack.check, lack.reason) for lack in verdict.not_applicable),
+        repeat=run.repeat,
+        history=run.history,
+        kept=run.kept,
+        seen=run.seen,
+        traceback=run.traceback,
+    )
+
+
+def folder_of(run: RunSummary) -> str:
+    """The folder of the scenario file, as far as it tells more than the scenario's name."""
+    folder = str(PurePosixPath(run.file).parent) if run.file else ""
+    return "" if folder == "." else folder
+
+
+def _finding(finding: Finding, verdict: Verdict) -> dict[str, Json]:
+    return {
+        "code": finding.code,
+        "check": finding.check,
+        "class": finding.class_,
+        "message": finding.message,
+        "events": list(finding.events),
+        "follows": finding.follows,
+        "fails": finding.fails(verdict.fail_on),
+    }

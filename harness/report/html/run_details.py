@@ -1,0 +1,113 @@
+"""What the page shows of one history: its events, and each message and value once.
+
+A pure function of the history. Digests become places in two lists, long texts are cut, and a
+step is its words, so that a run of 1,000 turns stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from harness.core.history.events import Answered, AnyEvent, Called, Effected, Noted, Stored, Valued
+from harness.core.history.history import History
+from harness.core.values.messages import Json
+from harness.core.values.plans import waited_ms, words
+from harness.report.event_lines import event_lines
+
+TEXT_MAX = 20_000
+"""The most characters of one text; the history has all of it."""
+
+LANES = {"inbox": "inbox", "outbox": "outbox", "tool": "tools", "store": "store"}
+"""The lane of a seam; the model's lane also has the questions for facts."""
+
+
+class RunDetails(msgspec.Struct, frozen=True):
+    """The events that have a line, and the messages and values that they name by their place."""
+
+    events: tuple[dict[str, Json], ...]
+    messages: tuple[Json, ...]
+    values: tuple[Json, ...]
+
+
+def run_details(history: History, text_max: int = TEXT_MAX) -> RunDetails:
+    """The details of a run, with texts of at most `text_max` characters."""
+    messages = _places(event.digest for event in history.events if isinstance(event, Noted))
+    values = _places(event.digest for event in history.events if isinstance(event, Valued))
+    lines = event_lines(history)
+    return RunDetails(
+        tuple(
+            shortened(_event(event, lines[event.n], messages, values), text_max)
+            for event in history.events
+            if event.n in lines
+        ),
+        tuple(_shortened_struct(history.messages[digest], text_max) for digest in messages),
+        tuple(shortened(history.values[digest], text_max) for digest in values),
+    )
+
+
+def _places(digests: Iterable[str]) -> dict[str, int]:
+    return {digest: place for place, digest in enumerate(dict.fromkeys(digests))}
+
+
+def shortened(value: Json, text_max: int) -> Json:
+    """A JSON value in which no text is longer than `text_max`; what is left out is counted."""
+    match value:
+        case str() if len(value) > text_max:
+            return f"{value[:text_max]}… [{len(value) - text_max} more characters in the history]"
+        case dict():
+            return {key: shortened(part, text_max) for key, part in value.items()}
+        case list() | tuple():
+            return [shortened(part, text_max) for part in value]
+    return value
+
+
+def _shortened_struct(value: msgspec.Struct, text_max: int) -> Json:
+    return shortened(msgspec.to_builtins(value), text_max)
+
+
+def _event(
+    event: AnyEvent, line: str, messages: dict[str, int], values: dict[str, int]
+) -> dict[str, Json]:
+    """An event as its line in the file says it, with its lane and its line of the timeline."""
+    fields: dict[str, Json] = msgspec.to_builtins(event)
+    fields |= {"lane": lane(event), "line": line}
+    match event:
+        case Called():
+            fields["request"] = _request(fields["request"], messages, values)
+        case Answered():
+            fields["wait"] = waited_ms(event.steps)
+            fields["steps"] = [words(step) for step in event.steps]
+            if event.blocks:
+                fields["blocks"] = messages.get(event.blocks, -1)
+        case Stored():
+            for row in (*fields.get("added", ()), *fields.get("changed", ())):
+                row["message"] = messages.get(row.pop("digest", ""), -1)
+    return fields
+
+
+def _request(
+    fields: dict[str, Json], messages: dict[str, int], values: dict[str, int]
+) -> dict[str, Json]:
+    for name in ("messages", "rows"):
+        if name in fields:
+            fields[name] = [messages.get(digest, -1) for digest in fields[name]]
+    for name in ("system", "tools"):
+        if fields.get(name):
+            fields[name] = values.get(fields[name], -1)
+    return fields
+
+
+def lane(event: AnyEvent) -> str:
+    """The lane in which the page draws an event; the agent's own has starts and ends."""
+    match event:
+        case Called() | Answered():
+            return LANES.get(event.seam, "model")
+        case Stored():
+            return "store"
+        case Effected():
+            return "tools"
+        case Noted() | Valued():
+            return ""
+    return "agent"

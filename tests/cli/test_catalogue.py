@@ -1,0 +1,120 @@
+"""The verbs take the names of the catalogue, and print them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness import load_scenarios, resolve, run
+from harness.cli.shrink_source import scenarios_of
+from harness.pytest_plugin import Play
+from tests.cli.talks import Command
+
+CIRCLE = ("run", "@loops/circles", "--only", "circles")
+
+
+@pytest.fixture
+def elsewhere(talks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder without scenarios."""
+    folder = talks / "elsewhere"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def play_first() -> None:
+    """Keep a run of the scenario below the usual folder."""
+    run(load_scenarios("@loops/circles")[0], resolve("naive"), out=Path(".harness/runs"))
+
+
+def test_a_scenario_is_played_by_its_name_and_repeated_by_it(
+    in_process: Command, elsewhere: Path
+) -> None:
+    done = in_process(*CIRCLE, "--target", "naive")
+    assert done.status == 1
+    shown = in_process("show", "@loops/circles")
+    assert "no_progress_stop" in shown.out
+    assert [path.name for path in elsewhere.iterdir()] == [".harness"]
+    (repeat,) = (line for line in done.out.splitlines() if line.strip().startswith("repeat:"))
+    assert repeat.partition("harness ")[2].startswith("run @loops/circles --only circles ")
+
+
+def test_a_dry_run_names_the_files(in_process: Command, elsewhere: Path) -> None:
+    done = in_process("run", "@tools", "@cassettes/empty-inputs", "--dry-run", "--json")
+    files = {json.loads(row)["file"] for row in done.out.splitlines()}
+    assert {"@tools/environment-parity", "@cassettes/empty-inputs"} <= files
+    assert all(name.startswith(("@tools/", "@cassettes/")) for name in files)
+
+
+def test_without_scenarios_the_catalogue_is_listed(in_process: Command, elsewhere: Path) -> None:
+    rows = in_process("list", "scenarios").out.splitlines()
+    (row,) = (row for row in rows if row.startswith("@loops/circles "))
+    assert row.endswith("The same calls with the same results, round and round (24 runs)")
+    assert any(row.endswith("run, needs cancel)") or "needs cancel" in row for row in rows)
+    run = in_process("run", "--target", "reference")
+    assert run.status == 2
+    assert "there is no ./scenarios here; `harness list scenarios` says" in run.err
+
+
+def test_examples_and_pages_are_listed(in_process: Command) -> None:
+    examples = in_process("list", "examples").out
+    assert "@examples/naive_agent " in examples
+    assert "@examples/node_agent/" not in examples
+    assert "@docs/targets " in in_process("list", "docs").out
+
+
+def test_a_scenario_is_explained_by_its_story(in_process: Command) -> None:
+    text = in_process("explain", "@gateway/replay-spiral").out
+    assert "A gateway starts a fresh agent for every inbound message" in text
+    assert "incidents:37" in text
+    assert "harness copy @gateway/replay-spiral" in text
+    assert in_process("explain", "@docs/targets").out.startswith("# Targets")
+    assert "@loops/circles\n" in in_process("explain", "@loops").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("run", "@lops", "--target", "naive"), ("list", "scenarios", "@lops"), ("explain", "@lops"),
+     ("show", "@lops"), ("copy", "@lops"), ("judge", "@lops"), ("shrink", "@lops"),
+     ("serve", "@lops"), ("import", "@lops", "--name", "x"), ("convert", "@lops", "x.jsonl")],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_a_wrong_name_is_one_line(words: tuple[str, ...], in_process: Command) -> None:
+    done = in_process(*words)
+    assert done.status == 2
+    assert done.err.startswith("error: @lops: nothing of this name comes along; did you mean")
+    assert done.err.count("\n") == 1
+
+
+def test_a_scenario_that_was_not_played_is_not_shown(in_process: Command, elsewhere: Path) -> None:
+    done = in_process("show", "@loops/circles")
+    assert done.status == 2
+    assert "no run of this scenario stands here" in done.err
+
+
+def test_a_folder_with_one_run_is_that_run(in_process: Command, elsewhere: Path) -> None:
+    play_first()
+    assert in_process("show", ".harness").out == in_process("show", "@loops/circles").out != ""
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_kept_run_of_the_catalogue_is_shrunk_from_its_scenario() -> None:
+    play_first()
+    (found,) = scenarios_of(Path(".harness/runs/circles"), (), None)
+    assert found.title == "The same calls with the same results, round and round"
+
+
+def test_a_test_plays_it_by_its_name(tmp_path: Path) -> None:
+    play = Play((tmp_path,))
+    (run,) = play("@loops/circles", "reference", variant="", stream=False)
+    assert run.name == "circles"
+    with pytest.raises(pytest.fail.Exception, match="did you mean '@loops/circles'"):
+        play("@loops/circls", "reference")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_ones_own_may_begin_with_the_mark(in_process: Command, talks: Path) -> None:
+    (talks / "scenarios").rename(talks / "@loops")
+    assert "greeting" in in_process("list", "scenarios", "./@loops").out

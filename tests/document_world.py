@@ -1,0 +1,55 @@
+"""A folder in which the commands of the reference pages run: an agent, scenarios, recordings."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from harness.agent import agent as reference
+from harness.files import load_scenarios
+from harness.runner import run
+from tests.documents import ROOT, blocks
+
+AGENT = """\
+from harness.agent.naive_agent import agent
+
+__all__ = ["agent"]
+"""
+
+OVERLAY = "faults: [{kind: http.overloaded, must_fire: false}]\n"
+
+FOLDERS = {"loops": "*s.yaml", "gateway": "replay-spiral.yaml"}
+"""A few scenarios: the commands show flags, and no test of the catalogue stands here."""
+
+
+MY_PARTS = blocks(ROOT / "docs" / "plug-ins.md", "python")[0]
+"""The plug-in of the pages."""
+
+
+def make_world(folder: Path) -> None:
+    """Lay the files that the pages name."""
+    for name in ("my_agent.py", "my_package/my_agent.py"):
+        _write(folder / name, AGENT)
+    _write(folder / "overlay.yaml", OVERLAY)
+    _write(folder / "my_parts.py", MY_PARTS)
+    for name, pattern in FOLDERS.items():
+        for path in (ROOT / "scenarios" / name).glob(pattern):
+            _write(folder / "scenarios" / name / path.name, path.read_text("utf-8"))
+    shutil.copytree(ROOT / "cassettes", folder / "cassettes")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    shutil.copytree(ROOT / "examples" / "node_agent", folder / "node_agent")
+    shutil.copy(ROOT / "examples" / "node_agent.mjs", folder / "my_agent.mjs")
+    _keep_runs(folder)
+
+
+def _keep_runs(folder: Path) -> None:
+    (greeting,) = (b for b in blocks(ROOT / "README.md", "yaml") if "name: greeting" in b)
+    _write(folder / "scenarios" / "greeting.yaml", greeting)
+    for name in ("greeting.yaml", "loops/circles.yaml"):
+        scenario = load_scenarios(folder / "scenarios" / name)[0]
+        run(scenario, reference, out=folder / ".harness" / "runs")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")

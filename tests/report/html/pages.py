@@ -1,0 +1,101 @@
+"""Pages for the tests: what stands in one, and a history that says hostile things."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64decode
+
+from harness.core.history.history import History
+from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
+from harness.core.values.messages import Json, Text, ToolUse, assistant, user
+from harness.core.values.verdict import Finding, Verdict
+from harness.report.html.html_page import page, page_part
+from harness.report.run_summary import RunSummary
+from tests.report.fabricated import RUNS, history
+
+HOSTILE = (
+    "</script><script>window.hit=1</script><img src=x onerror='window.hit=2'>"
+    "<style>*{display:none}</style>\u2028\u202etxt.exe\u2066\x00\x1b[2J\x07 &lt;b&gt; ${hit} "
+    "{{ hit }} <!-- \ufeff javascript:hit ]]>"
+)
+"""Text that leaves its place wherever it is taken for something else than text."""
+
+TURN = {"session": "main", "turn": 1}
+
+
+def many() -> bytes:
+    """A page of runs of each verdict."""
+    return b"".join(page("my.agent:agent", (page_part(run, history()) for run in RUNS)))
+
+
+def unpacked(data: bytes, id: str) -> Json:
+    """What stands under an id of a page."""
+    found = re.search(rb'<script type="text/plain" id="%s">([^<]*)' % id.encode(), data)
+    assert found is not None, f"no {id}"
+    return json.loads(zlib.decompress(b64decode(found[1])))
+
+
+def hostile_history() -> History:
+    """A run in which everybody says the hostile text: user, model, tool, agent."""
+    made = History()
+    made.started(run=HOSTILE, scenario=HOSTILE, target=HOSTILE, world="simulate")
+    asked = made.note(user(HOSTILE))
+    tools = made.value([{"name": HOSTILE, "description": HOSTILE}])
+    request = ModelRequest(HOSTILE, (asked,), tools=tools, system=made.value(HOSTILE))
+    made.called(key="main/model#1", seam="model", request=request, **TURN)
+    said = made.note(assistant(Text(HOSTILE), ToolUse(HOSTILE, HOSTILE, {HOSTILE: HOSTILE})))
+    made.answered(
+        key="main/model#1", seam="model", blocks=said, status=200, faults=(HOSTILE,), **TURN
+    )
+    made.called(
+        key="main/tool#1", seam="tool", request=ToolRequest(HOSTILE, HOSTILE, HOSTILE), **TURN
+    )
+    value = {"content": HOSTILE, "is_error": True}
+    made.answered(key="main/tool#1", seam="tool", value=value, outcome="error", **TURN)
+    made.called(key="main/outbox#1", seam="outbox", request=OutboxRequest("final", HOSTILE), **TURN)
+    made.ended(how="crashed", text=HOSTILE, traceback=HOSTILE)
+    return made
+
+
+def hostile() -> bytes:
+    """A page of two runs of that history, with hostile findings, reasons and names."""
+    finding = Finding(f"{HOSTILE}.rule", HOSTILE, (4, 6), class_="defect")
+    verdict = Verdict("fail", findings=(finding,), doubts=(HOSTILE,), passed=(HOSTILE,))
+    run = RunSummary(
+        name=HOSTILE, scenario=HOSTILE, title=HOSTILE, target=HOSTILE, world="simulate", seed=1,
+        verdict=verdict, file=f"{HOSTILE}/x.yaml", history=HOSTILE, repeat=HOSTILE, seen=(HOSTILE,),
+        traceback=HOSTILE,
+    )  # fmt: skip
+    return b"".join(page(HOSTILE, [page_part(run, hostile_history()), page_part(run)]))
+
+
+def long_talk(turns: int) -> History:
+    """A conversation of so many turns, each with a call of a tool."""
+    made = History()
+    made.started(run="long", scenario="long", target="t", wire="anthropic", world="simulate")
+    tools = made.value([{"name": "memory", "description": "Remember a fact " * 20}])
+    system = made.value("You are a helpful assistant. " * 40)
+    count = at = 0
+    for turn in range(1, turns + 1):
+        place = {"session": "main", "turn": turn}
+        text = f"Message {turn}: " + " ".join(str((turn * k) % 9973) for k in range(40))
+        inbox = {"id": f"m{turn}", "text": text}
+        made.answered(key=f"main/inbox#{turn}", seam="inbox", value=inbox, at_ms=at, **place)
+        new = [made.note(user(text))]
+        for _ in range(2):
+            count, at = count + 1, at + 700
+            key, before = f"main/model#{count}", f"main/model#{count - 1}" if count > 1 else ""
+            keep = (count - 1) * 2 - (count - 1) // 2 if before else 0
+            request = ModelRequest("claude", tuple(new), after=before, keep=keep, tools=tools,
+                                   system=system, tools_offered=True)  # fmt: skip
+            made.called(key=key, seam="model", request=request, at_ms=at, **place)
+            said = made.note(assistant(Text(f"Answer {count} to {text}")))
+            made.answered(key=key, seam="model", blocks=said, status=200, at_ms=at, **place)
+            new = [said]
+        final = OutboxRequest("final", f"Answer {turn}")
+        made.called(key=f"main/outbox#{turn}", seam="outbox", request=final, at_ms=at, **place)
+        made.answered(key=f"main/outbox#{turn}", seam="outbox", at_ms=at, **place)
+    made.ended(how="returned", at_ms=at)
+    return made
