@@ -135,7 +135,7 @@ class Play:
         settings: PlaySettings,
         scenario: str | Path | Scenario,
         variant: str | None,
-        agent: str | Callable[..., Any] | None,
+        agent: object,
         chat: Callable[[str], object] | None,
     ) -> list[Run]:
         from harness.pytest_plugin.played_as import spoken
