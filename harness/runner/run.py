@@ -26,7 +26,7 @@ from harness.files.owner import scratch_folder
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import WORLDS, World, reason_not_applicable
 from harness.runner.forked_target import Restarts
-from harness.runner.needs import absent, dependence, kills
+from harness.runner.needs import absent, dependence, kills, unused_wire
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
@@ -41,7 +41,8 @@ class Run(msgspec.Struct, frozen=True):
 
     `kept` is the session folder of a failing run that was to be kept.
     `depends_on` are the capabilities whose lack explains what the run shows, `touched` those that
-    the agent used. The command, or the test, decides from all its runs which one is missing.
+    the agent used. `wire_called` and `wire_unused` say the same of its wire. The command, or the
+    test, decides from all its runs which one is missing.
     """
 
     scenario: Scenario
@@ -54,6 +55,8 @@ class Run(msgspec.Struct, frozen=True):
     kept: Path | None = None
     depends_on: tuple[Capability, ...] = ()
     touched: frozenset[Capability] = frozenset()
+    wire_called: str = ""
+    wire_unused: str = ""
 
     @property
     def name(self) -> str:
@@ -159,6 +162,8 @@ def judged_run(
         kept=run_folder.keep_session(session, folder) if session and fails else None,
         depends_on=dependence(verdict, scenario, history.trace),
         touched=touched(history.trace, seed_messages(scenario)),
+        wire_called=scenario.wire if history.trace.exchanges else "",
+        wire_unused=unused_wire(verdict, scenario),
     )  # fmt: skip
 
 
