@@ -100,9 +100,9 @@ def command(
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
     from harness.cli.selection import (
-        check_files,
         check_target,
         failing_on,
+        for_target,
         narrow,
         on_wires,
         overlaid,
@@ -116,7 +116,7 @@ def command(
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), agent.wires), faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
-    check_files(planned)
+    planned = for_target(planned, target, spoken)
     if dry_run:
         return rehearse(planned, target, drawn, as_json)
     check_target(target, planned)
