@@ -66,7 +66,7 @@ ROOMS: tuple[Room, ...] = (
         1,
         "One file a family of invariants. A check reads a history and yields findings; `evidence` "
         "holds what several checks ask of a history. The judge applies them.",
-        "core",
+        "core providers",
         pure=True,
     ),
     Room(
@@ -115,6 +115,14 @@ ROOMS: tuple[Room, ...] = (
         "The reference agent, which does everything right: to copy from and to break on purpose. "
         "It uses what any agent may use.",
         "core stores",
+    ),
+    Room(
+        "adapters",
+        5,
+        "Public: agents of other frameworks as functions of a brief. One file a framework, and a "
+        "table by which their objects are known. A framework is imported in its own file alone, "
+        "and only for an object of it.",
+        "core",
     ),
     Room("targets", 6, "What `--target` may name: Python code, a program, a server."),
     Room(
@@ -167,6 +175,14 @@ ROOMS: tuple[Room, ...] = (
         10,
         "Plays short probes of an agent, says what they show, and writes its profile.",
         "core checks files providers",
+    ),
+    Room(
+        "starter",
+        10,
+        "Finds the agent of a project in the texts of its files, and makes the files of a first "
+        "test from templates.",
+        "core providers",
+        pure=True,
     ),
     Room("contracts", 13, "Public: the laws that plug-ins keep, as tests that a user runs."),
     Room("cli", 13, "The command `harness`: one file a verb."),

@@ -111,13 +111,16 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("recordings.zip_archive", "io"),
         ("recordings.zip_archive", "zipfile"),
         ("recordings.zip_archive", "zstandard"),
+        ("starter.python_sources", "ast"),
+        ("starter.starter_files", "pkgutil"),
+        ("starter.starter_files", "shlex"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
 )
 """The one home of randomness (`random.Random`, keyed by seed, fault and call), the loaders of the
-packages' own tables, the parsers that recordings need, which are handed text and bytes, and the
-walk that finds the faults in their folder."""
+packages' own tables and templates, the parsers that recordings and the starter need, which are
+handed text and bytes, and the walk that finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"
@@ -130,14 +133,20 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
     "yaml": ("files", "cassettes", "recordings.yaml_documents"),
-    "anthropic": ("transports.sdk_clients",),
-    "openai": ("transports.sdk_clients",),
+    "anthropic": ("transports.sdk_clients", "adapters.message_runner"),
+    "openai": ("transports.sdk_clients", "adapters.openai_runner"),
     "httpx": ("transports",),
     "httpx2": ("transports",),
     "respx": ("transports.mount",),
     "h11": ("transports",),
     "mcp": ("transports",),
     "mcp_types": ("transports.mcp_tools",),
+    "pydantic_ai": ("adapters.pydantic_agent",),
+    "pydantic_core": ("adapters.pydantic_agent",),
+    "agents": ("adapters.openai_runner",),
+    "langgraph": ("adapters.graph_thread",),
+    "langchain_core": ("adapters.graph_thread",),
+    "smolagents": ("adapters.tool_calling_agent",),
     "anyio": ("clock",),
     "trio": ("clock",),
     "vcr": ("cassettes",),
