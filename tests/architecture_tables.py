@@ -140,7 +140,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "mcp_types": ("transports.mcp_tools",),
     "anyio": ("clock",),
     "trio": ("clock",),
-    "vcr": ("cassettes",),
+    "vcr": ("cassettes", "pytest_plugin"),
     "zstandard": ("recordings.zip_archive",),
     "psycopg": ("stores",),
     "hypothesis": ("contracts", "fuzz", "strategies"),
