@@ -7,8 +7,9 @@ call that is never asked for fail the test. Recording is left to vcrpy.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import vcr.config
@@ -21,15 +22,14 @@ from harness.pytest_plugin.play_settings import repeat_command
 from harness.recordings.http_interaction import Interaction
 from harness.runner.recorded_calls import RecordedCalls
 
-_scopes: list[str] = []
-"""The scopes of the fixtures that are being set up, the innermost last."""
-
 
 class StrictCassette(Cassette):  # type: ignore[misc]
     """A cassette of vcrpy that plays what equals its recording, and nothing else.
 
     One that vcrpy is to record is a plain cassette.
     """
+
+    suite: ClassVar[StrictSuite]
 
     @classmethod
     def load(cls, **settings: Any) -> Cassette:
@@ -44,14 +44,14 @@ class StrictCassette(Cassette):  # type: ignore[misc]
     def open(self) -> None:
         """Begin to play what was read."""
         self.is_open, self.told = True, 0
-        self.scope = _scopes[-1] if _scopes else ""
+        self.scope = self.suite.scopes[-1] if self.suite.scopes else ""
         self.problem = "" if self.rewound else "is not there"
         try:
             made = [_interaction(*pair) for pair in self.data]
             self.calls = RecordedCalls(made, repeats=self.allow_playback_repeats)
         except InputError as error:
             self.problem, self.calls = f"cannot be read: {error}", RecordedCalls(())
-        _OPENED.append(self)
+        self.suite.opened.append(self)
 
     def can_play_response_for(self, request: Any) -> bool:
         """Whether a request is answered here: all are that vcrpy is not told to let pass."""
@@ -71,23 +71,19 @@ class StrictCassette(Cassette):  # type: ignore[misc]
         return response
 
     def _save(self, force: bool = False) -> None:
-        """Write nothing; a cassette of several tests is judged here, where it is closed."""
+        """Write nothing. Nor does it raise: vcrpy would leave its patches in place."""
         self.is_open = False
-        if self.scope in ("", "function"):
-            return
-        _OPENED.remove(self)
-        if unplayed := [*self.calls.unplayed()]:
-            fail(_text(self, [], unplayed, ""))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several tests play it, so that it is judged when it is closed."""
+        return self.scope not in ("", "function")
 
     def new_misses(self) -> list[str]:
         """The requests that were refused since it was last asked."""
         told, self.told = self.told, len(self.calls.misses)
         found = self.calls.misses[told:]
         return [f"the cassette {self.problem}; {found[0]}"] if found and self.problem else found
-
-
-_OPENED: list[StrictCassette] = []
-"""The cassettes that are open, or were closed in the test that runs."""
 
 
 def _interaction(request: Any, response: dict[str, Any]) -> Interaction:
@@ -135,9 +131,10 @@ def _refusal(status: int, body: bytes) -> dict[str, Any]:
 def begin(config: pytest.Config) -> None:
     """Let vcrpy make strict cassettes in this session, and judge those of each test."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(vcr.config, "Cassette", StrictCassette)
+    suite = StrictSuite()
+    patch.setattr(vcr.config, "Cassette", type("Cassette", (StrictCassette,), {"suite": suite}))
     config.add_cleanup(patch.undo)
-    config.pluginmanager.register(StrictSuite(), "harness-strict-vcr")
+    config.pluginmanager.register(suite, "harness-strict-vcr")
     if not any(config.pluginmanager.hasplugin(name) for name in ("recording", "vcr")):
         from harness.pytest_plugin import vcr_fixtures
 
@@ -146,16 +143,24 @@ def begin(config: pytest.Config) -> None:
 
 
 class StrictSuite:
-    """The hooks that judge the cassettes of each test."""
+    """The hooks that judge the cassettes of each test.
+
+    `opened` are those that are open, or were closed in the test that runs; `scopes` those of the
+    fixtures that are being set up, the innermost last.
+    """
+
+    def __init__(self) -> None:
+        self.opened: list[StrictCassette] = []
+        self.scopes: list[str] = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
         """Note in which scope a cassette is opened."""
-        _scopes.append(fixturedef.scope)
+        self.scopes.append(fixturedef.scope)
         try:
             return (yield)
         finally:
-            _scopes.pop()
+            self.scopes.pop()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -163,33 +168,40 @@ class StrictSuite:
         try:
             return (yield)
         finally:
-            _OPENED[:] = [each for each in _OPENED if each.is_open]
+            self.opened[:] = [each for each in self.opened if each.is_open]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Fail a test that asked something else than was recorded, or less."""
-        __tracebackhide__ = True
         raised = ""
         try:
             result = yield
         except (pytest.skip.Exception, pytest.xfail.Exception):
             raise
         except Exception as error:
-            if not any(len(each.calls.misses) > each.told for each in _OPENED):
+            if not any(len(each.calls.misses) > each.told for each in self.opened):
                 raise
             first = (str(error).splitlines() or [""])[0]
-            raised, result = f"{type(error).__name__}: {first}"[:160], None
-        for each in _OPENED:
+            raised, result = f"{type(error).__name__}: {first}"[:100], None
+        for each in self.opened:
             judge(each, raised, _again(item))
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Judge the cassettes of several tests that are closed now."""
+        result = yield
+        for each in self.opened:
+            unplayed = [*each.calls.unplayed()]
+            if each.is_shared and not each.is_open and unplayed:
+                fail(_text(each, [], unplayed, ""))
         return result
 
 
 def judge(cassette: StrictCassette, raised: str, again: Sequence[str]) -> None:
     """Fail the test whose cassette was not played as it was recorded."""
-    __tracebackhide__ = True
-    own = cassette.scope in ("", "function")
     misses = cassette.new_misses()
-    unplayed = [*cassette.calls.unplayed()] if own and not raised else []
+    unplayed = [] if cassette.is_shared or raised else [*cassette.calls.unplayed()]
     if misses or unplayed:
         fail(_text(cassette, misses, unplayed, raised, again))
 
@@ -210,7 +222,7 @@ def _text(
     if unplayed:
         more = f" and {len(unplayed) - 6} more" if len(unplayed) > 6 else ""
         lines.append(f"{word} {', '.join(unplayed[:6])}{more}")
-    lines.append(f"  in {cassette.path}")
+    lines.append(f"  in {os.path.relpath(cassette.path)}")
     if raised:
         lines.append(f"  the test then raised {raised}")
     return "\n".join([*lines, *again][:LINES_MAX])

@@ -83,7 +83,8 @@ class RecordedCalls:
             else:
                 answer = self._plain(body, is_alike)
             if answer.place is None:
-                self.misses.append(f"{method} {address.path}: {answer.why}")
+                why = answer.why.removeprefix("loop-harness: ")
+                self.misses.append(f"{method} {address.path}: {why}")
             else:
                 self._played[answer.place] += 1
         return answer
