@@ -142,6 +142,13 @@ ROOMS: tuple[Room, ...] = (
         "core files checks",
     ),
     Room(
+        "schema",
+        10,
+        "The JSON Schemas of the files that a user writes, with the words of every key and setting "
+        "as two tables.",
+        "core catalogue checks configuration faults providers stores",
+    ),
+    Room(
         "plugins",
         9,
         "Loads plug-ins: imports the modules that the user names, and refuses what no room knows.",
@@ -160,6 +167,14 @@ ROOMS: tuple[Room, ...] = (
         10,
         "Plays short probes of an agent, says what they show, and writes its profile.",
         "core checks files providers",
+    ),
+    Room(
+        "starter",
+        10,
+        "Finds the agent of a project in the texts of its files, and makes the files of a first "
+        "test from templates.",
+        "core providers",
+        pure=True,
     ),
     Room("contracts", 13, "Public: the laws that plug-ins keep, as tests that a user runs."),
     Room("cli", 13, "The command `harness`: one file a verb."),

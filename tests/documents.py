@@ -26,6 +26,8 @@ from harness.checks.rule_classes import class_words, rules_of
 from harness.core.transition.ports import CheckFunction
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
+from tests.generated_keys import PAGES as KEY_PAGES
+from tests.generated_keys import with_key_tables
 from tests.generated_rules import generated_rules
 
 ROOT = Path(__file__).parents[1]
@@ -59,9 +61,9 @@ def headings(document: Path) -> set[str]:
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
-    """The words of each `harness VERB …` in code: lines of blocks without a language, and spans."""
+    """The words of each `harness VERB …` in code: lines of blocks for a shell, and spans."""
     all_fenced = re.findall(r"^```([a-z]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    fenced = [block for language, block in all_fenced if not language]
+    fenced = [block for language, block in all_fenced if language in ("", "sh")]
     spans = re.findall(r"`(harness [^`\n]+)`", text)
     for line in ["\n".join(fenced), *spans]:
         for found in re.findall(r"^[ $]*(harness [a-z].*)$", line, re.MULTILINE):
@@ -131,6 +133,9 @@ def main() -> None:
         path = ROOT / "docs" / name
         kept = path.read_text("utf-8").partition(MARK)[0]
         path.write_text(kept + MARK + "\n" + text(), "utf-8")
+    for page in KEY_PAGES:
+        path = ROOT / "docs" / page
+        path.write_text(with_key_tables(path.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

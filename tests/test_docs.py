@@ -17,6 +17,7 @@ from harness.agent import agent as reference
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.files import load_scenarios
 from harness.runner import run
+from tests.document_blocks import blocks_of
 from tests.documents import ROOT, blocks, command_lines, headings
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -99,10 +100,13 @@ SCENARIO_BLOCKS = [
     if re.search(r"^name:", block, re.MULTILINE) and re.search(r"^script:", block, re.MULTILINE)
 ]
 PROGRAMS = [
-    pytest.param(document, block, id=f"{document.name}-{number}")
+    pytest.param(document, block.text, id=f"{document.name}-{block.line}")
     for document in DOCUMENTS
-    for number, block in enumerate(blocks(document, "python"), start=1)
+    for block in blocks_of(document)
+    if block.language == "python" and not block.name and not block.excuse
 ]
+"""Blocks that run by themselves; a file of a how-to guide runs where a reader has put it."""
+
 HELLO = Scenario(name="hello", inbox=(InboxItem(text="hello"),), script=(Turn(say="Hello."),))
 TALK = Scenario(
     name="talk",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from tests.documents import ROOT
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
-ALONE = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+ALONE = sorted((DOCS / "how-to").glob("*.md"))
 """Pages that a reader follows from an empty folder."""
 
 EXCUSED = 22
@@ -40,7 +41,13 @@ def runner(block: Block) -> str:
         return "excused"
     if block.is_shell or (block.name and block.page in ALONE):
         return "typed"
-    kinds = {"python": "executed", "yaml": "loaded", "toml": "loaded", "text": "compared"}
+    kinds = {
+        "python": "executed",
+        "yaml": "loaded",
+        "toml": "loaded",
+        "ini": "loaded",
+        "text": "compared",
+    }
     return kinds.get(block.language, "compared" if block.language in COMPARED else "")
 
 
@@ -52,7 +59,8 @@ def _id(block: Block) -> str:
 
 
 def test_every_block_is_run_or_says_why() -> None:
-    assert [f"{_id(b)} {b.language!r}" for b in BLOCKS if not runner(b)] == []
+    left = [f"{_id(b)} {b.language!r}" for b in BLOCKS if not runner(b)]
+    assert left == [], "run it, or write above it: <!-- not run: REASON -->"
     assert sum(runner(block) == "excused" for block in BLOCKS) <= EXCUSED
 
 
@@ -64,7 +72,8 @@ def test_every_text_stands_behind_commands() -> None:
             if block.language == "text" and not block.excuse and not block.name:
                 behind[_id(block)] = shown
             shown = shown or block.is_shell
-    assert [name for name, shown in behind.items() if not shown] == []
+    left = [name for name, shown in behind.items() if not shown]
+    assert left == [], "no command prints it: write above it <!-- not run: REASON -->"
 
 
 def test_outputs_are_compared() -> None:
@@ -84,7 +93,7 @@ SMALLEST = {"name": "part", "inbox": "Well?", "script": '[{say: "Yes."}]'}
 PARTS = [
     pytest.param(block, id=_id(block))
     for block in BLOCKS
-    if block.language in ("yaml", "toml") and not block.excuse
+    if block.language in ("yaml", "toml") and not block.excuse and block.page not in ALONE
 ]
 
 
@@ -116,6 +125,14 @@ def test_files_are_loaded(block: Block, tmp_path: Path, monkeypatch: pytest.Monk
     assert load_scenarios(path, ("cassettes",))
 
 
+def test_ini_keys_exist(pytestconfig: pytest.Config) -> None:
+    for block in (b for b in BLOCKS if b.language == "ini" and not b.excuse):
+        file = ConfigParser()
+        file.read_string(block.text)
+        for key in file["pytest"]:
+            pytestconfig.getini(key)
+
+
 @pytest.mark.real
 def test_the_readme_is_followed(tmp_path: Path) -> None:
     make_world(tmp_path)
@@ -123,6 +140,7 @@ def test_the_readme_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", ALONE, ids=lambda page: page.stem)
 def test_a_page_is_followed_from_an_empty_folder(page: Path, tmp_path: Path) -> None:
     assert follow(page, tmp_path) >= 1

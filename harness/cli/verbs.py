@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 VERBS = {
+    "init": "Write a first test into a project, and play it.",
     "run": "Play scenarios against an agent and judge what it did.",
     "doctor": "Probe an agent: what it is, and the profile that says so.",
     "serve": "Serve a scenario to an agent started by hand, and judge it when it is stopped.",
@@ -24,7 +25,7 @@ VERBS = {
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
     "copy": "Copy a scenario or an example that comes along into your folder.",
     "explain": "Explain a finding's code, a check or a fault.",
-    "schema": "Print the JSON Schema of scenario files.",
+    "schema": "Print the JSON Schema of a kind of file, for editors.",
 }
 
 
