@@ -66,7 +66,7 @@ ROOMS: tuple[Room, ...] = (
         1,
         "One file a family of invariants. A check reads a history and yields findings; `evidence` "
         "holds what several checks ask of a history. The judge applies them.",
-        "core",
+        "core providers",
         pure=True,
     ),
     Room(
@@ -115,6 +115,14 @@ ROOMS: tuple[Room, ...] = (
         "The reference agent, which does everything right: to copy from and to break on purpose. "
         "It uses what any agent may use.",
         "core stores",
+    ),
+    Room(
+        "adapters",
+        5,
+        "Public: agents of other frameworks as functions of a brief. One file a framework, and a "
+        "table by which their objects are known. A framework is imported in its own file alone, "
+        "and only for an object of it.",
+        "core",
     ),
     Room("targets", 6, "What `--target` may name: Python code, a program, a server."),
     Room(
