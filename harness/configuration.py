@@ -76,18 +76,17 @@ def check_settings(profile: Profile, place: str) -> None:
     """Raise InputError for a check, or a setting of one, that there is not."""
     if not profile.checks:
         return
-    from harness.checks.judge import checks, settings_of
+    from harness.checks.judge import checks
+    from harness.files.mistakes import wrong_setting
 
     known = checks()
     for name, settings in profile.checks.items():
         if name not in known:
             what = f"key `checks`: there is no check {name!r}; {unknown_name(name, known)}"
             raise InputError(what, place)
-        for setting in settings:
-            if setting not in settings_of(known[name]):
-                hint = nearest(setting, settings_of(known[name]))
-                what = f"key `checks`: {name} has no setting {setting!r}; {hint}"
-                raise InputError(what, place)
+        for setting, value in settings.items():
+            if what := wrong_setting(name, setting, value):
+                raise InputError(f"key `checks`: {what}", place)
 
 
 def load_configuration(folder: Path) -> Configuration:

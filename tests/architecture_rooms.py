@@ -142,6 +142,13 @@ ROOMS: tuple[Room, ...] = (
         "core files checks",
     ),
     Room(
+        "schema",
+        10,
+        "The JSON Schemas of the files that a user writes, with the words of every key and setting "
+        "as two tables.",
+        "core catalogue checks configuration faults providers stores",
+    ),
+    Room(
         "plugins",
         9,
         "Loads plug-ins: imports the modules that the user names, and refuses what no room knows.",

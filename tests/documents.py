@@ -27,6 +27,8 @@ from harness.core.transition.ports import CheckFunction
 from tests.generated_api import generated_api
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
+from tests.generated_keys import PAGES as KEY_PAGES
+from tests.generated_keys import with_key_tables
 from tests.generated_rules import generated_rules
 
 ROOT = Path(__file__).parents[1]
@@ -133,6 +135,9 @@ def main() -> None:
         path = ROOT / "docs" / name
         kept = path.read_text("utf-8").partition(MARK)[0]
         path.write_text(kept + MARK + "\n" + text(), "utf-8")
+    for page in KEY_PAGES:
+        path = ROOT / "docs" / page
+        path.write_text(with_key_tables(path.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

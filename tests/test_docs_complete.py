@@ -27,6 +27,8 @@ from harness.report.run_summary import summarize
 from harness.runner import run
 from harness.transports.in_process import InProcessBrief
 from tests.documents import GENERATED, MARK, ROOT, blocks, part
+from tests.generated_keys import PAGES as KEY_PAGES
+from tests.generated_keys import with_key_tables
 
 DOCS = ROOT / "docs"
 
@@ -71,6 +73,13 @@ def test_every_flag_is_explained(verb: str) -> None:
 def test_what_is_generated_is_what_the_code_says(name: str) -> None:
     text = (DOCS / name).read_text("utf-8").partition(MARK)[2].lstrip("\n")
     assert text == GENERATED[name](), "write it anew: python -m tests.documents"
+
+
+@pytest.mark.parametrize("name", KEY_PAGES)
+def test_the_tables_of_keys_are_those_of_the_schema(name: str) -> None:
+    text = (DOCS / name).read_text("utf-8")
+    assert "<!-- keys " in text
+    assert with_key_tables(text) == text, "write them anew: python -m tests.documents"
 
 
 def test_every_key_of_a_scenario_is_explained() -> None:

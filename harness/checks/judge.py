@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import FunctionType, MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
@@ -137,6 +137,16 @@ def _parameters(check: CheckFunction) -> tuple[str, ...]:
 def settings_of(check: CheckFunction) -> Mapping[str, Any]:
     """The settings of a check with their defaults."""
     return _undecorated(check).__kwdefaults__ or {}
+
+
+def setting_types(check: CheckFunction) -> Mapping[str, Any]:
+    """The types of a check's settings; any value fits a setting whose type cannot be read."""
+    inner = _undecorated(check)
+    try:
+        types = get_type_hints(inner, include_extras=True)
+    except (NameError, TypeError):
+        types = {}
+    return {name: types.get(name, Any) for name in settings_of(check)}
 
 
 def names() -> dict[str, str]:

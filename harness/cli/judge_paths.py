@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.core.values.errors import InputError
 from harness.files.folder_files import FoundFile, files_below
+from harness.report.report_file import is_report
 
 
 def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
@@ -27,7 +28,11 @@ def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
 
 
 def _below(folder: str) -> Iterator[FoundFile]:
-    return (found for found in files_below(folder) if not _is_verdict(found.path))
+    return (
+        found
+        for found in files_below(folder)
+        if not _is_verdict(found.path) and not is_report(found.path)
+    )
 
 
 def _is_verdict(path: str) -> bool:

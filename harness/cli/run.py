@@ -7,7 +7,7 @@ reduces a run to its summary.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
     from harness.core.values.verdict import FindingClass, VerdictWord
     from harness.engines import Engine
-    from harness.report.run_summary import RunSummary
+    from harness.report.run_summary import Invocation, RunSummary
 
 World = Literal["simulate", "supervise"]
 DEFAULT_OUT = ".harness/runs"
@@ -112,23 +112,34 @@ def command(
 
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
-    target, seed = target or agent.target, configuration().seed if seed is None else seed
+    target, drawn = target or agent.target, configuration().seed if seed is None else seed
     planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
     check_files(planned)
     if dry_run:
-        return rehearse(planned, target, seed, as_json)
+        return rehearse(planned, target, drawn, as_json)
     check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
-        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=seed, out=str(where),
+        RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=drawn, out=str(where),
                 keep=keep or agent.keep)
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
-    return _play(tasks, does, detail, most, where, out, page)
+    return _play(tasks, does, detail, most, where, out, page, _again(paths, asked, seed))
+
+
+def _again(
+    paths: tuple[Path, ...], asked: Callable[..., Invocation], seed: int | None
+) -> Callable[[str], str] | None:
+    """The command that plays one run by its name below the one path of this command."""
+    from harness.cli.selection import DEFAULT_FOLDER
+    from harness.report.run_summary import run_command
+
+    path, *others = paths or (DEFAULT_FOLDER,)
+    return None if others else partial(run_command, asked(path=str(path)), seed=seed)
 
 
 def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
@@ -147,6 +158,7 @@ def _play(
     where: Path,
     out: Path,
     page: Path | None,
+    again: Callable[[str], str] | None,
 ) -> int:
     """Play the tasks into the folder `where`, which the user named `out`."""
     from harness.cli import terminal
@@ -154,8 +166,10 @@ def _play(
     from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
     from harness.core.values.verdict import EXIT_STATUS, worst
+    from harness.report.report_file import REPORT
 
-    output = RunOutput([(t.scenario.run_name, t.scenario.name) for t in tasks], detail)
+    names = [(t.scenario.run_name, t.scenario.name) for t in tasks]
+    output = RunOutput(names, detail, where / REPORT, out / REPORT, again)
     words: list[VerdictWord] = []
     with out_lock(where, out), terminal.progress(len(tasks), "runs") as advance:
         try:

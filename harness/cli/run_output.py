@@ -1,12 +1,18 @@
-"""What `harness run` prints: a line for each run, a summary, or one JSON object for each run."""
+"""What `harness run` prints: a line for each run, a screen of causes, or JSON Lines.
+
+Many runs are a screen of causes; what `-v` prints of them is written into the folder of the runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 from harness.cli import terminal
-from harness.report import command_summary, json_lines, run_report
+from harness.report import command_summary, json_lines, report_file, run_report
+from harness.report.first_screen import first_screen
+from harness.report.report_file import REPORT
 from harness.report.run_summary import RunSummary, lacks
 
 Detail = Literal["quiet", "usual", "verbose", "json"]
@@ -14,15 +20,28 @@ Detail = Literal["quiet", "usual", "verbose", "json"]
 
 WRONG = ("fail", "unknown")
 
+LISTED_MAX = 10
+"""So many runs have a line each; more are told by their causes."""
+
 
 class RunOutput:
     """The report of the runs of one command, printed as they come in.
 
     `planned` holds the name and the scenario of each run. The report of a single one is whole.
+    `report` is the file for the report of many, `named` as the user named it. `again` gives a
+    short command for a run, by its name.
     """
 
-    def __init__(self, planned: Sequence[tuple[str, str]], detail: Detail) -> None:
+    def __init__(
+        self,
+        planned: Sequence[tuple[str, str]],
+        detail: Detail,
+        report: Path = Path(REPORT),
+        named: Path = Path(REPORT),
+        again: Callable[[str], str] | None = None,
+    ) -> None:
         self._planned, self._detail = len(planned), detail
+        self._report, self._named, self._again = report, named, again
         self._width, self._paint = terminal.width(), terminal.paint()
         labels = [run_report.label(*names) for names in planned]
         self._column = run_report.label_width(labels)
@@ -46,13 +65,22 @@ class RunOutput:
         """Whether no block of each run follows."""
         return self._detail == "quiet" or (self._detail == "usual" and self._planned > 1)
 
+    @property
+    def _is_screen(self) -> bool:
+        """Whether the causes alone are printed."""
+        return self._detail == "usual" and self._planned > LISTED_MAX
+
     def _has_line(self, run: RunSummary) -> bool:
+        if self._is_screen:
+            return False
         if self._detail == "quiet":
             return run.word in WRONG
         return run.word != "not_applicable" or not self._is_short
 
     def end(self) -> None:
         """Print what stands below the lines."""
+        if self._is_screen:
+            report_file.write(self._report, self.runs, self._planned)
         lines = self._json() if self._detail == "json" else self._text()
         for line in lines:
             terminal.out(line)
@@ -63,6 +91,16 @@ class RunOutput:
             yield json_lines.last_line(missing, left)
 
     def _text(self) -> Iterator[str]:
+        if self._is_screen:
+            yield from first_screen(
+                self.runs,
+                self._width,
+                self._paint,
+                planned=self._planned,
+                report=str(self._named),
+                again=self._again,
+            )
+            return
         if not self._is_short:
             yield from run_report.blocks(
                 self.runs, self._width, self._paint, self._detail == "verbose"

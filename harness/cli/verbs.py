@@ -24,7 +24,7 @@ VERBS = {
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
     "copy": "Copy a scenario or an example that comes along into your folder.",
     "explain": "Explain a finding's code, a check or a fault.",
-    "schema": "Print the JSON Schema of scenario files.",
+    "schema": "Print the JSON Schema of a kind of file, for editors.",
 }
 
 

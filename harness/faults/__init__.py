@@ -20,6 +20,7 @@ import msgspec
 from harness.core.scenario.scenario import FaultSpec as FaultSpec
 from harness.core.transition.arming import ON, seam_of
 from harness.core.transition.arming import ArmedFault as ArmedFault
+from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.core.values.plans import ApiError as ApiError
@@ -134,7 +135,8 @@ def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:
         try:
             msgspec.convert(value, type=settings[name])
         except msgspec.ValidationError as error:
-            yield f"setting {name!r}: {error}"
+            kind = msgspec.inspect.type_info(settings[name])
+            yield f"setting {name!r}: {wrong_choice(str(error), kind) or error}"
 
 
 def _unknown_rule(spec: FaultSpec, refusals: Mapping[str, ApiError] | None) -> Iterator[str]:

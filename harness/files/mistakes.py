@@ -15,11 +15,12 @@ from msgspec import inspect
 
 from harness import faults, providers
 from harness.catalogue import ROWS, incident
-from harness.checks.judge import checks, settings_of
+from harness.checks.judge import checks, setting_types
 from harness.checks.rule_classes import rules_of
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario, Turn
 from harness.core.scenario.script import block_from
+from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.messages import Json
@@ -44,8 +45,8 @@ def explain(error: str, kind: type[Any]) -> tuple[str, list[str | int]]:
     if unknown:
         name = unknown.group(1)
         return f"key `{name}`: unknown; {nearest(name, _keys(kind, path))}", [*path, name]
-    what = text[0].lower() + text[1:]
-    key = next((part for part in reversed(path) if isinstance(part, str)), None)
+    what = wrong_choice(text, _type_at(kind, path)) or _lower(text)
+    key = next((part for part in reversed(path) if isinstance(part, str) and part != "..."), None)
     return (f"key `{key}`: {what}" if key else what), path
 
 
@@ -55,10 +56,15 @@ def _parts(path: str) -> list[str | int]:
     ]
 
 
-def _keys(kind: type[Any], path: list[str | int]) -> set[str]:
+def _type_at(kind: type[Any], path: list[str | int]) -> inspect.Type:
     found = inspect.type_info(kind)
     for part in path:
         found = _step(found, part)
+    return found
+
+
+def _keys(kind: type[Any], path: list[str | int]) -> set[str]:
+    found = _type_at(kind, path)
     structs = [t for t in _alternatives(found) if isinstance(t, inspect.StructType)]
     return {field.encode_name for struct in structs for field in struct.fields}
 
@@ -75,7 +81,7 @@ def _step(kind: inspect.Type, part: str | int) -> inspect.Type:
                     return field.type
         if isinstance(option, inspect.DictType):
             return option.value_type
-        if isinstance(option, (inspect.VarTupleType, inspect.ListType)) and part != "...":
+        if isinstance(option, (inspect.VarTupleType, inspect.ListType)):
             return option.item_type
     return inspect.AnyType()
 
@@ -182,14 +188,28 @@ def _checks(scenario: Scenario) -> Iterator[Mistake]:
         if name not in known:
             yield Mistake(_no("check", name, known), ("checks", name))
             continue
-        own = settings_of(known[name])
-        for setting in settings:
-            if setting not in own:
-                what = f"the check {name} has no setting {setting!r}; {nearest(setting, own)}"
+        for setting, value in settings.items():
+            if what := wrong_setting(name, setting, value):
                 yield Mistake(what, ("checks", name, setting))
     for place, name in enumerate(scenario.expect.must):
         if name not in known:
             yield Mistake(_no("check", name, known), ("expect", "must", place))
+
+
+def wrong_setting(name: str, setting: str, value: Json) -> str:
+    """What is wrong with a setting of a check that there is; "" for one that fits."""
+    types = setting_types(checks()[name])
+    if setting not in types:
+        return f"the check {name} has no setting {setting!r}; {nearest(setting, types)}"
+    try:
+        msgspec.convert(value, type=types[setting])
+    except msgspec.ValidationError as error:
+        return f"the check {name}: setting {setting!r}: {_lower(str(error))}"
+    return ""
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]
 
 
 def _codes(scenario: Scenario) -> Iterator[Mistake]:

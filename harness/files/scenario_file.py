@@ -23,6 +23,7 @@ from harness.core.scenario.scenario import (
     Scenario,
     ToolScript,
 )
+from harness.core.values.choices import none_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
 from harness.files.bundle import named_path
@@ -166,7 +167,7 @@ class SourceFile:
         long |= {"variant": variant, "folder": os.fspath(self.path.parent)}
         self.lines.put(long, self.lines.of(values))
         if isinstance(wire, str) and wire not in providers.names():
-            raise self.fail(f"key `wire`: invalid enum value {wire!r}", long, "wire")
+            raise self.fail(f"key `wire`: {none_of(repr(wire), providers.names())}", long, "wire")
         self._check_tools(long)
         scenario = self.convert(long, Scenario, long, [])
         for mistake in mistakes_in(scenario):

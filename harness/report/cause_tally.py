@@ -6,12 +6,14 @@ grows with the number of causes and not with the number of runs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
 
 from harness.checks.causes import rank
 from harness.core.values.verdict import Finding, Verdict
+from harness.report.event_lines import counted
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain
 
 GROUPS_MAX = 20
@@ -21,19 +23,44 @@ EXAMPLE_COLUMN_MAX = 44
 """The widest column of codes beside which an example still stands."""
 
 
+_PLACE = re.compile(r"the target crashed[^:]* at (?P<place>[^\n]+?:\d+): (?P<error>\w+)")
+"""Where a target crashed, and by which error, in the message of its end."""
+
+ERRORS_MAX = 3
+"""How many errors of one place are named."""
+
+
 class CauseGroup(msgspec.Struct):
-    """Findings of one cause: how many runs show it, and the run with the shortest name."""
+    """Findings of one cause: how many runs show it, and the run with the shortest name.
+
+    `errors` counts, of crashes at one place, the runs of each error.
+    """
 
     finding: Finding
     example: str
     fails: bool
     runs: int = 0
+    errors: dict[str, int] = {}
 
     def add(self, finding: Finding, name: str, fails: bool) -> None:
         """Count a run in."""
         self.runs, self.fails = self.runs + 1, self.fails or fails
+        if found := _PLACE.match(finding.message):
+            self.errors[found["error"]] = self.errors.get(found["error"], 0) + 1
         if len(name) < len(self.example):
             self.finding, self.example = finding, name
+
+    @property
+    def cause(self) -> str:
+        """The finding in one line; of crashes at one place by several errors all of these."""
+        found = _PLACE.match(self.finding.message)
+        if found is None or len(self.errors) < 2:
+            return one_line(self.finding)
+        named = sorted(self.errors, key=lambda error: -self.errors[error])
+        said = [f"{error} in {self.errors[error]}" for error in named[:ERRORS_MAX]]
+        if left := named[ERRORS_MAX:]:
+            said.append(counted(len(left), "other error"))
+        return f"the target crashed at {found['place']}: {', '.join(said)}"
 
     @property
     def title(self) -> str:
@@ -86,10 +113,11 @@ class CauseTally:
 
 
 def _key(finding: Finding) -> str:
-    """The code; of an end of the target also where it ended and by which error."""
+    """The code; of an end of the target also where it ended, or by which error if that is all."""
     if finding.check != "target":
         return finding.code
-    place = ": ".join(finding.message.split(": ")[:2])
+    found = _PLACE.match(finding.message)
+    place = found["place"] if found else ": ".join(finding.message.split(": ")[:2])
     return f"{finding.code} {place}"
 
 
@@ -103,7 +131,7 @@ def _group(group: CauseGroup, column: int, left: int, width: int, paint: Paint) 
     else:
         yield line
         yield f"{indent}{group.example}"
-    yield paint("faint", cut(f"{indent}{one_line(group.finding)}", width))
+    yield paint("faint", cut(f"{indent}{group.cause}", width))
 
 
 def _codes(groups: list[CauseGroup], width: int) -> str:

@@ -122,14 +122,26 @@ def _unreached(runs: Sequence[RunSummary]) -> Iterator[str]:
 
 def totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
     """The last line: how many of what, against which target, with which seed."""
+    below = below_words(Counter(f.class_ for run in runs for f in run.verdict.below))
+    return f"{counts(runs, paint, planned)}{below}; {_targets(runs)}; {_seeds(runs)}"
+
+
+def counts(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
+    """How many runs there are, and how many of each verdict."""
     words = Counter(run.word for run in runs)
     parts = [paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w]]
     if planned > len(runs):
         parts.append(f"{planned - len(runs)} not played")
-    targets = ", ".join(dict.fromkeys(run.target for run in runs))
-    below = below_words(Counter(f.class_ for run in runs for f in run.verdict.below))
-    head = f"{counted(max(planned, len(runs)), 'run')}: {', '.join(parts) or 'nothing ran'}{below}"
-    return f"{head}; target {targets}; {_seeds(runs)}"
+    return f"{counted(max(planned, len(runs)), 'run')}: {', '.join(parts) or 'nothing ran'}"
+
+
+def short_totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
+    """The last line without what is not failing, and without the seeds."""
+    return f"{counts(runs, paint, planned)}; {_targets(runs)}"
+
+
+def _targets(runs: Sequence[RunSummary]) -> str:
+    return f"target {', '.join(dict.fromkeys(run.target for run in runs))}"
 
 
 def below_words(times: Mapping[FindingClass | Literal[""], int]) -> str:

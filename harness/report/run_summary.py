@@ -42,14 +42,14 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     plugin_flags: tuple[str, ...] = ()
 
 
-def run_command(asked: Invocation, name: str, seed: int) -> str:
-    """The shell command for exactly one run of a scenario file.
+def run_command(asked: Invocation, name: str, seed: int | None) -> str:
+    """The shell command for exactly one run of a scenario file; no `seed` is the file's own.
 
     >>> run_command(Invocation(path="a b.yaml", target="reference"), "a/x+stream", 7)
     "harness run 'a b.yaml' --only a/x+stream --target reference --seed 7"
     """
     words = ["harness", "run", asked.path, "--only", name, "--target", asked.target]
-    words += ["--seed", str(seed)]
+    words += ["--seed", str(seed)] if seed is not None else []
     words += ["--world", asked.world] if asked.world else []
     words += ["--store", asked.store] if asked.store else []
     words += ["--profile", asked.profile] if asked.profile else []
@@ -78,6 +78,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     world: str
     seed: int
     verdict: Verdict
+    wire: str = ""
+    stream: bool = False
     file: str = ""
     history: str = ""
     kept: str = ""
@@ -107,6 +109,8 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         world=run.world,
         seed=run.seed,
         verdict=verdict,
+        wire=run.scenario.wire,
+        stream=run.scenario.stream,
         file=asked.path if asked else "",
         history=str(run.folder / "history.jsonl") if run.folder else "",
         kept=str(run.kept or ""),

@@ -11,10 +11,10 @@ import pytest
 from harness.cli import main
 from harness.cli.explain import explanation
 from harness.cli.list import KINDS
-from harness.cli.schema import document
 from harness.cli.verbs import VERBS, harness
 from harness.core.scenario.scenario import OF_THE_COMMAND, Scenario
 from harness.core.values.errors import InputError
+from harness.schema import FILES, schema_of
 from tests.cli.conftest import Harness as Command
 
 
@@ -70,12 +70,29 @@ def test_a_code_is_explained_by_its_check() -> None:
         explanation("no_progres_stop")
 
 
-def test_schema_has_every_key_of_a_file(harness: Command) -> None:
-    printed = json.loads(harness("schema", "--json").stdout)
-    assert printed == json.loads(json.dumps(document()))
+@pytest.mark.parametrize("file", FILES)
+def test_schema_prints_the_schema_of_each_kind_of_file(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["schema", file, "--json"])
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(schema_of(file)))
+
+
+def test_schema_of_another_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["schema", "scenarios"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "no file of this kind has a schema; did you mean 'scenario'?" in said
+
+
+def test_schema_has_every_key_of_a_file() -> None:
+    document = schema_of("scenario")
     keys = {field.encode_name for field in msgspec.structs.fields(Scenario)}
-    assert set(printed["properties"]) == keys - {*OF_THE_COMMAND} | {"variants"}
-    assert set(_references(printed)) <= {f"#/$defs/{name}" for name in printed["$defs"]}
+    assert set(document["properties"]) == keys - {*OF_THE_COMMAND} | {"variants"}
+    assert set(_references(document)) == {f"#/definitions/{n}" for n in document["definitions"]}
 
 
 def _references(value: object) -> list[str]:

@@ -1,1 +1,1 @@
-"""Packages of npm in the slow tests: the official MCP conformance suite, and SDKs in JavaScript."""
+"""Packages of npm in the slow tests: the MCP conformance suite, SDKs, a language server."""

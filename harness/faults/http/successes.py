@@ -55,9 +55,9 @@ def unknown_stop(moment: Moment, plan: Plan, *, stop: str = "paused_for_review")
     return with_reply(plan, msgspec.structs.replace(reply, stop=stop))
 
 
-def unknown_block(moment: Moment, plan: Plan, *, kind: str = "search_brief") -> Plan:
-    """A whole answer begins with a block of a kind that nobody has heard of."""
-    return _before(plan, Opaque(kind, {"type": kind, "id": "sb_01", "brief": ["one", 2, None]}))
+def unknown_block(moment: Moment, plan: Plan, *, type: str = "search_brief") -> Plan:
+    """A whole answer begins with a block of a type that no client knows."""
+    return _before(plan, Opaque(type, {"type": type, "id": "sb_01", "brief": ["one", 2, None]}))
 
 
 def fallback_block(moment: Moment, plan: Plan, *, model: str = "claude-haiku-4-5") -> Plan:

@@ -1,0 +1,152 @@
+"""The first screen of a command with many runs: what is wrong with the agent, in 24 lines.
+
+The causes stand in the order of their weight, each with its runs and a command that repeats one.
+A line that is longer than the screen counts as the lines that it takes there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from harness.report.cause_tally import CauseGroup, CauseTally
+from harness.report.command_summary import short_totals
+from harness.report.event_lines import counted
+from harness.report.run_report import Paint, cut, plain, wrapped
+from harness.report.run_summary import RunSummary, lacks
+
+ROWS = 24
+"""How many lines a terminal has at least."""
+
+SILENT = "run.nothing_intercepted"
+REASONS_MAX = 2
+"""How many rows the reasons of one kind may take."""
+
+
+def first_screen(
+    runs: Sequence[RunSummary],
+    width: int,
+    paint: Paint = plain,
+    *,
+    planned: int = 0,
+    report: str = "",
+    again: Callable[[str], str] | None = None,
+) -> list[str]:
+    """The lines; `report` is the file that holds every run, `planned` the number of runs.
+
+    `again` gives the command that repeats the run of a name, if it is another than the run's own.
+    """
+    tally = CauseTally()
+    for run in runs:
+        tally.add(run.name, run.verdict)
+    repeats = {run.name: run.repeat for run in runs}
+    groups, repeat = tally.groups(), again or repeats.__getitem__
+    end = [*_reasons(runs, width), *_ways_on(groups, report), short_totals(runs, plain, planned)]
+    room = ROWS - sum(_rows(line, width) for line in end) - 1
+    said = list(_causes(groups, repeat, wires(runs), width, room, paint))
+    end[-1] = short_totals(runs, paint, planned)
+    return [*said, *([""] if said else []), *end]
+
+
+def _rows(line: str, width: int) -> int:
+    return max(-(-len(line) // width), 1)
+
+
+def _causes(
+    groups: Sequence[CauseGroup],
+    repeat: Callable[[str], str],
+    silent: str,
+    width: int,
+    room: int,
+    paint: Paint,
+) -> Iterator[str]:
+    """As many causes as fit into the room; one line says what else there is."""
+    if not groups:
+        return
+    yield paint("strong", " runs  cause, and a command that repeats one of them")
+    room -= 1
+    for number, group in enumerate(groups):
+        hint = silent if group.finding.code == SILENT else ""
+        below = [line for line in (hint, repeat(group.example)) if line]
+        lines = [f"       {line}" for line in below]
+        rows, is_last = 1 + sum(_rows(line, width) for line in lines), number == len(groups) - 1
+        if rows > room - (not is_last):
+            yield cut(f"       and {_left(groups[number:])}", width)
+            return
+        room -= rows
+        yield _head(group, width, paint)
+        yield from lines
+
+
+def _head(group: CauseGroup, width: int, paint: Paint) -> str:
+    message = group.cause.removeprefix("the target crashed ")
+    left = cut(message, max(width - len(group.title) - 9, 20))
+    return f"{group.runs:>5}  {paint('fail' if group.fails else 'faint', group.title)}  {left}"
+
+
+def _left(groups: Sequence[CauseGroup]) -> str:
+    codes = dict.fromkeys(group.finding.code for group in groups)
+    return f"{counted(len(groups), 'more cause')}: {', '.join(codes)}"
+
+
+def wires(runs: Sequence[RunSummary]) -> str:
+    """On which wires no call came, if one came on another; else ""."""
+    silent = {run.wire for run in runs if any(f.code == SILENT for f in run.verdict.findings)}
+    spoken = {run.wire for run in runs if _asked(run)}
+    silent -= spoken
+    if not silent or not spoken:
+        return ""
+    flags = " ".join(f"--wire {wire}" for wire in sorted(spoken))
+    return f"none came on {', '.join(sorted(silent))}; to leave these out: {flags}"
+
+
+def _asked(run: RunSummary) -> bool:
+    """Whether the agent asked the model."""
+    silent = any(finding.code == SILENT for finding in run.verdict.findings)
+    return run.word in ("pass", "fail") and not silent
+
+
+def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
+    """What was not applicable and unknown, and which incidents would be repeated."""
+    missing: Counter[str] = Counter()
+    for lack in lacks(runs):
+        missing[lack.missing] += lack.runs
+    said = [f"{name} {number}" for name, number in missing.most_common()]
+    said += [f"the scenario's own needs {other}"] if (other := _otherwise(runs)) else []
+    if said:
+        why = "; see docs/profiles.md#capabilities" if missing else ""
+        yield from _short(f"not applicable: {', '.join(said)}{why}", width)
+    doubts = [doubt for run in runs if run.word == "unknown" for doubt in run.verdict.doubts[:1]]
+    if doubts:
+        most, number = Counter(doubts).most_common(1)[0]
+        others = (
+            f", and {counted(len(doubts) - number, 'other run')}" if len(doubts) > number else ""
+        )
+        yield from _short(f"unknown: {most} ({counted(number, 'run')}){others}", width)
+    if seen := Counter(incident for run in runs for incident in run.seen):
+        first = seen.most_common(1)[0][0]
+        yield cut(f"would repeat {counted(len(seen), 'public incident')}, such as {first}", width)
+
+
+def _otherwise(runs: Sequence[RunSummary]) -> int:
+    """How many runs are not applicable although they lack no capability and no package."""
+    return sum(
+        run.word == "not_applicable" and not any(n.missing for n in run.verdict.not_applicable)
+        for run in runs
+    )
+
+
+def _short(text: str, width: int) -> Iterable[str]:
+    """Prose in as many rows as reasons may take."""
+    lines = list(wrapped(text, width, ""))
+    if len(lines) > REASONS_MAX:
+        lines[REASONS_MAX - 1] = cut(f"{lines[REASONS_MAX - 1]} …", width)
+    return lines[:REASONS_MAX]
+
+
+def _ways_on(groups: Sequence[CauseGroup], report: str) -> Iterator[str]:
+    """How a cause is explained, and where every run is."""
+    for group in groups[:1]:
+        yield f"explain: harness explain {group.finding.code}"
+    if report:
+        yield f"each run: {report}; -v prints it, --html FILE shows it"

@@ -1,0 +1,50 @@
+"""The report of many runs as a file beside their histories: what `harness run -v` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.core.values.visible_text import visible
+from harness.files.regular_file import write_atomically
+from harness.report import command_summary, run_report
+from harness.report.run_summary import RunSummary
+
+REPORT = "report.txt"
+HEAD = "harness run, each run of"
+"""How the file begins, by which it is known from other files of its name."""
+
+WIDTH = 100
+
+
+def write(path: Path, runs: Sequence[RunSummary], planned: int) -> None:
+    """Write the report; raises InputError where it cannot be written."""
+    lines = (
+        f"{visible(line)}\n".encode("utf-8", "backslashreplace") for line in _lines(runs, planned)
+    )
+    write_atomically(path, lines, durable=False)
+
+
+def _lines(runs: Sequence[RunSummary], planned: int) -> Iterator[str]:
+    yield f"{HEAD} {planned}"
+    yield ""
+    yield from command_summary.summary(runs, WIDTH)
+    column = run_report.label_width([run_report.label(run.name, run.scenario) for run in runs])
+    before: RunSummary | None = None
+    for run in runs:
+        yield run_report.entry(run, before, column, WIDTH)
+        before = run
+    yield from run_report.blocks(runs, WIDTH, verbose=True)
+    yield ""
+    yield command_summary.totals(runs, planned=planned)
+
+
+def is_report(path: str) -> bool:
+    """Whether a file is such a report."""
+    if not path.endswith(f"/{REPORT}"):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(HEAD)) == HEAD.encode()
+    except OSError:
+        return False

@@ -1,0 +1,65 @@
+"""The schema of checks: their names, their settings, and the codes of their findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.checks.judge import checks, docstring_of, own_checks, setting_types, settings_of
+from harness.checks.rule_classes import BOOK_KEEPING, rules_of
+from harness.core.transition.ports import CheckFunction
+from harness.schema.key_table import setting_text
+from harness.schema.struct_schema import Node, ref, schema_of_type, words
+
+
+def check_definitions() -> dict[str, Node]:
+    """The definitions `CheckName`, `CheckSettings` and `Code`."""
+    found = checks()
+    named = [{"const": name, **words(docstring_of(check))} for name, check in found.items()]
+    return {
+        "CheckName": {"anyOf": named},
+        "CheckSettings": {
+            "type": "object",
+            "properties": {name: _settings(name, check) for name, check in found.items()},
+            "additionalProperties": False,
+        },
+        "Code": _codes(),
+    }
+
+
+def either_form() -> Node:
+    """Settings of checks: a mapping, or a list of names and mappings."""
+    named = {"anyOf": [ref("CheckName"), ref("CheckSettings", minProperties=1)]}
+    return {"anyOf": [ref("CheckSettings"), {"type": "array", "items": named}]}
+
+
+def _settings(name: str, check: CheckFunction) -> Node:
+    doc, defaults = docstring_of(check), settings_of(check)
+    own = "" if name in own_checks() else doc
+    properties: dict[str, Any] = {
+        setting: {
+            **schema_of_type(kind),
+            "default": defaults[setting],
+            **words(setting_text(name, setting, own)),
+        }
+        for setting, kind in setting_types(check).items()
+    }
+    return {
+        "type": "object",
+        **words(doc),
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _codes() -> Node:
+    """The codes of findings: those of the table of classes, and any of the other checks."""
+    listed, others = [], []
+    for name in checks():
+        rules = {row.code for row in rules_of(name)}
+        if rules and f"{name}.*" not in rules and name not in BOOK_KEEPING:
+            listed += sorted(rules)
+        else:
+            listed += sorted(rules - {f"{name}.*"})
+            others.append(name)
+    names = "|".join(name.replace(".", "[.]") for name in others)
+    return {"anyOf": [{"enum": listed}, {"type": "string", "pattern": f"^({names})[.]."}]}

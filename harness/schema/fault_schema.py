@@ -1,0 +1,75 @@
+"""The schema of a fault: each kind with its words, and where and with which settings it strikes.
+
+Faults of equal settings and seams share a condition, so that an editor has a hundred to look at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from harness.core.transition.arming import ON, seam_of
+from harness.faults import Fault, faults
+from harness.schema.key_table import key_text, setting_text
+from harness.schema.struct_schema import Node, schema_of_type, words
+
+
+def fault_schema(spec: Node) -> Node:
+    """The schema of a fault from that of its knobs: the settings stand beside them."""
+    knobs = {key: node for key, node in spec["properties"].items() if key != "settings"}
+    found = faults()
+    knobs["kind"] = {
+        **knobs["kind"],
+        "anyOf": [{"const": kind, **words(fault.text)} for kind, fault in found.items()],
+    }
+    knobs["on"] = {k: v for k, v in knobs["on"].items() if k not in ("type", "default")}
+    return {
+        "type": "object",
+        **words("A fault: its kind, when it strikes, and its own settings."),
+        "properties": knobs,
+        "required": ["kind"],
+        "allOf": [_condition(kinds, found[kinds[0]], [*knobs]) for kinds in _groups(found)],
+    }
+
+
+def _groups(found: Any) -> list[list[str]]:
+    """The kinds in groups of equal settings and seams."""
+    groups: dict[str, list[str]] = {}
+    for kind, fault in found.items():
+        groups.setdefault(json.dumps([settings_schema(fault), fault.seams]), []).append(kind)
+    return list(groups.values())
+
+
+def _condition(kinds: list[str], fault: Fault, knobs: list[str]) -> Node:
+    pattern = f"^({'|'.join(map(re.escape, kinds))})$"  # an editor would list an enum at each kind
+    every = {knob: True for knob in knobs if knob != "on"}
+    return {
+        "if": {"properties": {"kind": {"pattern": pattern}}, "required": ["kind"]},
+        "then": {
+            "properties": {**every, "on": _seams(fault), **settings_schema(fault)},
+            "additionalProperties": False,
+        },
+    }
+
+
+def _seams(fault: Fault) -> Node:
+    """What `on` may name for a fault."""
+    named = {"enum": [on for on in ON if seam_of(on) in fault.seams]}
+    told = words(key_text("FaultSpec", "on"))
+    if "tool" not in fault.seams:
+        return {**named, **told}
+    return {"anyOf": [named, {"type": "string", "pattern": "^tool:."}], **told}
+
+
+def settings_schema(fault: Fault) -> dict[str, Node]:
+    """The settings of a fault: type, range, default, words."""
+    own = fault.text if "." in fault.kind and fault.layer != fault.kind.partition(".")[0] else ""
+    return {
+        name: {
+            **schema_of_type(kind),
+            **({} if fault.defaults[name] is None else {"default": fault.defaults[name]}),
+            **words(setting_text(fault.kind, name, own)),
+        }
+        for name, kind in fault.settings.items()
+    }

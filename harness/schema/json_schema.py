@@ -1,0 +1,243 @@
+"""The JSON Schemas of a scenario, an overlay, a profile and the configuration.
+
+They are of draft 7, which every editor reads. The structs are strict; what a file may say in a
+shorter form, and what a name depends on, is added here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from harness import providers
+from harness.catalogue import INCIDENTS, ROWS
+from harness.configuration import Configuration
+from harness.core.scenario.scenario import (
+    DEFAULT_WIRE,
+    After,
+    AtMs,
+    Scenario,
+)
+from harness.core.values.messages import Text, Thinking, ToolResult, ToolUse
+from harness.core.values.profile import Profile
+from harness.schema.check_schema import check_definitions, either_form
+from harness.schema.fault_schema import fault_schema
+from harness.schema.key_table import key_text
+from harness.schema.struct_schema import REFERENCE, Node, definitions, ref, words
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+KEBAB = "^[a-z0-9]+(-[a-z0-9]+)*$"
+
+_BLOCKS: dict[str, type[msgspec.Struct]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "tool_use": ToolUse,
+    "tool_result": ToolResult,
+}
+
+_OUTCOMES = ("ok", "error", "raise", "hang", "bytes", "effect")
+"""What a turn of a tool says at least one of."""
+
+
+def schema_of(file: str) -> Node:
+    """The schema of a kind of file, one of FILES."""
+    return FILES[file]()
+
+
+def _document(title: str, root: Node, parts: dict[str, Node]) -> Node:
+    found = {"$schema": DRAFT, **root, **words(title)}
+    needed = _reachable(parts, root)
+    return {**found, "definitions": {k: part for k, part in parts.items() if k in needed}}
+
+
+def _scenario() -> Node:
+    parts = _scenario_parts()
+    scenario = parts.pop("Scenario")
+    keys = scenario["properties"]
+    for key, form in _forms().items():
+        keys[key] = {**_kept(keys[key]), **form}
+    changes = {k: v for k, v in keys.items() if k != "name"}
+    parts["Changes"] = {"type": "object", "properties": changes, "additionalProperties": False}
+    named = {"pattern": KEBAB, "not": {"const": "baseline"}}
+    keys["variants"] = {
+        "type": "object",
+        "propertyNames": named,
+        "additionalProperties": ref("Changes"),
+        **words(key_text("Scenario", "variants")),
+    }
+    root = {
+        "type": "object",
+        "properties": keys,
+        "required": ["name", "script"],
+        "additionalProperties": False,
+        "allOf": _dialects(),
+    }
+    return _document("A scenario of loop-harness", root, parts)
+
+
+def _scenario_parts() -> dict[str, Node]:
+    parts = definitions([Scenario, AtMs, After, *_BLOCKS.values()])
+    when = parts["InboxItem"]["properties"]["when"]
+    words = [option for option in when["anyOf"] if "enum" in option]
+    _set(parts, "InboxItem", "when", {"anyOf": [*words, ref("AtMs"), ref("After")]})
+    _set(parts, "Turn", "blocks", {"items": ref("Block")})
+    _set(parts, "Session", "format", {"enum": [*_readers(), None]})
+    content = {"anyOf": [{"type": "string"}, {"type": "array", "items": ref("Block")}]}
+    _set(parts, "SeedMessage", "content", content)
+    _set(parts, "Expect", "must", {"items": ref("CheckName")})
+    _set(parts, "Expect", "known", {"items": ref("Code")})
+    parts["Turn"]["dependencies"] = {"input": ["use"]}
+    parts["ToolTurn"]["anyOf"] = [{"required": [key]} for key in _OUTCOMES]
+    parts["RequestText"]["anyOf"] = [{"required": ["has"]}, {"required": ["lacks"]}]
+    parts["When"]["oneOf"] = [{"required": ["after"]}, {"required": ["p"]}]
+    parts["Block"] = _block()
+    parts["ToolUse"]["required"].remove("id")
+    parts["FaultSpec"] = fault_schema(parts["FaultSpec"])
+    return {**parts, **check_definitions()}
+
+
+def _set(parts: dict[str, Node], struct: str, key: str, form: Node) -> None:
+    """Say of a key what it may hold, in place of what the struct says."""
+    node = parts[struct]["properties"][key]
+    kept = _kept(node)
+    if "items" in form:
+        kept["type"] = "array"
+    parts[struct]["properties"][key] = {**kept, **form}
+
+
+def _kept(node: Node) -> Node:
+    """What stays of a key whose values are said anew: its words and its default."""
+    return {k: v for k, v in node.items() if k == "default" or k.lower().endswith("description")}
+
+
+def _readers() -> list[str]:
+    from harness.stores import readers
+
+    return [*readers()]
+
+
+def _block() -> Node:
+    """A block: one that is known by its type, or of any other type and with any fields."""
+    kinds = [*_BLOCKS]
+    known = [
+        {
+            "if": {"properties": {"type": {"const": kind}}},
+            "then": ref(struct.__name__),
+        }
+        for kind, struct in _BLOCKS.items()
+    ]
+    told = f"The type of the block: {', '.join(f'`{kind}`' for kind in kinds)}, or any other."
+    kind = {"type": "string", "examples": kinds, **words(told)}
+    return {"type": "object", "properties": {"type": kind}, "required": ["type"], "allOf": known}
+
+
+def _forms() -> dict[str, Node]:
+    """The keys that a file says otherwise than the struct: short forms, several runs, names."""
+    wire = {"enum": [*providers.names()]}
+    several = {"type": "array", "items": wire, "minItems": 1, "uniqueItems": True}
+    return {
+        "name": {"type": "string", "pattern": KEBAB},
+        "stream": {"enum": [True, False, "both"], "default": False},
+        "wire": {"anyOf": [wire, several], "default": DEFAULT_WIRE},
+        "dialect": _dialect(_all_dialects()),
+        "source": {"type": "array", "items": {"type": "string", "pattern": _sources()}},
+        "inbox": {"anyOf": [{"type": "string"}, {"type": "array", "items": ref("InboxItem")}]},
+        "checks": either_form(),
+    }
+
+
+def _sources() -> str:
+    """A source is an incident or a row that there is, or any other text."""
+    rows = "|".join(re.escape(code) for code in ROWS)
+    numbers = "|".join(str(number) for number in INCIDENTS)
+    known = f"incidents:({numbers})|fault:({rows})"
+    return f"^({known})$|^(?!incidents:|fault:)"
+
+
+def _all_dialects() -> list[str]:
+    return [name for record in providers.records() for name in record.dialects.names]
+
+
+def _dialect(names: Sequence[str]) -> Node:
+    return {"enum": ["", *dict.fromkeys(names)], **words(key_text("Scenario", "dialect"))}
+
+
+def _dialects() -> list[Node]:
+    """The dialects of each wire, where a file is of one wire."""
+    return [
+        {
+            "if": {
+                "properties": {"wire": {"const": record.name}},
+                **({} if record.name == DEFAULT_WIRE else {"required": ["wire"]}),
+            },
+            "then": {"properties": {"dialect": _dialect(record.dialects.names)}},
+        }
+        for record in providers.records()
+    ]
+
+
+def _overlay() -> Node:
+    parts = _scenario_parts()
+    faults = {"type": "array", "items": ref("FaultSpec"), **words(key_text("Overlay", "faults"))}
+    root = {
+        "type": "object",
+        "properties": {"faults": faults},
+        "required": ["faults"],
+        "additionalProperties": False,
+    }
+    return _document("An overlay of faults for loop-harness", root, parts)
+
+
+def _profile() -> Node:
+    parts = _profile_parts([Profile])
+    return _document("A profile of loop-harness", parts.pop("Profile"), parts)
+
+
+def _configuration() -> Node:
+    parts = _profile_parts([Configuration])
+    root = parts.pop("Configuration")
+    return _document("The configuration of loop-harness (harness.toml)", root, parts)
+
+
+def _profile_parts(structs: list[Any]) -> dict[str, Node]:
+    parts = definitions(structs)
+    _set(parts, "Profile", "wires", {"items": {"enum": [*providers.names()]}})
+    _set(parts, "Profile", "checks", ref("CheckSettings"))
+    return {**parts, **check_definitions()}
+
+
+def _reachable(parts: dict[str, Node], root: Node) -> set[str]:
+    """The definitions that a schema needs."""
+    wanted, open_ = set[str](), [*_named_in(root)]
+    while open_:
+        name = open_.pop()
+        if name not in wanted:
+            wanted.add(name)
+            open_ += _named_in(parts[name])
+    return wanted
+
+
+def _named_in(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(target := node.get("$ref"), str):
+            yield target.removeprefix(REFERENCE)
+        for child in node.values():
+            yield from _named_in(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from _named_in(child)
+
+
+FILES: MappingProxyType[str, Callable[[], Node]] = MappingProxyType(
+    {
+        "scenario": _scenario,
+        "overlay": _overlay,
+        "profile": _profile,
+        "configuration": _configuration,
+    }
+)
+"""The kinds of files that have a schema."""

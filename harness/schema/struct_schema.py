@@ -1,0 +1,86 @@
+"""The schema of structs: what msgspec makes of them, with the words of each key.
+
+A value that may be null is one node, not a choice of two, so that an editor completes and explains
+it as what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from harness.core.scenario.scenario import OF_THE_COMMAND
+from harness.schema.key_table import key_text
+
+Node = dict[str, Any]
+
+REFERENCE = "#/definitions/"
+NO_KEYS = {"Scenario": OF_THE_COMMAND, "FaultSpec": ("settings",)}
+"""Fields that are no keys of a file."""
+
+TAG = "The type of the block."
+
+
+def words(text: str) -> Node:
+    """A description: each paragraph on a line, once plain and once for editors that show marks."""
+    plain = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    marked = {"markdownDescription": plain} if "`" in plain else {}
+    return {"description": plain, **marked}
+
+
+def ref(name: str, **more: Any) -> Node:
+    """A reference to a definition."""
+    return {"$ref": f"{REFERENCE}{name}", **more}
+
+
+def definitions(structs: Iterable[type[msgspec.Struct]]) -> dict[str, Node]:
+    """The schemas of structs and of all that they hold, by the name of the struct."""
+    template = f"{REFERENCE}{{name}}"
+    _, parts = msgspec.json.schema_components([*structs], ref_template=template)
+    return {name: _worded(name, part) for name, part in parts.items()}
+
+
+def schema_of_type(kind: Any) -> Node:
+    """The schema of a plain type, such as that of a setting."""
+    return simple(msgspec.json.schema(kind))
+
+
+def _worded(name: str, part: Node) -> Node:
+    """A struct's schema with the words of its keys."""
+    if "properties" not in part:
+        return part
+    keys = {
+        key: {**simple(node), **words(TAG if _is_tag(node) else key_text(name, key))}
+        for key, node in part["properties"].items()
+        if key not in NO_KEYS.get(name, ())
+    }
+    found = {k: v for k, v in part.items() if k != "title" and (k != "required" or v)}
+    head = words(part["description"].partition("\n\n")[0])
+    return {**found, **head, "properties": keys, "additionalProperties": False}
+
+
+def _is_tag(node: Node) -> bool:
+    return set(node) == {"enum"} and len(node["enum"]) == 1
+
+
+def simple(node: Node) -> Node:
+    """A node without a default of null, and a choice of plain types as one list of types."""
+    found = {k: v for k, v in node.items() if k != "default" or v is not None}
+    options = found.pop("anyOf", None)
+    if options is None:
+        return found
+    plain = [option["type"] for option in options if set(option) == {"type"}]
+    (*others,) = (option for option in options if set(option) != {"type"})
+    if not others:
+        return {**found, "type": plain}
+    if plain == ["null"] and len(others) == 1 and "$ref" not in others[0]:
+        return {**found, **_or_null(others[0])}
+    return {**found, "anyOf": options}
+
+
+def _or_null(node: Node) -> Node:
+    if "enum" in node:
+        return {**node, "enum": [*node["enum"], None]}
+    return {**node, "type": [node["type"], "null"]}
