@@ -76,7 +76,7 @@ def _arguments(value: Any) -> str:
 
 def _default(value: Any) -> Any:
     """A default that reads well: a function has its name, a long value is left out."""
-    if value is inspect.Parameter.empty or len(repr(value)) < LONG and "<" not in repr(value):
+    if value is inspect.Parameter.empty or (len(repr(value)) < LONG and "<" not in repr(value)):
         return value
     return _Name(getattr(value, "__name__", "…").replace("<lambda>", "…"))
 
