@@ -168,6 +168,14 @@ ROOMS: tuple[Room, ...] = (
         "Plays short probes of an agent, says what they show, and writes its profile.",
         "core checks files providers",
     ),
+    Room(
+        "starter",
+        10,
+        "Finds the agent of a project in the texts of its files, and makes the files of a first "
+        "test from templates.",
+        "core providers",
+        pure=True,
+    ),
     Room("contracts", 13, "Public: the laws that plug-ins keep, as tests that a user runs."),
     Room("cli", 13, "The command `harness`: one file a verb."),
     Room("pytest_plugin", 13, "The pytest fixtures and options."),

@@ -111,13 +111,16 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("recordings.zip_archive", "io"),
         ("recordings.zip_archive", "zipfile"),
         ("recordings.zip_archive", "zstandard"),
+        ("starter.python_sources", "ast"),
+        ("starter.starter_files", "pkgutil"),
+        ("starter.starter_files", "shlex"),
         ("faults", "importlib"),
         ("faults", "pkgutil"),
     }
 )
 """The one home of randomness (`random.Random`, keyed by seed, fault and call), the loaders of the
-packages' own tables, the parsers that recordings need, which are handed text and bytes, and the
-walk that finds the faults in their folder."""
+packages' own tables and templates, the parsers that recordings and the starter need, which are
+handed text and bytes, and the walk that finds the faults in their folder."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"

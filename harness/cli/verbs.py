@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 VERBS = {
+    "init": "Write a first test into a project, and play it.",
     "run": "Play scenarios against an agent and judge what it did.",
     "doctor": "Probe an agent: what it is, and the profile that says so.",
     "serve": "Serve a scenario to an agent started by hand, and judge it when it is stopped.",

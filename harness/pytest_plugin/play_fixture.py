@@ -103,7 +103,7 @@ class Play:
         function of its brief or a target's specification; without one it is that of the marker,
         the command line, the ini file or the profile. `chat` in its place is a function from
         the user's text to the answer, sync or async: its own clients find the model at the
-        provider's URL (extra `respx`). `variant` plays only the runs of that variant ("" is the
+        provider's URL. `variant` plays only the runs of that variant ("" is the
         baseline), `wire` and `stream` those on that wire, streamed or not; where the file has none,
         its runs are played so. `world` is `simulate` or `supervise`.
 

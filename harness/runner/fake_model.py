@@ -183,7 +183,7 @@ class FakeModel:
 
     def mount(self, *urls: str) -> AbstractContextManager[None]:
         """In the block every client of httpx2 and httpx that asks below one of `urls` reaches the
-        fake model; by default the URLs of all providers. Needs the package respx."""
+        fake model; by default the URLs of all providers."""
         homes = urls or tuple(dict.fromkeys(record.url for record in providers.records()))
         return mounted(self._route, homes)  # type: ignore[arg-type]
 

@@ -1,0 +1,89 @@
+"""Whether a target can be imported, tried in a process of its own: `python -m` this module SPEC.
+
+The last line of standard output is JSON: `error`, "" if it can, and the `place` in the project
+where the import fails or was when its time was over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterable
+from threading import Timer
+from typing import NamedTuple
+
+from harness.cli.child_command import child_command
+
+LIMIT_S = 20.0
+"""How long an import may take."""
+
+_GRACE_S = 3.0
+
+
+class ImportTrial(NamedTuple):
+    """What is wrong with an import, "" if nothing, and where in the project."""
+
+    error: str
+    place: str = ""
+
+
+def import_trial(spec: str) -> ImportTrial:
+    """Try to import a Python target in a child process."""
+    words = ["-m", "harness.cli.import_trial", spec, str(LIMIT_S)]
+    ended = child_command(words, LIMIT_S + _GRACE_S)
+    for line in reversed(ended.out.splitlines()):
+        try:
+            found = json.loads(line)
+            return ImportTrial(str(found["error"]), str(found["place"]))
+        except (ValueError, TypeError, KeyError):
+            continue
+    if ended.status is None:
+        return ImportTrial(f"its import takes more than {LIMIT_S:g} s")
+    return ImportTrial(f"its import ends the process with status {ended.status}")
+
+
+def _tell(error: str, place: str) -> None:
+    os.write(1, f"\n{json.dumps({'error': error, 'place': place})}\n".encode())
+
+
+def _place(frames: Iterable[traceback.FrameSummary]) -> str:
+    """The deepest frame in a file of the current folder."""
+    start = os.path.join(os.getcwd(), "")
+    own = [frame for frame in frames if frame.filename.startswith(start)
+           and "site-packages" not in frame.filename]  # fmt: skip
+    return f"{own[-1].filename.removeprefix(start)}:{own[-1].lineno}" if own else ""
+
+
+def _give_up(limit_s: float) -> None:
+    """Tell where the import is, and end the process, whatever it waits for."""
+    stacks = (traceback.extract_stack(frame) for frame in sys._current_frames().values())
+    place = next((found for stack in stacks if (found := _place(stack))), "")
+    _tell(f"its import takes more than {limit_s:g} s", place)
+    os._exit(1)
+
+
+def _main(spec: str, limit_s: float) -> None:
+    from harness.core.values.errors import InputError
+    from harness.targets.spec import resolve
+
+    timer = Timer(limit_s, _give_up, [limit_s])
+    timer.daemon = True
+    timer.start()
+    try:
+        resolve(spec)
+    except InputError as error:
+        cause = error.__cause__
+        frames = traceback.extract_tb(cause.__traceback__) if cause else ()
+        place = _place(frames)
+        if isinstance(cause, SyntaxError) and cause.filename:
+            place = f"{os.path.relpath(cause.filename)}:{cause.lineno}"
+        _tell(error.what, place)
+    else:
+        _tell("", "")
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], float(sys.argv[2]))

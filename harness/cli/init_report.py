@@ -1,0 +1,143 @@
+"""What `harness init` prints: the agent, the files, the first scenario, and what to type next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.cli import terminal
+from harness.report import json_lines
+from harness.starter.candidate import KINDS, Candidate
+from harness.starter.starter_files import EXAMPLE, PRE_COMMIT, template
+
+if TYPE_CHECKING:
+    from harness.doctor.observation import Observation
+    from harness.starter.piece import Piece, State
+    from harness.starter.project import Survey
+    from harness.starter.starter_files import Setup, Starter
+
+_OTHERS_MOST = 3
+_LIMIT_S = 120.0
+_WORDS: dict[State, str] = {
+    "written": "written",
+    "extended": "extended",
+    "unchanged": "unchanged",
+    "kept": "kept",
+    "elsewhere": "not written",
+}
+_STYLES = {"written": "pass", "extended": "pass", "kept": "unknown", "elsewhere": "unknown"}
+
+
+class InitReport:
+    """Prints in order; with `as_json` one object a line."""
+
+    def __init__(self, as_json: bool, dry_run: bool) -> None:
+        self._as_json, self._dry_run = as_json, dry_run
+        self._paint = terminal.paint()
+
+    def _out(self, text: str = "") -> None:
+        if not self._as_json:
+            terminal.out(text)
+
+    def found(self, one: Candidate, survey: Survey) -> None:
+        """Say what the agent is, and what else may be it."""
+        if one == EXAMPLE:
+            self._out(
+                "This folder has no agent: it gets a small one, with a defect, to begin with."
+            )
+            return
+        libraries = ", ".join(row.title for row in survey.libraries)
+        made = f" ({libraries})" if libraries else ""
+        self._out(f"agent: {one.spec}, {KINDS[one.kind]}, {one.path}:{one.line}{made}")
+        others = [other.spec for other in survey.candidates if other != one]
+        if others:
+            more = len(others) - _OTHERS_MOST
+            said = ", ".join(others[:_OTHERS_MOST]) + (f" and {more} more" if more > 0 else "")
+            self._out(f"  others, for --target: {said}")
+
+    def probing(self, target: str) -> None:
+        """Say that the probes begin: they take some seconds."""
+        terminal.note(f"probing {target} ...")
+
+    def probed(self, wire: str, observations: Sequence[Observation]) -> None:
+        """Say what the probes showed."""
+        seen = [one.item for one in observations if one.part == "connections"
+                and one.state == "seen" and one.item != wire]  # fmt: skip
+        self._out(f"probes: it speaks {wire}; seen: {', '.join(seen)}")
+
+    def silent(self, setup: Setup, last: Mapping[str, Any]) -> None:
+        """Say that the agent asks no model, and why, as far as it is known."""
+        broken = last.get("broken") or [{}]
+        why = f": {broken[0]['message']}" if broken[0] else ""
+        terminal.note(
+            f"{setup.target} asks no model on any wire{why}\n"
+            "  nothing is written; name another part of the project: --target MODULE:FUNCTION, or\n"
+            f"  see what the probes say: harness doctor --target '{setup.target}'"
+        )
+
+    def pieces(self, pieces: Sequence[Piece]) -> None:
+        """Say what becomes of each file; a dry run shows the texts."""
+        self._out()
+        column = max(len(piece.path) for piece in pieces) + 2
+        for piece in pieces:
+            self._piece(piece, column)
+        if self._dry_run and not self._as_json:
+            for piece in pieces:
+                if piece.state != "unchanged":
+                    self._out(f"\n--- {piece.path}\n{(piece.added or piece.text).rstrip()}")
+            self._out("\nnothing is written: this was a dry run")
+
+    def _piece(self, piece: Piece, column: int) -> None:
+        word = _WORDS[piece.state]
+        if self._as_json:
+            state = f"to be {word}" if self._dry_run and piece.is_written else word
+            shown = piece.text if self._dry_run or piece.state in ("kept", "elsewhere") else ""
+            line = {"path": piece.path, "state": state, "what": piece.what, "text": shown}
+            terminal.out(json_lines.line(line))
+            return
+        style: Any = _STYLES.get(piece.state)
+        padded = f"{word:<13}"
+        self._out(f"  {self._paint(style, padded) if style else padded}"
+                  f"{piece.path:<{column}}{_said(piece)}")  # fmt: skip
+        if piece.path == PRE_COMMIT and piece.state in ("kept", "elsewhere"):
+            _, _, entry = piece.text.partition("repos:\n")
+            self._out("\n".join(f"      {line}" for line in entry.splitlines()))
+
+    def play(self, starter: Starter, *, is_example: bool) -> None:
+        """Play the first scenario as a user would, and say how its finding is mended."""
+        from harness.cli.child_command import child_command
+
+        command = ["run", starter.path]
+        self._out(f"\n{self._paint('strong', '$ harness ' + ' '.join(command))}\n")
+        more = ["--json"] if self._as_json else []
+        ended = child_command(["-m", "harness", *command, *more], _LIMIT_S, shows=True)
+        if ended.status == 1:
+            self._out(f"\nto mend it: {starter.mend}")
+            if is_example:
+                self._out(_EXAMPLE_MEND + template("mend.txt").rstrip())
+
+    def next(self, pieces: Sequence[Piece], target: str) -> None:
+        """Say what to type next."""
+        is_new = any(piece.is_written for piece in pieces)
+        (test,) = (p.path for p in pieces if p.path.endswith("test_harness.py"))
+        commands = ["harness run scenarios", f"pytest {test}", "harness fuzz --minutes 5"]
+        if self._as_json:
+            line = {"target": target, "changed": is_new, "next": commands}
+            terminal.out(json_lines.line(line))
+            return
+        if not is_new:
+            self._out("\nnothing is changed: the project is set up")
+        self._out("\nnext:\n" + "\n".join(f"  {command}" for command in commands))
+
+
+_EXAMPLE_MEND = (
+    "in `answer` of agent.py: `failures = 0` above `while True:`, and below `results = ...`\n\n"
+)
+
+
+def _said(piece: Piece) -> str:
+    if piece.state == "kept":
+        return "it is there and says something else; `harness init --dry-run` shows ours"
+    if piece.state == "elsewhere":
+        return "it belongs into the folder of the repository, above this one"
+    return piece.what

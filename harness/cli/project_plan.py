@@ -1,0 +1,217 @@
+"""What `harness init` writes into a project: its pieces, from the probes to the files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.configuration import OWN_FILE, PYPROJECT, Configuration
+from harness.core.values.errors import InputError
+from harness.files.regular_file import text_of, write_atomically
+from harness.starter.candidate import Candidate
+from harness.starter.piece import Piece, State
+from harness.starter.starter_files import (
+    EXAMPLE,
+    PRE_COMMIT,
+    STARTERS,
+    WORKFLOW,
+    Setup,
+    Starter,
+    StarterFile,
+    of_target,
+    setup_of,
+    starter_files,
+    template,
+    with_profile,
+)
+
+if TYPE_CHECKING:
+    from harness.cli.init_report import InitReport
+    from harness.cli.target_probes import TargetProbes
+
+NAME = "agent"
+"""The name of the profile that is written."""
+
+
+def check_writable(folder: Path) -> None:
+    """Raise InputError for a folder in which no file can be made."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        what = f"no file can be written here: {error.strerror}; `--dry-run` shows the files"
+        raise InputError(what, ".") from None
+
+
+class ProjectPlan:
+    """The plan of a project, made step by step: agent, probes, first scenario, files."""
+
+    def __init__(
+        self, folder: Path, files: Mapping[str, str], config: Configuration, flags: Sequence[str]
+    ) -> None:
+        self.folder, self.files, self._config, self._flags = folder, dict(files), config, flags
+        self.setup, self.starter = Setup(target=""), STARTERS[0]
+        self.is_example = False
+        self.probes: TargetProbes | None = None
+
+    @property
+    def configured_target(self) -> str:
+        """The target of the configuration, by its profile or by itself; "" without one."""
+        name = self._config.profile or (NAME if NAME in self._config.profiles else "")
+        return self._config.chosen_profile(name, self.folder).target
+
+    @property
+    def has_profile(self) -> bool:
+        """Whether the configuration names a profile, or has ours."""
+        return bool(self._config.profile) or NAME in self._config.profiles
+
+    def take_target(self, target: str) -> None:
+        """Take a target that needs no adapter."""
+        self.setup = of_target(target, self.files)
+
+    def take_candidate(self, one: Candidate) -> None:
+        """Take a candidate of the project, or the example."""
+        self.is_example = one == EXAMPLE
+        self.setup = setup_of(one, self.files, _python(self.folder))
+
+    def prepare(self, report: InitReport) -> bool:
+        """Probe the agent and choose the first scenario; False for an agent that asks no model.
+
+        Raises InputError for an agent that cannot be imported or started.
+        """
+        from harness.cli.target_probes import TargetProbes
+
+        there = [one for one in STARTERS if (self.folder / one.path).exists()]
+        if self.has_profile and there:
+            self.starter = there[0]
+            return True
+        with TargetProbes(self.folder, self._new_code(), self._flags) as probes:
+            self.probes = probes
+            if not self.is_example:
+                probes.check(self.setup.target)
+            if not self.has_profile and not probes.examine(self.setup, report):
+                return False
+            if there or not self.is_example:
+                self.starter = there[0] if there else self._first_failing(probes)
+        return True
+
+    def _new_code(self) -> list[StarterFile]:
+        """The files of code that the agent needs and that are not there."""
+        made = [self.setup.adapter] if self.setup.adapter else []
+        if self.is_example:
+            made.append(StarterFile(EXAMPLE.path, template("agent.py.txt"), "a small agent"))
+        return [one for one in made if not (self.folder / one.path).exists()]
+
+    def _first_failing(self, probes: TargetProbes) -> Starter:
+        """The first scenario that the agent fails; the first one that it can play, if none."""
+        fitting = [one for one in STARTERS if probes.takes_tools or not one.needs_tools]
+        return next((one for one in fitting if probes.fails(one, self.setup)), fitting[0])
+
+    @property
+    def wire(self) -> str:
+        """The wire that the agent speaks."""
+        return self.probes.wire if self.probes else ""
+
+    def pieces(self) -> list[Piece]:
+        """The files of the project, each with what becomes of it."""
+        from harness.schema import schema_of
+
+        schema = json.dumps(schema_of("scenario"), indent=2) + "\n"
+        facts = {"schema": schema, "requirement": _requirement(), "wire": self.wire}
+        files = [
+            *([StarterFile(EXAMPLE.path, template("agent.py.txt"), "a small agent with a defect")]
+              if self.is_example else []),
+            *starter_files(self.setup, self.starter, self.files, facts),
+            StarterFile(".harness/.gitignore", "*\n", "keeps the histories of runs out of git"),
+        ]  # fmt: skip
+        made = [self._piece(one) for one in files]
+        return [*made[:1], self._profile(), *made[1:]]
+
+    def _piece(self, one: StarterFile) -> Piece:
+        path = self.folder / one.path
+        state: State = "written"
+        if path.exists() or path.is_symlink():
+            state = "unchanged" if _text(path) == one.text else "kept"
+        elif one.path in (WORKFLOW, PRE_COMMIT) and _is_below_repository(self.folder):
+            state = "elsewhere"
+        return Piece(path=one.path, text=one.text, what=one.what, state=state)
+
+    def _profile(self) -> Piece:
+        """The configuration with the profile of the agent."""
+        is_project = (self.folder / PYPROJECT).exists() and not (self.folder / OWN_FILE).exists()
+        name, table = (PYPROJECT, ("tool", "harness")) if is_project else (OWN_FILE, ())
+        before = text_of(self.folder / name) if (self.folder / name).exists() else ""
+        what = "what the agent is, as the probes saw it"
+        if self.has_profile or not self.probes:
+            return Piece(path=name, text=before, what=what, state="unchanged")
+        added = self.probes.profile_text(self.setup.target, (*table, "profiles", NAME))
+        text = f"{with_profile(before, table, NAME)}\n{added}"
+        _check_extended(before, text, table, name)
+        return Piece(path=name, text=text, what=what, added=added if before else "",
+                     state="extended" if before else "written")  # fmt: skip
+
+    def write(self, pieces: Sequence[Piece]) -> None:
+        """Write what is to be written; a file that came in the meantime stays."""
+        for piece in pieces:
+            path = self.folder / piece.path
+            if piece.state == "extended" or (piece.state == "written" and not path.exists()):
+                write_atomically(path, piece.text.encode())
+
+
+def _check_extended(before: str, text: str, table: Sequence[str], name: str) -> None:
+    """Raise InputError unless the text says what stood there before, and our keys."""
+    try:
+        now, was = tomllib.loads(text), tomllib.loads(before)
+    except tomllib.TOMLDecodeError:
+        now, was = {}, {"": None}
+    for key in table:
+        now, was = now.get(key, {}), _without(now, was, key)
+    if now.get("profile") != NAME or any(now.get(key) != value for key, value in was.items()):
+        what = (
+            f'the table cannot be added here: write [{".".join(table)}] profile = "{NAME}" by hand'
+        )
+        raise InputError(what, name)
+
+
+def _without(now: Any, was: Any, key: str) -> dict[str, Any]:
+    """The table `key` as it was; nothing else beside it may have changed."""
+    same = all(now.get(name) == value for name, value in was.items() if name != key)
+    return was.get(key, {}) if same else {"": None}
+
+
+def _text(path: Path) -> str:
+    try:
+        return text_of(path)
+    except InputError:
+        return ""
+
+
+def _python(folder: Path) -> str:
+    """How a command line names this Python: that of the PATH, or of an environment here."""
+    on_path = shutil.which("python")
+    is_ours = on_path is not None and os.path.dirname(on_path) == os.path.dirname(sys.executable)
+    is_inside = Path(sys.executable).is_relative_to(folder)
+    return os.path.relpath(sys.executable, folder) if is_inside and not is_ours else "python"
+
+
+def _is_below_repository(folder: Path) -> bool:
+    """Whether a folder above, and not this one, holds a git repository."""
+    return not (folder / ".git").exists() and any((p / ".git").exists() for p in folder.parents)
+
+
+def _requirement() -> str:
+    """What pip installs to have this version: a repository that it came from, else its name."""
+    installed = distribution("loop-harness")
+    found: dict[str, Any] = json.loads(installed.read_text("direct_url.json") or "{}")
+    version = found.get("vcs_info", {})
+    if version and "@" not in found["url"]:
+        return f"loop-harness @ {version['vcs']}+{found['url']}@{version['commit_id']}"
+    return f"loop-harness=={installed.version}"

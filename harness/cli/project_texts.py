@@ -1,0 +1,67 @@
+"""The texts of a project's files, read with bounds: what `harness init` looks at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.core.values.errors import InputError
+from harness.files.regular_file import whole
+from harness.starter.project import is_read
+
+FILES_MOST, FILE_BYTES_MOST = 2000, 1_000_000
+"""How many files are read, and how large one may be."""
+
+_PASSED_OVER = frozenset(
+    {"node_modules", "site-packages", "__pycache__", "build", "dist", "venv", "env", "vendor"}
+)
+
+
+def project_texts(folder: Path) -> dict[str, str]:
+    """The files of a project that the survey reads, by their path below it.
+
+    Folders of installed packages and hidden ones are passed over, and so is a file that cannot be
+    read. A file that is not UTF-8 is read as Latin-1: names and imports are the same in both.
+    """
+    found: dict[str, str] = {}
+    for path in _walk(folder):
+        name = path.relative_to(folder).as_posix()
+        if not name.isprintable() or not is_read(name):
+            continue
+        try:
+            data = whole(path, FILE_BYTES_MOST)
+        except InputError:
+            continue
+        found[name] = _text(data)
+        if len(found) == FILES_MOST:
+            break
+    return found
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder before those of the folders in it, in the order of the names."""
+    waiting = [folder]
+    for place in waiting:
+        try:
+            with os.scandir(place) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in inside:
+            if entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
+            elif entry.is_dir(follow_symlinks=False) and _is_walked(entry):
+                waiting.append(Path(entry.path))
+
+
+def _is_walked(entry: os.DirEntry[str]) -> bool:
+    is_environment = os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+    return not (entry.name.startswith(".") or entry.name in _PASSED_OVER or is_environment)

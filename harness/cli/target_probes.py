@@ -1,0 +1,151 @@
+"""The probes of `harness init`: other commands of ours, in child processes, on a target.
+
+A new file of code stands in the project while the probes run, for the target is found by the
+current folder. It is taken away after them, so that a project is set up whole or stays as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from harness.cli.child_command import ChildEnd, child_command
+from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile, profile_of
+from harness.doctor.observation import Observation
+from harness.doctor.profile_text import profile_text
+from harness.files.owner import scratch_folder
+from harness.files.regular_file import write_atomically
+from harness.starter.starter_files import Setup, Starter, StarterFile
+
+if TYPE_CHECKING:
+    from harness.cli.init_report import InitReport
+
+LIMIT_S = 300.0
+"""How long the probes of an agent may take together."""
+
+_ADVICE = {
+    "ModuleNotFoundError": "install what it needs beside loop-harness, or name another --target",
+}
+
+
+class TargetProbes:
+    """Runs `doctor` and `run` on a target, and keeps what they showed."""
+
+    def __init__(self, folder: Path, code: Sequence[StarterFile], flags: Sequence[str]) -> None:
+        self._folder, self._code, self._flags = folder, code, flags
+        self._held = ExitStack()
+        self.profile, self.wire = Profile(), ""
+        self.observations: tuple[Observation, ...] = ()
+
+    def __enter__(self) -> Self:
+        self._scratch = self._held.enter_context(scratch_folder())
+        for file in self._code:
+            path = self._folder / file.path
+            self._held.callback(path.unlink, missing_ok=True)
+            write_atomically(path, file.text.encode(), durable=False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self._held.close()
+
+    def check(self, target: str) -> None:
+        """Raise InputError for a target that cannot be imported or started."""
+        from harness.cli.import_trial import import_trial
+        from harness.targets.spec import resolve
+
+        if target.startswith(("process:", "http://", "https://")) or ":" not in target:
+            resolve(target)
+            return
+        found = import_trial(target)
+        if found.error:
+            at = f" at {found.place}" if found.place else ""
+            kind = next((advice for name, advice in _ADVICE.items() if name in found.error), "")
+            more = f"; {kind}" if kind else ""
+            raise InputError(f"{found.error}{at}{more}", f"target {target!r}")
+
+    def examine(self, setup: Setup, report: InitReport) -> bool:
+        """Have `harness doctor` probe the agent; False if it asks the model on no wire."""
+        report.probing(setup.target)
+        tries = ((setup.wire,), ()) if setup.wire else ((),)
+        last: Mapping[str, Any] = {}
+        for wires in tries:
+            last = self._doctor(setup, wires)
+            if self.wire:
+                report.probed(self.wire, self.observations)
+                return True
+        report.silent(setup, last)
+        return False
+
+    def _doctor(self, setup: Setup, wires: Sequence[str]) -> Mapping[str, Any]:
+        known = self._scratch / "known.toml"
+        known.write_text(f"wires = {json.dumps(list(wires))}\n")
+        jobs = str(min(4, os.cpu_count() or 1)) if setup.target.startswith("process:") else "1"
+        ended = self._harness(
+            "doctor", "--target", setup.target, "--profile", str(known), "--json", "-j", jobs
+        )
+        lines = list(_objects(ended.out))
+        rows = [line for line in lines if "item" in line]
+        whole: Mapping[str, Any] | None = next(
+            (line for line in reversed(lines) if "wire" in line), None
+        )
+        if whole is None:
+            raise InputError(_reason(ended), f"target {setup.target!r}")
+        self.observations = tuple(msgspec.convert(row, Observation) for row in rows)
+        self.wire = whole["wire"]
+        if self.wire:
+            self.profile = profile_of(whole["profile"])
+        return whole
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the agent offers the tools of a scenario to the model."""
+        return any(one.item == "tools" and one.state == "seen" for one in self.observations)
+
+    def fails(self, starter: Starter, setup: Setup) -> bool:
+        """Whether the agent fails a first scenario."""
+        file = self._scratch / f"{starter.name}.yaml"
+        file.write_text(starter.text(self.wire))
+        kept = self._scratch / "profile.toml"
+        kept.write_text(self.profile_text(setup.target, ()))
+        ended = self._harness(
+            "run", str(file), "--profile", str(kept), "--out", str(self._scratch / "runs"), "--json"
+        )
+        return any(line.get("verdict") == "fail" for line in _objects(ended.out))
+
+    def profile_text(self, target: str, table: tuple[str, ...]) -> str:
+        """The profile as TOML, with a comment for each connection that was not seen."""
+        return profile_text(self.profile, self.observations, target, table)
+
+    def _harness(self, verb: str, *words: str) -> ChildEnd:
+        return child_command(["-m", "harness", verb, *words, *self._flags], LIMIT_S)
+
+
+def _reason(ended: ChildEnd) -> str:
+    if ended.status is None:
+        return f"its probes take more than {LIMIT_S:g} s"
+    said = [line for line in ended.err.splitlines() if line.strip()]
+    return said[-1].removeprefix("error: ") if said else f"the probes ended with {ended.status}"
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """The JSON objects of an output; what the user's code prints between them is passed over."""
+    found = []
+    for line in text.splitlines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            found.append(value)
+    return found

@@ -1,0 +1,67 @@
+"""Agents in JavaScript and TypeScript sources, found by their exports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from harness.starter.candidate import TEXTS, Candidate
+from harness.starter.libraries import imported
+
+SUFFIXES = (".mjs", ".js", ".cjs", ".ts", ".mts")
+"""How the name of a source of Node ends."""
+
+_IMPORT = re.compile(r"""(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["']([^"']+)["']""")
+_EXPORTED = re.compile(
+    r"^export\s+(?:default\s+)?(?:async\s+)?function\s*(\w*)\s*\(\s*(\w+)([^)]*)\)|"
+    r"^export\s+const\s+(\w+)\s*=\s*(?:async\s*)?\(?\s*(\w+)([^)=]*)\)?[^=\n]*=>",
+    re.MULTILINE,
+)
+_FUNCTION = re.compile(r"^(?:async\s+)?function\s+(\w+)\s*\(\s*(\w+)([^)]*)\)", re.MULTILINE)
+_COMMON = re.compile(r"^(?:module\.exports|exports\.\w+)\s*=\s*(.*(?:\n(?!\S).*)*)", re.MULTILINE)
+_CALLS = re.compile(r"\.(?:create|stream|parse|generateContent|run)\(|\b(?:generate|stream)Text\(")
+
+
+def node_candidates(files: Mapping[str, str]) -> list[Candidate]:
+    """The candidates of the Node files of a project."""
+    return [found for path, text in files.items() for found in _found(path, text)]
+
+
+def _found(path: str, text: str) -> Iterator[Candidate]:
+    if "HARNESS_INBOX_URL" in text:
+        yield Candidate(path=path, line=1, kind="brief", wire="")
+        return
+    rows = imported(_IMPORT.findall(text), "node")
+    if not rows:
+        return
+    wire = next((row.wire for row in rows if row.wire), "")
+    for name, first, others, at in _exports(text):
+        if _is_text(first, others):
+            yield Candidate(
+                path=path, line=text.count("\n", 0, at) + 1, kind="module", name=name, wire=wire,
+                asks=bool(_CALLS.search(text, at)),
+            )  # fmt: skip
+
+
+def _exports(text: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield name, first parameter, what stands behind it, and the place of each export."""
+    for found in _EXPORTED.finditer(text):
+        name, first, others, constant, parameter, more = found.groups()
+        yield (
+            constant or name or "default",
+            parameter or first,
+            more or others or "",
+            found.start(),
+        )
+    told = " ".join(_COMMON.findall(text))
+    for found in _FUNCTION.finditer(text):
+        if re.search(rf"\b{found[1]}\b", told):
+            yield found[1], found[2], found[3], found.start()
+
+
+def _is_text(first: str, others: str) -> bool:
+    """Whether a function takes what the user says, and needs nothing else."""
+    needs_more = [p for p in others.split(",")[1:] if p.strip() and "=" not in p and "?" not in p]
+    is_typed = others.lstrip().startswith(":")
+    is_string = re.match(r"\s*:\s*string\b", others) is not None
+    return not needs_more and (is_string or (not is_typed and first.lower() in TEXTS))

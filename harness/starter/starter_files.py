@@ -1,0 +1,310 @@
+"""The files of a first test: an adapter for the agent, a scenario, a pytest file, CI, pre-commit.
+
+Their texts are templates beside this module, in which `%{name}` stands for a value.
+"""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from string import Template
+
+import msgspec
+
+from harness import providers
+from harness.starter.candidate import Candidate
+from harness.starter.libraries import LIBRARIES
+
+SCENARIOS, SCHEMA = "scenarios", "scenarios/scenario.schema.json"
+WORKFLOW, PRE_COMMIT = ".github/workflows/harness.yml", ".pre-commit-config.yaml"
+PYTHON_ADAPTER, NODE_ADAPTER = "harness_agent.py", "harness_agent.mjs"
+
+_MOUNTED = 'options={"mount": True}'
+
+EXAMPLE = Candidate(
+    path="agent.py", line=7, kind="brief", name="agent", module="agent", wire="anthropic"
+)
+"""The agent that an empty folder gets."""
+
+
+class Starter(msgspec.Struct, frozen=True):
+    """A first scenario: its story, what a finding of it means, and how an agent is put right."""
+
+    name: str
+    story: str
+    mend: str
+    needs_tools: bool = False
+
+    @property
+    def path(self) -> str:
+        """Its file in the project."""
+        return f"{SCENARIOS}/{self.name}.yaml"
+
+    def text(self, wire: str) -> str:
+        """Its text, for an agent that speaks this wire."""
+        text = template(f"{self.name}.yaml")
+        line = "" if wire in ("", providers.DEFAULT) else f"wire: {wire}\n"
+        return text.replace("policy: open", f"{line}policy: open", 1)
+
+
+STARTERS: tuple[Starter, ...] = (
+    Starter(
+        "failing-tool",
+        "A tool fails each time, and the model goes on calling it.",
+        "count the failures of a turn; after the third, end it and tell the user",
+        needs_tools=True,
+    ),
+    Starter(
+        "overloaded",
+        "The model is overloaded for longer than the client tries.",
+        "catch the error of the client where the model is asked, and tell the user",
+    ),
+    Starter(
+        "cut-answer",
+        "The answer is cut at the limit of tokens.",
+        "look at the stop reason of each answer; go on where it is cut, or tell the user",
+    ),
+)
+"""The first scenarios, what teaches most first."""
+
+
+class StarterFile(msgspec.Struct, frozen=True):
+    """A file to be written: its path below the project's folder, its text, and what it is."""
+
+    path: str
+    text: str
+    what: str
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent is started: the specification of the target, and what a test calls.
+
+    `adapter` is the file that connects it, if it needs one. `module` is what a pytest file imports,
+    "" where it names the target. `answers`: the adapter has `answer(text)`.
+    """
+
+    target: str
+    wire: str = ""
+    adapter: StarterFile | None = None
+    module: str = ""
+    name: str = "agent"
+    options: str = ""
+    answers: bool = False
+    is_async: bool = False
+    is_node: bool = False
+
+
+class _Text(Template):
+    delimiter = "%"
+
+
+def template(file: str, /, **values: str) -> str:
+    """A template with its values."""
+    data = pkgutil.get_data("harness.starter", f"templates/{file}")
+    assert data is not None, "the package is on a path that can be read"
+    return _Text(data.decode()).substitute(values) if values else data.decode()
+
+
+def of_target(target: str, files: Mapping[str, str]) -> Setup:
+    """How a target is started that needs no adapter, or has one already."""
+    path, _, query = target.partition("?")
+    module, _, name = path.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), name)) or query not in (
+        "", "mount=true",
+    ):  # fmt: skip
+        return Setup(target=target, is_node="process:node" in target)
+    adapter = files.get(PYTHON_ADAPTER, "") if module == "harness_agent" else ""
+    return Setup(
+        target=target, module=module, name=name, options=_MOUNTED if query else "",
+        answers="def answer(text" in adapter and bool(query),
+        is_async="async def answer(text" in adapter,
+    )  # fmt: skip
+
+
+def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -> Setup:
+    """How a candidate is started, with its adapter; `python` starts a program of Python."""
+    is_python = one.path.endswith(".py")
+    if not is_python and one.kind == "brief":
+        return Setup(target=f"process:node {_word(one.path)}", is_node=True)
+    if one.kind == "module":
+        made = StarterFile(NODE_ADAPTER, _node_adapter(one, files), "connects the agent")
+        return Setup(target=f"process:node {NODE_ADAPTER}", wire=one.wire, adapter=made,
+                     is_node=True)  # fmt: skip
+    if one.kind == "command":
+        text = template("command.py.txt", title=one.path, file=one.path)
+        made = StarterFile(PYTHON_ADAPTER, text, "starts the program for each message")
+        return Setup(
+            target=f"process:{_word(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made
+        )
+    if one.kind != "brief":
+        made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
+        return Setup(
+            target="harness_agent:agent?mount=true", wire=one.wire, adapter=made,
+            module="harness_agent", options=_MOUNTED, answers=True,
+            is_async=_is_async(one),
+        )  # fmt: skip
+    if one.path.startswith("src/"):
+        text = template("reexport.py.txt", title=one.spec, module=one.module, name=one.name)
+        made = StarterFile(PYTHON_ADAPTER, text, "finds the agent below src")
+        return Setup(target="harness_agent:agent", wire=one.wire, adapter=made,
+                     module="harness_agent")  # fmt: skip
+    return Setup(target=one.spec, wire=one.wire, module=one.module, name=one.name)
+
+
+def _word(path: str) -> str:
+    return shlex.quote(path)
+
+
+def _is_async(one: Candidate) -> bool:
+    if one.kind == "object":
+        return "await " in LIBRARIES[one.library].call
+    return one.is_async
+
+
+def _adapter(one: Candidate) -> str:
+    is_async = _is_async(one)
+    agent = f"project.{one.name}" + ("()" if one.is_factory else "")
+    if one.kind == "object":
+        call = LIBRARIES[one.library].call.format(agent=agent)
+    else:
+        owner, _, method = one.name.rpartition(".")
+        made = f"project.{owner}().{method}" if owner else agent
+        call = f"{'await ' if one.is_async else ''}{made}(text)"
+    runs = "Runner" in call
+    is_below_src = one.path.startswith("src/")
+    return re.sub(r"\n{4,}", "\n\n\n", template(
+        "adapter.py.txt",
+        title=one.spec,
+        imports="import sys\nfrom pathlib import Path\n" if is_below_src else "",
+        keys="\n".join(f'os.environ.setdefault("{key}", "dummy")' for key in _keys(one.wire)),
+        path='sys.path.insert(0, str(Path(__file__).parent / "src"))\n' if is_below_src else "",
+        module=one.module,
+        framework="from agents import Runner  # noqa: E402\n" if runs else "",
+        call=call,
+        **{"async": "async " if is_async else "", "await": "await " if is_async else ""},
+    ))  # fmt: skip
+
+
+def _keys(wire: str) -> Iterator[str]:
+    records = providers.records() if not wire else [providers.record(wire)]
+    yield from dict.fromkeys(record.sdk.key_name for record in records)
+
+
+def _node_adapter(one: Candidate, files: Mapping[str, str]) -> str:
+    is_common = "module.exports" in files.get(one.path, "") or one.path.endswith(".cjs")
+    call = f"project.{one.name}"
+    if is_common:
+        default = "project.default" if one.name == "default" else f"project.default?.{one.name}"
+        call = f"{call} ?? {default} ?? project.default" if one.name != "default" else default
+    return template("adapter.mjs.txt", title=f"{one.path}:{one.name}", file=one.path, call=call)
+
+
+def starter_files(
+    setup: Setup, starter: Starter, files: Mapping[str, str], facts: Mapping[str, str]
+) -> list[StarterFile]:
+    """The files of a first test, but for the profile; `facts` has `requirement`, `schema`
+    and `wire`."""
+    test = _test_path(files)
+    made = [setup.adapter] if setup.adapter else []
+    return [
+        *made,
+        StarterFile(starter.path, starter.text(facts["wire"]), "a first scenario"),
+        StarterFile(SCHEMA, facts["schema"], "what an editor completes scenarios with"),
+        StarterFile(test, _test_text(setup, starter, test), "the same in pytest"),
+        StarterFile(
+            WORKFLOW,
+            _workflow(setup, files, test, facts["requirement"]),
+            "GitHub Actions: scenarios on each push, fuzz each night",
+        ),
+        StarterFile(PRE_COMMIT, template("pre-commit.yaml", types=_types(setup)), "pre-commit"),
+    ]
+
+
+def _types(setup: Setup) -> str:
+    return "javascript, ts, yaml" if setup.is_node else "python, yaml, toml"
+
+
+def _test_path(files: Mapping[str, str]) -> str:
+    folders = {PurePosixPath(path).parts[0] for path in files if path.endswith(".py")}
+    return "tests/test_harness.py" if "tests" in folders else "test_harness.py"
+
+
+def _test_text(setup: Setup, starter: Starter, path: str) -> str:
+    agent = setup.name if setup.module else json.dumps(setup.target)
+    asked = 'answer("What is the capital of Norway?")'
+    if setup.is_async:
+        asked = f"await {asked}"
+    more = ""
+    if setup.answers:
+        asked = f"asyncio.run(answer({asked.partition('(')[2]})" if setup.is_async else asked
+        more = template("fake_model.py.txt", asked=asked, **{"async": ""})
+    text = template(
+        "test_harness.py.txt",
+        file=path,
+        head=_head(setup, path),
+        test=starter.name.replace("-", "_"),
+        story=starter.story,
+        scenario=starter.path,
+        agent=f"{agent}, {setup.options}" if setup.options else agent,
+        more=more,
+    )
+    return text.rstrip("\n") + "\n"
+
+
+def _head(setup: Setup, path: str) -> str:
+    """The imports of a pytest file."""
+    if not setup.module:
+        return ""
+    names = ", ".join(sorted({setup.name.partition(".")[0], *(["answer"] * setup.answers)}))
+    lines = ["import asyncio"] if setup.is_async else []
+    if "/" in path:
+        folder = "sys.path.insert(0, str(Path(__file__).parents[1]))  # the project's folder"
+        lines += ["import sys", "from pathlib import Path", "", folder, ""]
+        lines += [f"from {setup.module} import {names}  # noqa: E402"]
+    else:
+        lines += [""] if lines else []
+        lines += [f"from {setup.module} import {names}"]
+    return "\n".join([*lines, "", ""])
+
+
+def _workflow(setup: Setup, files: Mapping[str, str], test: str, requirement: str) -> str:
+    steps = "\n".join(f"      - {line}" if not line.startswith(" ") else f"      {line}"
+                      for line in _steps(setup, files))  # fmt: skip
+    sources = "'**/*.js', '**/*.mjs', '**/*.ts'" if setup.is_node else "'**/*.py'"
+    return template("workflow.yml", requirement=requirement, test=test, steps=steps,
+                    sources=sources)  # fmt: skip
+
+
+def _steps(setup: Setup, files: Mapping[str, str]) -> Iterator[str]:
+    yield "uses: actions/checkout@v4"
+    yield "uses: actions/setup-python@v5"
+    yield "  with:"
+    yield '    python-version: "3.12"'
+    if setup.is_node:
+        yield "uses: actions/setup-node@v4"
+        yield "  with:"
+        yield '    node-version: "22"'
+        yield "run: npm ci" if "package-lock.json" in files else "run: npm install"
+    elif "pyproject.toml" in files and "[project]" in files["pyproject.toml"]:
+        yield "run: python -m pip install --editable ."
+    for path in sorted(files):
+        if path.startswith("requirements") and path.endswith(".txt") and not setup.is_node:
+            yield f"run: python -m pip install --requirement {path}"
+    yield 'run: python -m pip install "$HARNESS" pytest'
+
+
+def with_profile(text: str, table: tuple[str, ...], name: str) -> str:
+    """The text of a configuration in which `profile = NAME` stands, in the table or at its top."""
+    line = f'profile = "{name}"\n'
+    if not table:
+        return line + text if text else line
+    header = f"[{'.'.join(table)}]"
+    found = re.search(rf"^{re.escape(header)}[ \t]*(#.*)?\n", text, re.MULTILINE)
+    if found:
+        return text[: found.end()] + line + text[found.end() :]
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{header}\n{line}"

@@ -1,0 +1,249 @@
+"""`harness init`: a folder is set up and stays so; inputs that it cannot use are one line each."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.cli import import_trial, main, project_plan
+from harness.configuration import load_configuration
+from harness.schema import schema_of
+from harness.starter.starter_files import EXAMPLE, STARTERS, setup_of, starter_files, template
+from tests.cli.talks import Command, Done
+from tests.starter.projects import LOOP, OPENAI, PROJECT
+
+
+@pytest.fixture
+def init(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """`harness init` in an empty folder, in this process."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+    def run(*words: str) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main(("init", *words))
+        said = capsys.readouterr()
+        return Done(ended.value.code, said.out, said.err)
+
+    return run
+
+
+def written(folder: Path) -> dict[str, str]:
+    """The files of a folder, histories apart."""
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    return {
+        name: path.read_text("latin-1")
+        for name, path in names.items()
+        if not name.startswith((".harness/runs", ".pytest_cache")) and "__pycache__" not in name
+    }
+
+
+BAD: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
+    "a broken pyproject.toml": (
+        {"pyproject.toml": "[project\nx = 1\n"}, (), "pyproject.toml:1: no TOML",
+    ),
+    "a broken harness.toml": ({"harness.toml": "seed =\n"}, (), "harness.toml:1: no TOML"),
+    "two configurations": (
+        {"harness.toml": "seed = 1\n", "pyproject.toml": "[tool.harness]\nseed = 1\n"}, (),
+        "pyproject.toml has [tool.harness] too",
+    ),
+    "an unknown key": (
+        {"pyproject.toml": "[tool.harness]\ntargit = 'x'\n"}, (), "did you mean 'target'?",
+    ),
+    "a profile that is not there": (
+        {"pyproject.toml": "[tool.harness]\nprofile = 'mine'\n"}, (), "no profile of this name",
+    ),
+    "not UTF-8": ({"pyproject.toml": "name = 'M\xfcller'\n"}, (), "not UTF-8 at byte 9"),
+    "a function that is not there": (
+        {"bot.py": LOOP}, ("--target", "bot:chatt"), "bot.py has no 'chatt'; did you mean 'chat'?",
+    ),
+    "no target": ({}, ("--target", "referense"), "did you mean 'reference'?"),
+    "no program": ({}, ("--target", "process:nosuchprogram x"), "no such program: nosuchprogram"),
+    "an open quote": ({}, ("--target", "process:node 'x"), "the command cannot be read"),
+    "an empty command": ({}, ("--target", "process:"), "`process:` needs a command"),
+    "three candidates": (
+        {f"{name}/main.py": OPENAI for name in "abc"}, (),
+        "a.main:ask (a/main.py:6), b.main:ask (b/main.py:6), c.main:ask",
+    ),
+    "a library and no function": (
+        {"pyproject.toml": PROJECT, "x.py": "print(1)\n"}, (), "name one: --target MODULE:FUNCTION",
+    ),
+    "an agent.py without a model": (
+        {"agent.py": "print('hello')\n"}, (), "agent.py asks no model that is known",
+    ),
+    "two targets": (
+        {"harness.toml": "target = 'bot:chat'\n"}, ("--target", "reference"),
+        "the configuration names 'bot:chat': change it there",
+    ),
+    "a wrong flag": ({}, ("--targte", "x"), "--target"),
+    "a word too many": ({}, ("here",), "unexpected extra argument"),
+    "a plug-in that is not there": ({}, ("--plugin", "no_such_part"), "no_such_part"),
+}  # fmt: skip
+"""What stands in the folder, the words behind `init`, and a part of the one line that it says."""
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_line_says_what_is_wrong(kind: str, init: Command, tmp_path: Path) -> None:
+    files, words, says = BAD[kind]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "latin-1")
+    done = init(*words)
+    assert done.status == 2
+    assert says in done.err
+    first, *rest = [line for line in done.err.splitlines() if not line.startswith("probing")]
+    assert first.startswith("error: ")
+    assert [line for line in rest if not line.startswith("  see: ")] == []
+    assert written(tmp_path) == files
+
+
+def test_a_folder_that_cannot_be_written(
+    init: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OSError(30, os.strerror(30))
+
+    monkeypatch.setattr(project_plan.tempfile, "TemporaryFile", refuse)
+    done = init()
+    assert done.status == 2
+    assert done.err == (
+        "error: .: no file can be written here: Read-only file system; "
+        "`--dry-run` shows the files\n"
+    )
+
+
+TRIALS: dict[str, tuple[str, str]] = {
+    "raises": (
+        "import anthropic\n\nraise ValueError('no key')\n",
+        "ValueError: no key at bot.py:3",
+    ),
+    "lacks a package": ("import nosuchpackage\n", "'nosuchpackage' at bot.py:1; install what it"),
+    "is no Python": ("def (\n", "SyntaxError: invalid syntax (bot.py, line 1) at bot.py:1"),
+    "exits": ("import sys\n\nsys.exit(3)\n", "SystemExit: 3 at bot.py:3"),
+    "ends its process": ("import ctypes\n\nctypes.CDLL(None)._exit(7)\n", "with status 7"),
+    "hangs": ("import time\n\ntime.sleep(99)\n", "takes more than 1 s at bot.py:3"),
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("kind", TRIALS)
+def test_an_import_that_fails_is_told_with_its_line(
+    kind: str, init: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_trial, "LIMIT_S", 1.0 if kind == "hangs" else 20.0)
+    text, says = TRIALS[kind]
+    (tmp_path / "bot.py").write_text(text)
+    done = init("--target", "bot:chat?x=1")
+    assert done.status == 2
+    assert says in done.err
+    assert len(done.err.splitlines()) == 1
+    assert written(tmp_path) == {"bot.py": text}
+
+
+@pytest.fixture
+def set_up(tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """Set a folder up with the example as `init` does, without its probes."""
+
+    def make(**changed: str) -> dict[str, str]:
+        facts = {"schema": json.dumps(schema_of("scenario"), indent=2) + "\n", "wire": ""}
+        facts["requirement"] = project_plan._requirement()
+        made = starter_files(setup_of(EXAMPLE, {}), STARTERS[0], {}, facts)
+        files = {file.path: file.text for file in made}
+        profile = 'profile = "agent"\n\n[profiles.agent]\ntarget = "agent:agent"\n'
+        files |= {"agent.py": template("agent.py.txt"), "harness.toml": profile}
+        files |= {".harness/.gitignore": "*\n", **changed}
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        return files
+
+    return make
+
+
+def test_a_second_init_changes_nothing_and_says_so(
+    init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]]
+) -> None:
+    before = set_up()
+    done = init()
+    assert done.status == 0
+    assert "nothing is changed: the project is set up" in done.out
+    assert "written" not in done.out
+    assert "pytest test_harness.py" in done.out
+    assert written(tmp_path) == before
+
+
+def test_a_file_that_is_there_stays_and_what_it_lacks_is_said(
+    init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]]
+) -> None:
+    before = set_up(**{".pre-commit-config.yaml": "repos: []\n"})
+    done = init("--json")
+    lines = {
+        line["path"]: line for line in map(json.loads, done.out.splitlines()) if "path" in line
+    }
+    kept = lines[".pre-commit-config.yaml"]
+    assert kept["state"] == "kept"
+    assert "entry: harness run scenarios" in kept["text"]
+    assert "- repo: local" in init().out
+    assert written(tmp_path) == before
+
+
+def test_in_a_folder_below_the_repository_no_workflow_is_written(
+    init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    before = set_up()
+    (tmp_path / ".github/workflows/harness.yml").unlink()
+    monkeypatch.setattr(project_plan, "_is_below_repository", lambda folder: True)
+    done = init()
+    assert "not written  .github/workflows/harness.yml" in done.out
+    assert written(tmp_path) == {k: v for k, v in before.items() if "workflows" not in k}
+
+
+@pytest.mark.real
+def test_an_empty_folder_gets_an_agent_whose_mend_passes(init: Command, tmp_path: Path) -> None:
+    """The example fails first, in pytest too; with the lines that `init` prints it passes."""
+    done = init()
+    assert done.status == 0
+    made = written(tmp_path)
+    assert load_configuration(tmp_path).profiles["agent"].target == "agent:agent"
+    mend = template("mend.txt")
+    assert mend.rstrip() in done.out
+    assert _played(tmp_path) == 1
+    results, loop = "for call in calls]\n        messages", "    while True:\n"
+    assert (made["agent.py"].count(results), made["agent.py"].count(loop)) == (1, 1)
+    mended = made["agent.py"].replace(results, results.replace("\n", f"\n{mend}", 1))
+    (tmp_path / "agent.py").write_text(mended.replace(loop, f"    failures = 0\n{loop}"))
+    assert _played(tmp_path) == 0
+    again = init()
+    assert "nothing is changed" in again.out
+
+
+def _played(folder: Path) -> int:
+    """The exit status of pytest in a folder."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_harness.py"]
+    return subprocess.run(command, cwd=folder, check=False, timeout=120).returncode
+
+
+@pytest.mark.real
+def test_an_unchanged_client_is_played_by_an_adapter(init: Command, tmp_path: Path) -> None:
+    """A loop with a global client that is made at import, and a pyproject.toml with comments."""
+    before = '# mine\n[project]\nname = "x" # kept\n\n[tool.ruff]\nline-length = 90\n'
+    (tmp_path / "main.py").write_text(OPENAI)
+    (tmp_path / "pyproject.toml").write_text(before)
+    done = init("--json")
+    assert done.status == 0
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert lines[-1]["target"] == "harness_agent:agent?mount=true"
+    assert (tmp_path / "pyproject.toml").read_text().startswith(before)
+    profile = load_configuration(tmp_path).chosen_profile("", tmp_path)
+    assert profile.wires == ("openai-chat",)
+    assert "wire: openai-chat" in (tmp_path / "scenarios/overloaded.yaml").read_text()

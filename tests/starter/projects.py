@@ -1,0 +1,181 @@
+"""Projects of many kinds as texts, each with the agent that is found in it."""
+
+from __future__ import annotations
+
+LOOP = """\
+import anthropic
+
+client = anthropic.Anthropic()
+
+
+def run_tool(name: str) -> str:
+    return "12 degrees"
+
+
+def chat(prompt: str) -> str:
+    messages = [{"role": "user", "content": prompt}]
+    while True:
+        reply = client.messages.create(model="m", max_tokens=99, messages=messages)
+        if reply.stop_reason != "tool_use":
+            return reply.content[0].text
+
+
+if __name__ == "__main__":
+    print(chat(input("> ")))
+"""
+
+OPENAI = """\
+from openai import OpenAI
+
+client = OpenAI()
+
+
+def ask(question: str) -> str:
+    messages = [{"role": "user", "content": question}]
+    out = client.chat.completions.create(model="m", messages=messages)
+    return out.choices[0].message.content
+"""
+
+PYDANTIC = """\
+from pydantic_ai import Agent as Made
+
+agent = Made("openai:gpt-5", instructions="Be brief.")
+
+
+@agent.tool_plain
+def weather(city: str) -> str:
+    return "mild"
+"""
+
+AGENTS = """\
+from agents import Agent, Runner
+
+triage: Agent = Agent(name="triage", instructions="Help.")
+
+
+async def main() -> None:
+    print(await Runner.run(triage, "Hello"))
+"""
+
+LANGCHAIN = """\
+from langchain.agents import create_agent
+from langchain_anthropic import ChatAnthropic
+
+
+def build():
+    return create_agent(ChatAnthropic(model="claude-sonnet-5"), [])
+"""
+
+LANGGRAPH = """\
+from langgraph.graph import StateGraph
+
+builder = StateGraph(dict)
+graph = builder.compile()
+"""
+
+METHOD = """\
+import anthropic
+
+
+class Assistant:
+    def __init__(self, model: str = "m"):
+        self.client = anthropic.AsyncAnthropic()
+
+    async def reply(self, text: str) -> str:
+        return (await self.client.messages.create(max_tokens=9)).content[0].text
+
+
+class Needy:
+    def __init__(self, client):
+        self.client = client
+
+    def reply(self, text: str) -> str:
+        return self.client.messages.create(text)
+"""
+
+COMMAND = """\
+import argparse
+
+import anthropic
+
+
+def main():
+    words = argparse.ArgumentParser().parse_args()
+    print(anthropic.Anthropic().messages.create(words))
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+NODE = """\
+import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic();
+
+export async function answer(text) {
+  const reply = await client.messages.create({ model: "m", messages: [] });
+  return reply.content[0].text;
+}
+"""
+
+COMMON = """\
+const OpenAI = require("openai");
+
+async function reply(message) {
+  return (await new OpenAI().chat.completions.create({})).choices[0].message.content;
+}
+
+module.exports = { reply };
+"""
+
+BRIEF = """\
+def agent(brief):
+    for message in brief.inbox():
+        brief.send("Hello")
+"""
+
+PROJECT = '[project]\nname = "x"\ndependencies = [\n  "pydantic-ai-slim[openai]>=1",\n]\n'
+
+FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
+    "a loop": ({"bot.py": LOOP}, "bot:chat", "chat", "anthropic"),
+    "a global client": ({"main.py": OPENAI}, "main:ask", "chat", "openai-chat"),
+    "the newer API": (
+        {"main.py": OPENAI.replace("chat.completions.create", "responses.create")},
+        "main:ask", "chat", "openai-responses",
+    ),
+    "pydantic-ai": ({"bot.py": PYDANTIC, "pyproject.toml": PROJECT}, "bot:agent", "object", ""),
+    "openai-agents": ({"team/app.py": AGENTS}, "team.app:triage", "object", "openai-responses"),
+    "LangChain": ({"app.py": LANGCHAIN}, "app:build", "object", "anthropic"),
+    "LangGraph": ({"app.py": LANGGRAPH}, "app:graph", "object", ""),
+    "a method": ({"src/shop/bot.py": METHOD}, "shop.bot:Assistant.reply", "method", "anthropic"),
+    "a command": ({"tool.py": COMMAND}, "tool.py", "command", "anthropic"),
+    "Node": ({"src/agent.js": NODE}, "src/agent.js", "module", "anthropic"),
+    "CommonJS": ({"index.js": COMMON}, "index.js", "module", "openai-chat"),
+    "our protocol": ({"mine.py": BRIEF, "bot.py": LOOP}, "mine:agent", "brief", ""),
+    "Node of our protocol": (
+        {"a.mjs": "await fetch(process.env.HARNESS_INBOX_URL)"}, "a.mjs", "brief", "",
+    ),
+    "a client in another module": (
+        {
+            "app/llm.py": "import anthropic\nclient = anthropic.Anthropic()\n",
+            "app/__init__.py": "",
+            "app/chat.py": "from .llm import client\n\ndef respond(message):\n"
+            "    return client.messages.create(message)\n",
+        },
+        "app.chat:respond", "chat", "",
+    ),
+    "an example beside it": (
+        {"bot.py": LOOP, "examples/bot.py": LOOP.replace("chat", "answer")},
+        "bot:chat", "chat", "anthropic",
+    ),
+    "a test beside it": (
+        {"bot.py": LOOP, "tests/test_bot.py": OPENAI, "test_x.py": OPENAI},
+        "bot:chat", "chat", "anthropic",
+    ),
+    "a broken file beside it": (
+        {"bot.py": LOOP, "bad.py": "def (", "deep.py": "(" * 5000, "zero.py": "x\0"},
+        "bot:chat", "chat", "anthropic",
+    ),
+}  # fmt: skip
+"""Files, and the specification, the kind and the wire of the agent that is found."""

@@ -1,0 +1,99 @@
+"""The files of a first test: they can be read by what reads them, for each kind of agent."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.files import load_scenarios
+from harness.starter.project import proposal, survey
+from harness.starter.starter_files import (
+    EXAMPLE,
+    SCHEMA,
+    STARTERS,
+    Starter,
+    of_target,
+    setup_of,
+    starter_files,
+    template,
+    with_profile,
+)
+from tests.starter.projects import FOUND
+
+FACTS = {"schema": "{}\n", "requirement": "loop-harness==1", "wire": ""}
+
+
+@pytest.mark.parametrize("kind", FOUND)
+def test_each_file_can_be_read(kind: str) -> None:
+    files = FOUND[kind][0]
+    one = proposal(survey(files))
+    assert one is not None
+    setup = setup_of(one, files)
+    made = {f.path: f.text for f in starter_files(setup, STARTERS[1], files, FACTS)}
+    assert "%{" not in "".join(made.values())
+    for path, text in made.items():
+        if path.endswith(".py"):
+            compile(text, path, "exec")
+            assert max(map(len, text.splitlines())) <= 100, path
+        if path.endswith((".yml", ".yaml")):
+            assert isinstance(yaml.safe_load(text), dict)
+    test = next(path for path in made if path.endswith("test_harness.py"))
+    assert f"pytest {test}" in made[".github/workflows/harness.yml"]
+    assert ("tests/" in test) == any(path.startswith("tests/") for path in files)
+
+
+def test_the_adapter_of_an_agent_object_awaits_it() -> None:
+    files = FOUND["pydantic-ai"][0]
+    one = proposal(survey(files))
+    assert one is not None
+    setup = setup_of(one, files)
+    assert setup.adapter is not None
+    assert "return str((await project.agent.run(text)).output)" in setup.adapter.text
+    assert setup.is_async
+    again = of_target(setup.target, {setup.adapter.path: setup.adapter.text})
+    assert (again.module, again.answers, again.is_async) == ("harness_agent", True, True)
+
+
+def test_a_target_that_is_no_import_is_named_in_the_test() -> None:
+    setup = of_target("process:node x.mjs", {})
+    texts = [f.text for f in starter_files(setup, STARTERS[1], {}, FACTS)]
+    assert any('play("scenarios/overloaded.yaml", "process:node x.mjs")' in t for t in texts)
+
+
+@pytest.mark.parametrize("one", STARTERS, ids=lambda one: one.name)
+@pytest.mark.parametrize("wire", ["", "openai-chat"])
+def test_a_first_scenario_is_a_scenario(one: Starter, wire: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{one.name}.yaml"
+    path.write_text(one.text(wire))
+    (scenario,) = load_scenarios(path)
+    assert scenario.wire == (wire or "anthropic")
+    assert scenario.name == one.name
+    first = one.text(wire).splitlines()[0]
+    assert first == f"# yaml-language-server: $schema={Path(SCHEMA).name}"
+
+
+def test_the_example_is_at_the_line_that_is_told() -> None:
+    tree = ast.parse(template("agent.py.txt"))
+    (agent,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "agent")
+    assert agent.lineno == EXAMPLE.line
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "# mine\n[tool.x]\na = 1 # kept\n",
+        "[tool.harness] # ours\nseed = 3\n\n[tool.y]\nb = 2\n",
+        "[tool.harness.limits]\nreal_s = 9\n",
+        "[project]\nname = 'x'",
+    ],
+)
+def test_a_configuration_keeps_what_it_says(before: str) -> None:
+    text = with_profile(before, ("tool", "harness"), "agent")
+    kept = [line for line in before.splitlines() if line.strip()]
+    assert [line for line in text.splitlines() if line in kept] == kept
+    assert tomllib.loads(text)["tool"]["harness"]["profile"] == "agent"
