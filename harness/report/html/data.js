@@ -103,6 +103,7 @@ function causesOf(runs) {
 const CLASSES = ["defect", "weakness", "advice"];
 const isBookKeeping = (finding) => !finding.class;
 const kind = (finding) => finding.class || "run";
+const tone = (finding) => `c-${finding.fails ? kind(finding) : "below"}`;
 
 /** The place of a finding among others: failing ones, the end of the target, then the classes. */
 function severity(finding) {

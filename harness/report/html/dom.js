@@ -35,7 +35,7 @@ function h(tag, props = {}, ...children) {
   if (classes.length) made.setAttribute("class", classes.join(" "));
   for (const [key, value] of Object.entries(props)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (key in made && !DRAWN.has(name) && key !== "list") made[key] = value;
+    else if (key in made && !DRAWN.has(name)) made[key] = key === "title" ? visible(value) : value;
     else if (value !== undefined && value !== false) made.setAttribute(key, visible(value));
   }
   add(made, children);
@@ -135,6 +135,7 @@ function virtualList({ rows, height, draw, choose, label, role = "listbox", head
     else if (top + height > box.scrollTop + space) box.scrollTop = top + height - space;
     refresh();
     choose(made.at, byHand);
+    if (byHand) box.scrollIntoView({ block: "nearest" });
   }
   box.addEventListener("scroll", () => requestAnimationFrame(refresh), { passive: true });
   return made;

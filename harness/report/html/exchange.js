@@ -9,7 +9,7 @@ function eventDetail(history, event, open) {
   const title = event.key || event.event;
   return [
     h("h3", {}, h(`span.chip.lane-${event.lane}`, {}, event.lane), " ", title, " ", h("small", {}, `#${event.n} at ${seconds(event.at_ms)}`)),
-    found.map((f) => h(`p.proves.c-${f.fails ? kind(f) : "below"}`, {}, h("code", {}, f.code), " ", f.message)),
+    found.map((f) => h(`p.proved.${tone(f)}`, {}, h("code", {}, f.code), " ", f.message)),
     call && asked(history, call),
     answer ? answered(history, answer, event) : call && h("p.empty", {}, "No answer came."),
     !call && !answer && facts(Object.fromEntries(Object.entries(event).filter(([key]) => !["line", "lane", "place", "at_ms", "n", "event"].includes(key)))),
@@ -111,6 +111,6 @@ function block(found) {
 
 /** Names and values, without those that say nothing. */
 function facts(values) {
-  const said = Object.entries(values).filter(([, v]) => v !== undefined && v !== null && v !== "" && v !== 0 && v !== false || v === false && false);
-  return said.length > 0 && h("dl.facts", {}, said.map(([name, v]) => [h("dt", {}, name), h("dd", {}, typeof v === "object" ? h("pre.text", {}, json(v)) : v)]));
+  const said = Object.entries(values).filter(([, v]) => v !== undefined && v !== null && v !== "" && v !== 0 && v !== false || name === "complete" && v === false);
+  return said.length > 0 && h("dl.facts", {}, said.map(([name, v]) => [h("dt", {}, name), h("dd", {}, typeof v === "object" ? h("pre.text", {}, json(v)) : String(v))]));
 }

@@ -8,15 +8,15 @@ const LANE = 26, TOP = 22, LEFT = 62, STEP = 11, BOTTOM = 22;
  * @returns {Float64Array}
  */
 function placesOf(events, byTime, width) {
-  const places = new Float64Array(events.length);
-  const end = Math.max(1, ...[events.at(-1)?.at_ms || 0]);
-  let x = 8;
+  const places = new Float64Array(events.length), space = width - LEFT - 40;
+  const end = Math.max(1, events.at(-1)?.at_ms || 0);
   events.forEach((event, i) => {
     const gap = i ? event.at_ms - events[i - 1].at_ms : 0;
-    x += i ? STEP + (gap > 0 ? 18 + 9 * Math.log10(1 + gap / 10) : 0) : 0;
-    places[i] = byTime ? 8 + (event.at_ms / end) * (width - LEFT - 24) : x;
+    const step = i ? STEP + (gap > 0 ? 18 + 9 * Math.log10(1 + gap / 10) : 0) : 0;
+    places[i] = byTime ? (event.at_ms / end) * space : (places[i - 1] || 0) + step;
   });
-  return places;
+  const spread = byTime ? 1 : Math.min(3, Math.max(1, space / (places.at(-1) || 1)));
+  return places.map((place) => 10 + place * spread);
 }
 
 function laneView(history, choose) {
@@ -36,10 +36,12 @@ function laneView(history, choose) {
     draw();
   }
   function draw() {
-    const from = box.scrollLeft, width = box.clientWidth || 1200, whole = box.dataset.whole;
+    const from = box.scrollLeft, width = box.clientWidth || 1200, whole = made.whole;
     const x = (i) => LEFT + places[i] - (whole ? 0 : from);
     const seen = (i, j = i) => whole || (x(j) > LEFT - 40 && x(i) < width + 40);
-    svg.setAttribute("width", whole ? inner.clientWidth : width);
+    if (whole) svg.setAttribute("viewBox", `0 0 ${inner.clientWidth} ${height}`);
+    else svg.removeAttribute("viewBox");
+    svg.setAttribute("width", whole ? "100%" : width);
     const lanes = LANES.map((lane, i) => h("g.lane", {},
       h("rect", { x: 0, y: TOP + i * LANE, width: "100%", height: LANE, class: i % 2 ? "odd" : "even" })));
     const marks = spans.filter((s) => seen(s.from, s.to)).map((s) => spanMark(s, x));
@@ -62,8 +64,8 @@ function laneView(history, choose) {
     places.forEach((place, i) => { if (Math.abs(place - wanted) < Math.abs(places[best] - wanted)) best = i; });
     choose(best);
   });
-  return {
-    box, layout, draw,
+  const made = {
+    box, whole: false, layout, draw,
     select(place) {
       at = place;
       const x = places[place] ?? 0, space = box.clientWidth - LEFT - 60;
@@ -72,6 +74,7 @@ function laneView(history, choose) {
     },
     swap() { byTime = !byTime; layout(); return byTime; },
   };
+  return made;
 }
 
 /** The marks of a run: calls with their answers, turns, waits, and events that stand alone. */
@@ -123,7 +126,8 @@ const briefly = (ms) => (ms < 1000 ? `${ms} ms` : ms < 120000 ? `${+(ms / 1000).
 function flag(event, findings, x) {
   const first = [...findings].sort((a, b) => severity(a) - severity(b))[0];
   const y = TOP + LANES.indexOf(event.lane) * LANE + LANE / 2;
-  return h(`g.flag.c-${first.fails ? kind(first) : "below"}`, { "data-n": event.n },
+  if (event.event === "called") x += 4;
+  return h(`g.flag.${tone(first)}`, { "data-n": event.n },
     h("title", {}, visible(findings.map((f) => f.code).join(", "))),
     h("line", { x1: x, x2: x, y1: 16, y2: y }), h("path", { d: `M${x} 4l6 6-6 6-6-6z` }), h("circle", { cx: x, cy: y, r: 9 }));
 }

@@ -2,7 +2,7 @@
 
 const WORDS = { fail: "failed", unknown: "unknown", pass: "passed", not_applicable: "not applicable" };
 const MARKS = { fail: "✗", unknown: "?", pass: "✓", not_applicable: "–" };
-const OPEN_MAX = 60, CAUSES_MAX = 12, ROW = 28;
+const OPEN_MAX = 60, CAUSES_MAX = 10, ROW = 28;
 
 /** The runs that fit the filters. */
 function matching(index, filters) {
@@ -34,7 +34,8 @@ function overview(index, filters, go) {
   let runs = [], list = null, checks = [], all = false;
   const parts = { totals: h("div"), causes: h("section"), matrix: h("section"), lacks: h("section") };
   const bar = filterBar(index, filters, change);
-  const node = [h("h1", {}, index.title), parts.totals, bar, parts.causes, parts.matrix, parts.lacks];
+  const scenarios = new Set(index.runs.map((run) => run.scenario));
+  const node = [h("h1", {}, index.title), h("p.lead", {}, `${count(index.runs.length, "run")} of ${count(scenarios.size, "scenario")}`), parts.totals, bar, parts.causes, parts.matrix, parts.lacks];
 
   function update(fields) {
     Object.assign(filters, fields);
@@ -66,9 +67,8 @@ function overview(index, filters, go) {
     if (open) opened.add(row.key); else opened.delete(row.key);
     list.set(treeOf(runs, opened));
   }
-  const groups = new Set(index.runs.map((run) => run.scenario));
-  if (groups.size <= OPEN_MAX) index.runs.forEach((run) => opened.add(`${run.folder || ""}/`));
-  if (index.runs.length <= 25) groups.forEach((name) => opened.add(name));
+  if (scenarios.size <= OPEN_MAX) index.runs.forEach((run) => opened.add(`${run.folder || ""}/`));
+  if (index.runs.length <= 25) scenarios.forEach((name) => opened.add(name));
   const keys = {
     j: () => list.select(list.at + 1), k: () => list.select(list.at - 1),
     ArrowDown: () => list.select(list.at + 1), ArrowUp: () => list.select(list.at - 1),
@@ -78,7 +78,7 @@ function overview(index, filters, go) {
     "/": () => bar.querySelector("input").focus(),
     Escape: () => change(Object.fromEntries(Object.keys(filters).map((key) => [key, ""]))),
   };
-  return { node, keys, update, lists: () => [list], show: () => list?.refresh() };
+  return { node, keys, update, lists: () => [list], show: () => list?.refresh(), filters };
 }
 
 function filterBar(index, filters, change) {
@@ -113,7 +113,8 @@ function causes(runs, filters, change) {
       onclick: () => change({ code: filters.code === finding.code ? "" : finding.code }) },
     h("span.bar", {}, scale(shown.size / most, finding), h("b", {}, shown.size.toLocaleString("en"))),
     h("code", {}, finding.code), badge(finding)),
-    h("p", {}, finding.message, " ", h("a", { href: addressOf(example, finding.events?.[0]) }, example.name)));
+    h("span.message-line", { title: finding.message }, finding.message),
+    h("a", { href: addressOf(example, finding.events?.[0]), title: example.name }, example.name));
   const listed = (groups) => h("ol.causes", {}, groups.map(line));
   return [h("h2", {}, "Causes ", h("small", {}, `in ${count(runs.length, "run")}`)),
     found.length ? listed(found.slice(0, CAUSES_MAX)) : h("p.empty", {}, runs.length ? "No finding." : "No run fits the filters."),
@@ -121,9 +122,9 @@ function causes(runs, filters, change) {
 }
 
 const scale = (part, finding) => h("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
-  h(`rect.c-${finding.fails ? kind(finding) : "below"}`, { width: Math.max(2, 100 * part), height: 4 }));
+  h(`rect.${tone(finding)}`, { width: Math.max(2, 100 * part), height: 4 }));
 
-const badge = (finding) => h(`span.badge.c-${finding.fails ? kind(finding) : "below"}`, {},
+const badge = (finding) => h(`span.badge.${tone(finding)}`, {},
   finding.fails ? kind(finding) : `${kind(finding)}, not failing`);
 
 /** The checks that find something, most often first; the others at the end, if they are wanted. */
@@ -141,7 +142,7 @@ function columns(runs, all) {
 
 /** The rows in sight: folders, in them scenarios, in them runs, as far as they are open. */
 function treeOf(runs, opened) {
-  const rows = [], folders = Map.groupBy ? Map.groupBy(runs, (r) => r.folder || "") : grouped(runs, (r) => r.folder || "");
+  const rows = [], folders = grouped(runs, (r) => r.folder || "");
   for (const [folder, inside] of folders) {
     const named = folders.size > 1 && folder;
     if (named) rows.push({ key: `${folder}/`, label: folder, runs: inside, depth: 0 });
@@ -158,8 +159,8 @@ function treeOf(runs, opened) {
 }
 
 function grouped(items, key) {
-  const groups = new Map();
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) || []), item]);
+  const groups = new Map(items.map((item) => [key(item), []]));
+  for (const item of items) groups.get(key(item)).push(item);
   return groups;
 }
 

@@ -4,12 +4,14 @@ const KEYS = [["/", "search"], ["j k ↓ ↑", "next, previous row"], ["→ ←"
   ["Esc", "back; clear the filters"], ["n p", "next, previous event that proves a finding"], ["[ ]", "previous, next failed run"],
   ["c", "copy the command that repeats the run"], ["t", "light, dark, as the system"], ["?", "this list"]];
 const THEMES = ["", "light", "dark"];
-let view = null, index = null;
+const NO_FILTERS = { q: "", verdict: "", class: "", code: "", wire: "" };
+let view = null, first = null, index = null;
 
 function go(to) {
   if (to.id) { location.hash = addressOf(to); return; }
   const said = new URLSearchParams(Object.entries(to).filter(([, value]) => value));
   window.history.replaceState(null, "", `#/${said.size ? `?${said}` : ""}`);
+  index.home = location.hash;
   route();
 }
 
@@ -19,10 +21,13 @@ async function route() {
   const run = place ? index.byId.get(id) : only;
   if (run) return showRun(run, Number(n) || 0);
   if (place) announce("This page has no such run");
-  const filters = Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] || ""));
-  if (view?.update) { sync(filters); view.update({ q: "", verdict: "", class: "", code: "", wire: "", ...filters }); return; }
-  put(overview(index, filters, go), index.title);
+  const filters = { ...NO_FILTERS, ...Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] || "")) };
+  first ||= overview(index, { ...filters }, go);
+  if (view !== first) put(first, index.title);
+  sync(filters);
   view.update(filters);
+  if (view.top) window.scrollTo(0, view.top);
+  view.top = 0;
 }
 
 function sync(filters) {
@@ -42,6 +47,8 @@ async function showRun(run, n) {
 }
 
 function put(made, title) {
+  if (view === first && first) first.top = window.scrollY;
+  if (view) $("main").focus({ preventScroll: true });
   view = made;
   document.title = visible(title);
   fill($("main"), made.node);
@@ -78,6 +85,7 @@ function pressed(event) {
 /** Paper has no scrolling: every row of a short list, and all of the lanes, are drawn. */
 function printing(on) {
   for (const list of view?.lists?.() || []) { if (list) { list.whole = on && list.rows.length <= 2000; list.box.classList.toggle("whole", list.whole); list.refresh(); } }
+  if (view?.lanes) view.lanes.whole = on;
   view?.show?.();
 }
 

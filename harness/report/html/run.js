@@ -1,5 +1,7 @@
 // One run: verdict, findings, lanes, the list of events and the one that is chosen; then the page.
 
+const PROOFS_MAX = 12;
+
 /** The address of a run, or of an event in it: what stands behind `#`. */
 const addressOf = (run, n) => `#/run/${run.id}${n ? `/${n}` : ""}`;
 
@@ -8,12 +10,12 @@ async function runView(index, run, go) {
   const others = index.runs.filter((r) => r.verdict === "fail");
   const step = (by) => { const at = others.indexOf(run); if (others.length) go(others[(at + by + others.length) % others.length]); };
   const node = [
-    h("nav.crumbs", {}, index.runs.length > 1 && [h("a", { href: "#/" }, "All runs"), " / "], h("span", {}, run.name)),
+    h("nav.crumbs", {}, index.runs.length > 1 && [h("a", { href: index.home || "#/" }, "All runs"), " / "], h("span", {}, run.name)),
     h("h1", {}, h(`span.verdict.${run.verdict}`, {}, `${MARKS[run.verdict]} ${WORDS[run.verdict]}`), " ", run.name),
     run.title && h("p.lead", {}, run.title),
     runFacts(run), findingsOf(run),
   ];
-  const keys = { "[": () => step(-1), "]": () => step(1), Escape: () => { location.hash = "#/"; },
+  const keys = { "[": () => step(-1), "]": () => step(1), Escape: () => { location.hash = index.home || "#/"; },
     c: async () => announce((await copied(run.repeat || run.history)) ? "Copied" : "Nothing was copied") };
   if (!history) {
     node.push(h("p.empty", {}, `This page has no room for the events of this run${run.history ? `: they are in ${run.history}` : ""}.`));
@@ -58,7 +60,7 @@ function eventRow(history, event) {
   const found = history.marks.get(event.n), answer = event.event === "answered" ? event : null;
   const [, words = event.line] = /^\w+\s+(.*)$/s.exec(event.line) || [];
   const first = found && [...found].sort((a, b) => severity(a) - severity(b))[0];
-  return h(`div.row${isBad(answer) ? ".bad" : ""}${first ? `.proof.c-${first.fails ? kind(first) : "below"}` : ""}`,
+  return h(`div.row${isBad(answer) ? ".bad" : ""}${first ? `.proves.${tone(first)}` : ""}`,
     { role: "option", title: event.line, "aria-label": `event ${event.n}: ${event.line}` },
     h("span.n", {}, `#${event.n}`), h("span.at", {}, seconds(event.at_ms)), h(`span.chip.lane-${event.lane}`, {}, event.lane),
     h("span.words", {}, words), event.faults && h("span.fault", { title: event.faults.join(", ") }, "fault"));
@@ -72,11 +74,12 @@ function runFacts(run) {
 }
 
 function findingsOf(run) {
-  const one = (f) => h(`li.finding.c-${f.fails ? kind(f) : "below"}${f.follows ? ".follows" : ""}`, {},
-    h("header", {}, h("code", {}, f.code), " ", badge(f), f.follows && h("small", {}, ` follows from ${f.follows}`)),
-    h("p", {}, f.message),
-    f.events?.length > 0 && h("p.proof", {}, "evidence ", f.events.slice(0, 24).map((n) => h("a", { href: addressOf(run, n) }, `#${n}`)),
-      f.events.length > 24 && h("small", {}, ` and ${f.events.length - 24} more`)));
+  const proofs = (f) => f.events?.length > 0 && h("span.proofs", {}, h("small", {}, "proved by "),
+    f.events.slice(0, PROOFS_MAX).map((n) => h("a", { href: addressOf(run, n) }, `#${n}`)),
+    f.events.length > PROOFS_MAX && h("small", {}, `and ${f.events.length - PROOFS_MAX} more`));
+  const one = (f) => h(`li.finding.${tone(f)}${f.follows ? ".follows" : ""}`, {},
+    h("header", {}, h("code", {}, f.code), f.follows ? h("small", {}, "follows") : badge(f), proofs(f)),
+    h("p", {}, f.message));
   const { passed, known, doubts, traceback } = run, missing = [...run.missing];
   return h("section", {}, h("h2", {}, "Findings ", h("small", {}, count(run.findings.length, "finding"))),
     run.findings.length ? h("ol.findings", {}, run.findings.map(one)) : h("p.empty", {}, "No finding."),

@@ -6,13 +6,19 @@ import json
 import re
 import zlib
 from base64 import b64decode
+from pathlib import Path
 
+import msgspec
+
+from harness import load_scenarios, run
 from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Json, Text, ToolUse, assistant, user
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.html.html_page import page, page_part
-from harness.report.run_summary import RunSummary
+from harness.report.html.html_page import PagePart, page, page_part
+from harness.report.run_summary import Invocation, RunSummary, summarize
+from harness.targets.spec import resolve
 from tests.report.fabricated import RUNS, history
 
 HOSTILE = (
@@ -22,12 +28,52 @@ HOSTILE = (
 )
 """Text that leaves its place wherever it is taken for something else than text."""
 
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
+
+GREETING = Path(__file__).with_name("greeting.yaml")
+
 TURN = {"session": "main", "turn": 1}
 
 
 def many() -> bytes:
     """A page of runs of each verdict."""
     return b"".join(page("my.agent:agent", (page_part(run, history()) for run in RUNS)))
+
+
+def one() -> bytes:
+    """A page of one run: the naive agent repeats a failing call, and a fault strikes."""
+    return _page("greeting", [_naive(scenario) for scenario in load_scenarios(GREETING)])
+
+
+def played() -> bytes:
+    """A page of runs of the naive agent, of each verdict, in two folders."""
+    files = ("loops/identical-failures", "loops/do-nothing", "compaction/compaction-after-hi")
+    found = (run for name in files for run in load_scenarios(SCENARIOS / f"{name}.yaml")[:7])
+    made = [_naive(scenario, f"scenarios/{file_of(scenario)}") for scenario in found]
+    left = [page_part(run) for run in RUNS if run.word in ("unknown", "not_applicable")]
+    return _page("examples.naive_agent:agent", [*made, *left])
+
+
+def file_of(scenario: Scenario) -> str:
+    """Where the file of a scenario stands, below `scenarios`."""
+    return str(next(SCENARIOS.rglob(f"{scenario.name}.yaml")).relative_to(SCENARIOS))
+
+
+def long() -> bytes:
+    """A page of 1,000 turns."""
+    return _page(
+        "long", [page_part(msgspec.structs.replace(RUNS[0], name="long"), long_talk(1000))]
+    )
+
+
+def _page(title: str, parts: list[PagePart]) -> bytes:
+    return b"".join(page(title, parts))
+
+
+def _naive(scenario: Scenario, file: str = "greeting.yaml") -> PagePart:
+    made = run(scenario, resolve("examples.naive_agent:agent"))
+    asked = Invocation(path=file, target="examples.naive_agent:agent")
+    return page_part(summarize(made, asked), made.history)
 
 
 def unpacked(data: bytes, id: str) -> Json:
@@ -87,8 +133,7 @@ def long_talk(turns: int) -> History:
         for _ in range(2):
             count, at = count + 1, at + 700
             key, before = f"main/model#{count}", f"main/model#{count - 1}" if count > 1 else ""
-            keep = (count - 1) * 2 - (count - 1) // 2 if before else 0
-            request = ModelRequest("claude", tuple(new), after=before, keep=keep, tools=tools,
+            request = ModelRequest("claude", tuple(new), after=before, keep=count - 1, tools=tools,
                                    system=system, tools_offered=True)  # fmt: skip
             made.called(key=key, seam="model", request=request, at_ms=at, **place)
             said = made.note(assistant(Text(f"Answer {count} to {text}")))
