@@ -1,9 +1,9 @@
 """loop-harness: replay and fault-injection tests for LLM agent loops.
 
 The names of this module are the public API, together with those of `harness.faults`,
-`harness.checks`, `harness.recordings`, `harness.stores`, `harness.strategies`, `harness.contracts`
-and `harness.agent`. Each is imported from its home when it is first used, so that `import harness`
-costs nothing; type checkers see them all.
+`harness.checks`, `harness.recordings`, `harness.stores`, `harness.strategies`, `harness.contracts`,
+`harness.agent` and `harness.adapters`. Each is imported from its home when it is first used, so
+that `import harness` costs nothing; type checkers see them all.
 """
 
 from __future__ import annotations

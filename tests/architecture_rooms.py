@@ -116,6 +116,14 @@ ROOMS: tuple[Room, ...] = (
         "It uses what any agent may use.",
         "core stores",
     ),
+    Room(
+        "adapters",
+        5,
+        "Public: agents of other frameworks as functions of a brief. One file a framework, and a "
+        "table by which their objects are known. A framework is imported in its own file alone, "
+        "and only for an object of it.",
+        "core",
+    ),
     Room("targets", 6, "What `--target` may name: Python code, a program, a server."),
     Room(
         "transports",

@@ -12,7 +12,7 @@ from typing import Any
 PUBLIC = (
     "harness",
     *(f"harness.{name}" for name in ("faults", "checks", "recordings", "stores")),
-    *(f"harness.{name}" for name in ("strategies", "contracts", "agent")),
+    *(f"harness.{name}" for name in ("strategies", "contracts", "agent", "adapters")),
 )
 """The modules that a user imports; every other one is the package's own."""
 

@@ -153,10 +153,10 @@ def test_programs_run(document: Path, block: str, monkeypatch: pytest.MonkeyPatc
     exec(compile(block, document.name, "exec"), names)
     if "agent" not in names:
         return
-    assert findings(HELLO, names["agent"]) == []
-    if document.name == "targets.md":
-        talk = TALK if "brief.tools" in block else WORDS_ALONE
-        assert findings(talk, names["agent"]) == []
+    wire = "openai-chat" if "brief.openai()" in block else "anthropic"
+    talk = TALK if "brief.tools" in block else WORDS_ALONE
+    for scenario in (HELLO, talk) if document.name in ("targets.md", "adapters.md") else (HELLO,):
+        assert findings(msgspec.structs.replace(scenario, wire=wire), names["agent"]) == []
 
 
 def test_the_agent_of_the_readme_forgets() -> None:

@@ -65,12 +65,13 @@ def command(
     from harness.doctor.profile_text import place_for, profile_text, write
     from harness.files.owner import scratch_folder
     from harness.report.event_lines import counted
+    from harness.targets.spec import resolve
 
     start = Path.cwd()  # a target may change the folder of the process
     given = chosen_profile(profile_name)
-    known = _known(given, store)
-    target = target or known.target
+    target = target or given.target
     check_target(target, [])
+    known = _known(given.completed_by(resolve(target).profile), store)
     place = place_for(written, start) if written else None
     with scratch_folder() as out:
         player = _Player(target, world, known.store, out, jobs)

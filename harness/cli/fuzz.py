@@ -115,11 +115,13 @@ def _begun(
     from harness.core.values.profile import NO_PROFILE
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import FILE, CampaignPlan
+    from harness.targets.spec import resolve
 
     start = Path.cwd()  # a target may change the folder of the process
     agent = chosen_profile(profile_name)
     target = target or agent.target
     check_target(target, [])
+    agent = agent.completed_by(resolve(target).profile)
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
     named = out or Path(DEFAULT_OUT) / str(drawn)
     folder = start / named

@@ -43,6 +43,7 @@ from harness.files.out_lock import out_lock
 if TYPE_CHECKING:
     from harness.cli.run_output import Detail
     from harness.cli.run_task import RunTask
+    from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass, VerdictWord
     from harness.engines import Engine
     from harness.report.run_summary import Invocation, RunSummary
@@ -99,9 +100,9 @@ def command(
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
     from harness.cli.selection import (
-        check_files,
         check_target,
         failing_on,
+        for_target,
         narrow,
         on_wires,
         overlaid,
@@ -111,11 +112,11 @@ def command(
     from harness.report.run_summary import Invocation
 
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
-    agent = chosen_profile(profile_name)
+    agent = _speaking(chosen_profile(profile_name), spoken)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    planned = overlaid(on_wires(narrow(plan(paths), only), spoken or agent.wires), faults)
+    planned = overlaid(on_wires(narrow(plan(paths), only), agent.wires), faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
-    check_files(planned)
+    planned = for_target(planned, target, spoken)
     if dry_run:
         return rehearse(planned, target, drawn, as_json)
     check_target(target, planned)
@@ -140,6 +141,11 @@ def _again(
 
     path, *others = paths or (DEFAULT_FOLDER,)
     return None if others else partial(run_command, asked(path=str(path)), seed=seed)
+
+
+def _speaking(agent: Profile, wires: tuple[str, ...]) -> Profile:
+    """The agent with the wires that the command names, if it names any."""
+    return msgspec.structs.replace(agent, wires=wires or agent.wires)
 
 
 def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:

@@ -85,7 +85,8 @@ def work(task: Task) -> Result:
     """
     if parent_process() is not None:  # a serial engine plays in the process of the command
         make_replaceable()
-    target = msgspec.structs.replace(resolve(task.target), isolate=task.isolate)
+    target = resolve(task.target)
+    target = msgspec.structs.replace(target, isolate=task.isolate or target.isolate)
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
 
 

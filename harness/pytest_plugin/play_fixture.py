@@ -16,7 +16,6 @@ from harness.pytest_plugin.play_settings import NOTHING, PlaySettings, checked
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
-    from harness.core.values.brief import Brief
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import Finding, FindingClass
     from harness.runner import Run
@@ -80,7 +79,7 @@ class Play:
     def __call__(
         self,
         scenario: str | Path | Scenario,
-        agent: str | Callable[[Brief], Any] | Callable[[Any], Any] | None = None,
+        agent: object = None,
         *,
         chat: Callable[[str], object] | None = None,
         variant: str | None = None,
@@ -136,7 +135,7 @@ class Play:
         settings: PlaySettings,
         scenario: str | Path | Scenario,
         variant: str | None,
-        agent: str | Callable[..., Any] | None,
+        agent: object,
         chat: Callable[[str], object] | None,
     ) -> list[Run]:
         from harness.pytest_plugin.played_as import spoken
@@ -211,7 +210,7 @@ class Play:
 
 def _played(
     scenarios: Sequence[Scenario],
-    agent: str | Callable[..., Any] | None,
+    agent: object,
     chat: Callable[[str], object] | None,
     run_one: Callable[..., Run],
 ) -> list[Run]:

@@ -65,9 +65,7 @@ def dummy_keys() -> Iterator[None]:
         yield
 
 
-def agent_of(
-    agent: str | Callable[..., Any] | None, chat: Callable[[str], object] | None
-) -> str | Callable[..., Any] | TargetSpec:
+def agent_of(agent: object, chat: Callable[[str], object] | None) -> Any:
     """The agent, or the one that `chat` makes. Raises InputError for both, and for none."""
     if (agent is None) == (chat is None):
         what = "give an agent or chat=, not both" if agent else "say which agent, or give chat="

@@ -65,7 +65,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
     `file` is the scenario's, empty where it is not known.
-    `depends_on` and `touched` are capabilities, as of a `Run`.
+    `depends_on` and `touched` are capabilities, `wire_called` and `wire_unused` wires, as those of
+    a `Run`.
     `kept` is the session folder that was kept, empty without one.
     `frames` are the user's own frames of a crash, and `traceback` is all of it.
     `seen` says, for each public incident that the run repeats, where and what it was.
@@ -90,6 +91,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     traceback: str = ""
     depends_on: tuple[Capability, ...] = ()
     touched: frozenset[Capability] = frozenset()
+    wire_called: str = ""
+    wire_unused: str = ""
 
     @property
     def word(self) -> VerdictWord:
@@ -118,6 +121,8 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
         depends_on=run.depends_on,
         touched=run.touched,
+        wire_called=run.wire_called,
+        wire_unused=run.wire_unused,
         seen=tuple(_seen(run)),
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
@@ -152,7 +157,9 @@ class Lack(msgspec.Struct, frozen=True):
 
     @property
     def remedy(self) -> str:
-        """What to do about a capability that no run used; "" for what explains itself."""
+        """What to do about what no run used; "" for what explains itself."""
+        if self.missing.startswith("wire "):
+            return "; name the wires that it speaks with --wire, or in its profile"
         is_unused = self.missing in CAPABILITIES and ": " in self.reason
         return "; connect it or declare it: docs/profiles.md#capabilities" if is_unused else ""
 

@@ -1,7 +1,8 @@
 """The ledger of a command: which runs wait for a capability that no run has used so far.
 
 A run that depends on a capability is held back until a run of the command uses it. What no run used
-by the end is missing, and the runs that depend on it are not applicable.
+by the end is missing, and the runs that depend on it are not applicable. A wire on which no run
+called the model is missing too, if a run called it on another one (decision 0031).
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from harness.core.values.verdict import NotApplicable, Verdict
 
 
 class Dependent(Protocol):
-    """A run, or its summary, with the capabilities that it depends on and those that it used."""
+    """A run, or its summary, with the capabilities that it depends on and those that it used.
+
+    `wire_called` is its wire if it called the model, and `wire_unused` if it did not and nothing
+    else explains that; the other one is "".
+    """
 
     @property
     def depends_on(self) -> tuple[Capability, ...]:
@@ -26,6 +31,14 @@ class Dependent(Protocol):
     @property
     def touched(self) -> frozenset[Capability]:
         """The capabilities that the run used."""
+
+    @property
+    def wire_called(self) -> str:
+        """The wire on which the run called the model, or ""."""
+
+    @property
+    def wire_unused(self) -> str:
+        """The wire on which the run should have called the model, or ""."""
 
 
 _R = TypeVar("_R", bound=Dependent)
@@ -36,35 +49,52 @@ class CapabilityLedger(Generic[_R]):
 
     def __init__(self) -> None:
         self._touched: set[Capability] = set()
+        self._wires: set[str] = set()
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
         """Take the next run; yields the runs, in order, that wait for nothing any more."""
         self._touched |= run.touched
+        self._wires |= {run.wire_called} - {""}
         waiting, self._held = [*self._held, run], []
         for each in waiting:
-            if self._missing(each):
+            if self._missing(each) or self._is_unspoken(each):
                 self._held.append(each)
             else:
                 yield each
 
     def close(self) -> Iterator[_R]:
-        """The runs that wait for something that no run has used: not applicable."""
+        """The runs that wait for something that no run has used: not applicable.
+
+        Where no run at all called the model, the wires explain nothing, and verdicts stay.
+        """
         for each in self._held:
-            reasons = tuple(_reason(name) for name in self._missing(each))
-            yield with_verdict(each, Verdict("not_applicable", not_applicable=reasons))
+            reasons = tuple(self._reasons(each))
+            verdict = Verdict("not_applicable", not_applicable=reasons)
+            yield with_verdict(each, verdict) if reasons else each
         self._held = []
 
     def break_off(self) -> Iterator[_R]:
         """The runs that wait, once the command is interrupted: nobody knows what is missing."""
         for each in self._held:
-            names = ", ".join(self._missing(each))
+            wire = [f"wire {each.wire_unused}"] if self._is_unspoken(each) else []
+            names = ", ".join([*self._missing(each), *wire])
             doubt = f"needs {names}: interrupted before a run of this command showed it"
             yield with_verdict(each, Verdict("unknown", doubts=(doubt,)))
         self._held = []
 
     def _missing(self, run: _R) -> list[Capability]:
         return [name for name in run.depends_on if name not in self._touched]
+
+    def _is_unspoken(self, run: _R) -> bool:
+        return bool(run.wire_unused) and run.wire_unused not in self._wires
+
+    def _reasons(self, run: _R) -> Iterator[NotApplicable]:
+        yield from map(_reason, self._missing(run))
+        if self._is_unspoken(run) and self._wires:
+            wire = run.wire_unused
+            told = f"needs wire {wire}: no run of this command called the model on it"
+            yield NotApplicable("run", told, f"wire {wire}")
 
 
 def _reason(name: Capability) -> NotApplicable:

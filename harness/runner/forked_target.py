@@ -26,7 +26,7 @@ from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import HarnessError, InputError, PackageMissing
+from harness.core.values.errors import HarnessError, Inapplicable, InputError, PackageMissing
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
 from harness.runner import prepare
@@ -189,13 +189,25 @@ def _forked(attempt: Attempt) -> int:
 def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
     """Turn a child's failure into the error for this process."""
     if (out / REFUSED).exists():
-        what, place, *lacks = msgspec.json.decode((out / REFUSED).read_bytes())
-        if lacks:
-            package, extra, user = lacks
-            return PackageMissing(package, extra, user, place)
-        return InputError(what, place)
+        kind, *words = msgspec.json.decode((out / REFUSED).read_bytes())
+        return _REFUSALS[kind](*words)
     text = (out / BROKEN).read_text() if (out / BROKEN).exists() else f"exit status {code}"
     return HarnessError(f"a child of {scenario.run_name} broke: {text}")
+
+
+_REFUSALS: dict[str, Callable[..., InputError]] = {
+    "package": PackageMissing,
+    "inapplicable": Inapplicable,
+    "input": InputError,
+}
+
+
+def _words_of(error: InputError) -> list[str]:
+    """An error as its kind and the words of which it is made anew."""
+    if isinstance(error, PackageMissing):
+        return ["package", error.package, error.extra, error.user, error.place]
+    kind = "inapplicable" if isinstance(error, Inapplicable) else "input"
+    return [kind, error.what, error.place]
 
 
 def _is_told(out: Path) -> bool:
@@ -274,11 +286,7 @@ class ForkedAttempt:
             faulthandler.enable(self._dump)
             self._run()
         except InputError as error:
-            lacks: tuple[str, ...] = ()
-            if isinstance(error, PackageMissing):
-                lacks = error.package, error.extra, error.user
-            said = msgspec.json.encode([error.what, error.place, *lacks])
-            (self._attempt.out / REFUSED).write_bytes(said)
+            (self._attempt.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
             os._exit(2)
         except BaseException:
             if self._is_closed():

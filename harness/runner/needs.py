@@ -89,3 +89,14 @@ def dependence(run: Verdict, scenario: Scenario, trace: Trace) -> tuple[Capabili
     if is_dead or not trace.exchanges:
         return ()
     return tuple(n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
+
+
+def unused_wire(run: Verdict, scenario: Scenario) -> str:
+    """The wire of a run that called no model, or "".
+
+    A crash or a hang explains the silence, and a wire that the profile declares is owed.
+    """
+    found = {finding.code for finding in run.findings}
+    is_silent = "run.nothing_intercepted" in found and not scenario.profile.wires
+    is_dead = any(finding.check == "target" for finding in run.findings)
+    return scenario.wire if is_silent and not is_dead else ""

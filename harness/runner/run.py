@@ -19,14 +19,14 @@ from harness.core.history.capabilities import touched
 from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
-from harness.core.values.errors import InputError, PackageMissing
+from harness.core.values.errors import Inapplicable, InputError, PackageMissing
 from harness.core.values.profile import Capability, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.files.owner import scratch_folder
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import WORLDS, World, reason_not_applicable
 from harness.runner.forked_target import Restarts
-from harness.runner.needs import absent, dependence, kills
+from harness.runner.needs import absent, dependence, kills, unused_wire
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
@@ -41,7 +41,8 @@ class Run(msgspec.Struct, frozen=True):
 
     `kept` is the session folder of a failing run that was to be kept.
     `depends_on` are the capabilities whose lack explains what the run shows, `touched` those that
-    the agent used. The command, or the test, decides from all its runs which one is missing.
+    the agent used. `wire_called` and `wire_unused` say the same of its wire. The command, or the
+    test, decides from all its runs which one is missing.
     """
 
     scenario: Scenario
@@ -54,6 +55,8 @@ class Run(msgspec.Struct, frozen=True):
     kept: Path | None = None
     depends_on: tuple[Capability, ...] = ()
     touched: frozenset[Capability] = frozenset()
+    wire_called: str = ""
+    wire_unused: str = ""
 
     @property
     def name(self) -> str:
@@ -95,10 +98,11 @@ def run(
     The scenario's `stream` reaches the target as an option, which the target's own options replace.
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
     `store` names the agent's own store as READER:PATH below its session folder. `profile` says
-    what the agent is, in place of `scenario.profile`. `out` keeps the run on disk. `isolate` runs a
-    Python target in a forked child, which it may end by any means. `keep` keeps the session folder
-    of a run that fails: `Run.kept`. A target that does wrong never raises here: it is in the
-    verdict. Raises InputError for a scenario, store or world that cannot be used.
+    what the agent is, in place of `scenario.profile`; that of the target completes it. `out` keeps
+    the run on disk. `isolate` runs a Python target in a forked child, which it may end by any
+    means. `keep` keeps the session folder of a run that fails: `Run.kept`. A target that does wrong
+    never raises here: it is in the verdict. Raises InputError for a scenario, store or world that
+    cannot be used.
     """
     spec = target if isinstance(target, TargetSpec) else of_callable(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
@@ -107,7 +111,9 @@ def run(
         scenario = msgspec.structs.replace(scenario, seed=seed)
     if profile is not None:
         scenario = msgspec.structs.replace(scenario, profile=profile)
-    scenario, store = prepare.under_profile(scenario), store or scenario.profile.store
+    known = scenario.profile.completed_by(spec.profile)
+    scenario = prepare.under_profile(msgspec.structs.replace(scenario, profile=known))
+    store = store or known.store
     chosen = _world(spec, world)
     check_faults(scenario, spec)
     reasons = absent(scenario)
@@ -119,8 +125,8 @@ def run(
         with session_folder() as folder:
             history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             return judged_run(scenario, spec, chosen, history, out, folder if keep else None)
-    except PackageMissing as error:
-        lacks = NotApplicable("run", error.what, error.package)
+    except (Inapplicable, PackageMissing) as error:
+        lacks = NotApplicable("run", error.what, getattr(error, "package", ""))
         return _unplayed(scenario, spec, chosen, (lacks,))
 
 
@@ -156,6 +162,8 @@ def judged_run(
         kept=run_folder.keep_session(session, folder) if session and fails else None,
         depends_on=dependence(verdict, scenario, history.trace),
         touched=touched(history.trace, seed_messages(scenario)),
+        wire_called=scenario.wire if history.trace.exchanges else "",
+        wire_unused=unused_wire(verdict, scenario),
     )  # fmt: skip
 
 

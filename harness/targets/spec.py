@@ -18,7 +18,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from harness.adapters.framework_agent import FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.profile import Profile
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 
 _BUILT_IN = {"reference": "harness.agent:agent", "naive": "harness.agent.naive_agent:agent"}
@@ -26,16 +28,23 @@ _FORMS = {
     "reference": "the reference agent of the harness",
     "naive": "the loop of a tutorial, without bounds and guards",
     "PKG.MOD:CALLABLE": "a Python agent `def agent(brief)`, sync or async",
+    "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
     "process:COMMAND": "any program, over loopback HTTP",
     "http://HOST:PORT/PATH": "a server that is given a run by POST",
 }
+_UNDERSTOOD = (
+    "understood are functions of a brief, agents of pydantic-ai, openai-agents, LangGraph and "
+    "smolagents, tool runners of anthropic, and functions from str to str; docs/adapters.md shows "
+    "how to add the next one"
+)
 _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 
 
 class TargetSpec(msgspec.Struct, frozen=True):
     """A target: how it is written, what it is, and its options.
 
-    `isolate`: Python code is called in a forked child.
+    `isolate`: Python code is called in a forked child. `profile`: what is known of the agent by the
+    kind of the target; a profile of the user's wins.
     """
 
     text: str
@@ -45,6 +54,7 @@ class TargetSpec(msgspec.Struct, frozen=True):
     url: str = ""
     options: dict[str, str | int | bool] = {}
     isolate: bool = False
+    profile: Profile = Profile()
 
 
 class End(NamedTuple):
@@ -68,9 +78,26 @@ def names() -> dict[str, str]:
 
 
 def of_callable(agent: Callable[..., Any], options: dict[str, Any] | None = None) -> TargetSpec:
-    """A target for a function that is at hand."""
+    """A target for a function of a brief, or an object of a framework, that is at hand."""
     name = f"{getattr(agent, '__module__', '?')}:{getattr(agent, '__qualname__', 'agent')}"
-    return TargetSpec(name, "python", agent, options=dict(options or {}))
+    return _python_target(name, agent, dict(options or {}), name)
+
+
+def _python_target(text: str, found: Any, options: dict[str, Any], place: str) -> TargetSpec:
+    """A target for what a name stands for. Raises InputError for what is no agent."""
+    adapted = agent_of(found)
+    if adapted is not None:
+        known = {**adapted.row.options, **options}
+        return TargetSpec(text, "python", adapted, options=known, profile=adapted.profile)
+    if not callable(found):
+        raise InputError(f"no agent, but of the class {_kind_of(found)}; {_UNDERSTOOD}", place)
+    return TargetSpec(text, "python", found, options=options)
+
+
+def _kind_of(found: Any) -> str:
+    """The class of an object with its module, as a reader imports it."""
+    kind = type(found)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 def resolve(text: str) -> TargetSpec:
@@ -87,7 +114,10 @@ def resolve(text: str) -> TargetSpec:
     if ":" not in path:
         what = f"no such target; {nearest(bare, {*_BUILT_IN, *_FORMS})}"
         raise InputError(what, f"target {text!r}")
-    return TargetSpec(text, "python", _import(path, text), options=options)
+    place = f"target {text!r}"
+    found = _python_target(text, _import(path, place), options, place)
+    isolate = isinstance(found.agent, FrameworkAgent) and found.agent.row.isolate
+    return msgspec.structs.replace(found, isolate=isolate)
 
 
 def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
@@ -125,9 +155,8 @@ def _command(bare: str, text: str) -> tuple[str, ...]:
     return command
 
 
-def _import(path: str, text: str) -> Callable[..., Any]:
+def _import(path: str, place: str) -> Any:
     module_name, _, attributes = path.partition(":")
-    place = f"target {text!r}"
     if module_name.endswith(".py") or "/" in module_name:
         name = module_name.removesuffix(".py").strip("./").replace("/", ".")
         raise InputError(f"a module, not a file: {name}:{attributes or 'agent'}", place)
@@ -137,9 +166,7 @@ def _import(path: str, text: str) -> Callable[..., Any]:
             known = [known for known in dir(found) if not known.startswith("_")]
             raise InputError(f"{module_name} has no {attributes!r}; {nearest(name, known)}", place)
         found = getattr(found, name)
-    if not callable(found):
-        raise InputError(f"{path} is not callable", place)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def import_from(folder: str, name: str) -> ModuleType:

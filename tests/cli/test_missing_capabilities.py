@@ -160,3 +160,22 @@ def test_a_key_of_needs(in_process: Command, lacking: Path) -> None:
     done = in_process("list", "scenarios", str(file))
     assert done.status == 2
     assert "greets.yaml:2: key `needs`: 'sub_agent' is none of sub_agents, " in done.err
+
+
+TWO_WIRES = 'name: wires\nwire: [anthropic, openai-chat]\ninbox: Hello\nscript: [{say: "Hi."}]\n'
+
+
+def test_a_wire_that_the_agent_does_not_speak_is_not_applicable(
+    in_process: Command, lacking: Path
+) -> None:
+    file = lacking / "wires.yaml"
+    file.write_text(TWO_WIRES)
+    target = ["--target", "lacking_agents:bare"]
+    whole = in_process("run", str(file), *target)
+    assert whole.status == 0
+    assert "1 passed, 1 not applicable" in whole.out
+    assert "needs wire openai-chat: no run of this command called the model on it" in whole.out
+    alone = in_process("run", str(file), *target, "--wire", "openai-chat")
+    assert (alone.status, "run.nothing_intercepted" in alone.out) == (1, True)
+    both = in_process("run", str(file), *target, "--wire", "openai-chat", "--wire", "anthropic")
+    assert (both.status, "run.nothing_intercepted" in both.out) == (1, True)

@@ -19,6 +19,8 @@ class Made(msgspec.Struct, frozen=True):
     depends_on: tuple[Capability, ...] = ()
     touched: frozenset[Capability] = frozenset()
     verdict: Verdict = Verdict("fail")
+    wire_called: str = ""
+    wire_unused: str = ""
 
 
 NAMES = st.sampled_from(CAPABILITIES[:3])
@@ -74,3 +76,27 @@ def test_no_verdict_stands_without_its_capability(word: str) -> None:
     run = Made(1, ("store",), verdict=Verdict(word))  # type: ignore[arg-type]
     assert words(settled([run])) == {1: "not_applicable"}
     assert settled([run, Made(2, touched=frozenset({"store"}))])[0] is run
+
+
+def test_a_wire_that_only_other_runs_speak_is_missing_with_its_reason() -> None:
+    deaf, speaks = Made(1, wire_unused="gemini"), Made(2, wire_called="anthropic")
+    ledger = CapabilityLedger[Made]()
+    assert [*ledger.take(deaf)] == []
+    assert [*ledger.take(speaks)] == [speaks]
+    (late,) = ledger.close()
+    assert late.verdict.verdict == "not_applicable"
+    (lack,) = late.verdict.not_applicable
+    assert (lack.missing, lack.reason) == (
+        "wire gemini",
+        "needs wire gemini: no run of this command called the model on it",
+    )
+
+
+def test_a_wire_that_another_run_speaks_is_owed() -> None:
+    deaf, speaks = Made(1, wire_unused="gemini"), Made(2, wire_called="gemini")
+    assert settled([deaf, speaks]) == [deaf, speaks]
+
+
+def test_where_no_run_calls_the_model_the_verdicts_stay() -> None:
+    runs = [Made(1, wire_unused="gemini"), Made(2, wire_unused="anthropic")]
+    assert settled(runs) == runs

@@ -60,6 +60,7 @@ def installed(name: str, framework: Framework) -> Path:
 def _install_node(folder: Path, packages: tuple[str, ...]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "frameworks" / "ai_sdk.mjs", folder)
+    shutil.copy(ROOT / "harness" / "adapters" / "ai_sdk.mjs", folder / "adapter.mjs")
     if not _is_ready(folder, packages):
         _call("npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *packages)
         (folder / ".ready").write_text("\n".join(packages), encoding="utf-8")

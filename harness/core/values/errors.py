@@ -44,6 +44,10 @@ class PackageMissing(InputError):
         super().__init__(f"{user and f'{user} '}needs the package {package}: {install}", place)
 
 
+class Inapplicable(InputError):
+    """A run asks for what the target cannot be given; the run is then not applicable."""
+
+
 class RunStopped(BaseException):
     """Ends a Python target from inside a seam, past everything that catches `Exception`.
 

@@ -6,7 +6,7 @@ configuration or in a file of its own, and in the first event of a history.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -89,9 +89,33 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
             return True
         return stated
 
+    def completed_by(self, known: Profile) -> Profile:
+        """This profile, with what `known` says where it says nothing."""
+        if known == NO_PROFILE:
+            return self
+        made = _completed(self, known)
+        return msgspec.structs.replace(
+            made,
+            capabilities=_completed(self.capabilities, known.capabilities),
+            limits=_completed(self.limits, known.limits),
+        )
+
     def agent_name(self, tool: str) -> str:
         """The agent's name of a tool of the scenario."""
         return self.tool_names.get(tool) or self.tool_prefix + tool
+
+
+_S = TypeVar("_S", bound=Strict)
+
+
+def _completed(own: _S, known: _S) -> _S:
+    """The fields of `own`; where one has its default, that of `known`."""
+    default = type(own)()
+    fields = type(own).__struct_fields__
+    said = {name for name in fields if getattr(own, name) != getattr(default, name)}
+    return msgspec.structs.replace(
+        own, **{name: getattr(known, name) for name in fields if name not in said}
+    )
 
 
 NO_PROFILE = Profile()

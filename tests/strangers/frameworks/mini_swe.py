@@ -13,7 +13,7 @@ from minisweagent.environments.local import LocalEnvironment
 from minisweagent.models.litellm_model import LitellmModel
 
 from harness import ToolError
-from tests.strangers.frameworks.tool_answers import answer_of
+from harness.adapters import answer_of
 
 _MODELS = {"anthropic": "anthropic/claude-sonnet-4-5", "openai-chat": "openai/gpt-5"}
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness import ToolError
+from harness.core.values.brief import ToolError
 
 
-def answer_of(tool: Any, given: Any, id: str = "") -> str:
+def answer_of(tool: Any, given: Any, id: str = "") -> Any:
     """What the tool says; raises ToolError for each failure, a lost connection too."""
     try:
-        said: str = tool.call(given, id=id)
+        return tool.call(given, id=id)
     except (ToolError, RuntimeError, TimeoutError, ConnectionError) as error:
         raise ToolError(str(error)) from error
-    return said

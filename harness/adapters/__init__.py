@@ -1,0 +1,24 @@
+"""Public: agents of other frameworks as targets.
+
+`--target my_app:agent` and `play` take an object of a framework as it is. The functions here do the
+same for an object, and take what the framework needs beside it:
+
+    target = harness.adapters.pydantic_ai(my_agent, deps=Deps(...))
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.adapters.framework_agent import FrameworkAgent as FrameworkAgent
+    from harness.adapters.graph_thread import langgraph as langgraph
+    from harness.adapters.message_runner import tool_runner as tool_runner
+    from harness.adapters.openai_runner import openai_agents as openai_agents
+    from harness.adapters.pydantic_agent import pydantic_ai as pydantic_ai
+    from harness.adapters.text_function import text_function as text_function
+    from harness.adapters.tool_answers import answer_of as answer_of
+    from harness.adapters.tool_calling_agent import smolagents as smolagents
+else:
+    from harness.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,0 +1,106 @@
+"""Which framework an object is of, by its class: no framework is imported to find out."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from harness.core.values.profile import Capabilities, Profile
+from harness.core.values.strict import Strict
+
+TABLE = "frameworks.toml"
+
+LACKS = Capabilities(
+    session=False, store=False, own_store=False, cancel=False, compaction=False, sub_agents=False,
+    outbox=False, restarts=False,
+)  # fmt: skip
+"""The connections that an agent does not have behind an adapter."""
+
+
+class Framework(Strict, frozen=True, kw_only=True):
+    """A row of the table: how its objects are known, and what is declared of them."""
+
+    title: str
+    adapter: str
+    module: str = ""
+    class_name: str = msgspec.field(default="", name="class")
+    tried: str = ""
+    options: dict[str, str | int | bool] = msgspec.field(default_factory=dict)
+    isolate: bool = False
+    profile: Profile = Profile()
+
+
+class FrameworkAgent:
+    """An agent of a framework as a function of a brief.
+
+    `wires` are those of the object's own model, () where it does not tell.
+    """
+
+    def __init__(
+        self, framework: str, play: Callable[[Any], Any], wires: tuple[str, ...] = ()
+    ) -> None:
+        self.framework, self._play, self._wires = framework, play, wires
+
+    def __call__(self, brief: Any) -> Any:
+        """Play the messages of the brief."""
+        return self._play(brief)
+
+    @property
+    def row(self) -> Framework:
+        """What the table says of the framework."""
+        return frameworks()[self.framework]
+
+    @property
+    def profile(self) -> Profile:
+        """What the adapter declares of the agent."""
+        known = self.row.profile
+        wires = self._wires or known.wires
+        return msgspec.structs.replace(known, wires=wires, capabilities=LACKS)
+
+
+@cache
+def frameworks() -> dict[str, Framework]:
+    """The frameworks by the names of their adapters."""
+    text = (pkgutil.get_data(__package__, TABLE) or b"").decode()
+    return msgspec.convert(tomllib.loads(text), type=dict[str, Framework])
+
+
+def agent_of(found: Any) -> FrameworkAgent | None:
+    """The agent that an object of a framework is; None for an object of no framework."""
+    if isinstance(found, FrameworkAgent):
+        return found
+    name = "text_function" if _takes_text(found) else _framework_of(type(found))
+    if not name:
+        return None
+    file, _, function = frameworks()[name].adapter.partition(":")
+    adapter = getattr(importlib.import_module(f"{__package__}.{file}"), function)
+    made: FrameworkAgent = adapter(found)
+    return made
+
+
+def _framework_of(kind: type) -> str:
+    known = [(name, row.module, row.class_name) for name, row in frameworks().items() if row.module]
+    for parent in kind.__mro__:
+        for name, module, class_name in known:
+            within = f"{parent.__module__}.".startswith(f"{module}.")
+            if within and parent.__name__ == class_name:
+                return name
+    return ""
+
+
+def _takes_text(found: Any) -> bool:
+    """Whether the first parameter of a function is annotated as str."""
+    if not inspect.isroutine(found):
+        return False
+    try:
+        first = next(iter(inspect.signature(found).parameters.values()), None)
+    except ValueError:
+        return False
+    return first is not None and first.annotation in (str, "str")

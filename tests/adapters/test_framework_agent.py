@@ -1,0 +1,142 @@
+"""What an object is, by its class alone, and what is declared of it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import harness.adapters
+from harness.adapters.framework_agent import LACKS, FrameworkAgent, agent_of, frameworks
+from harness.core.values.errors import InputError
+from harness.core.values.profile import Capabilities, Profile, ProfileLimits
+from harness.targets import of_callable, resolve
+
+PARTS = [("pydantic_ai.agent.abstract", "AbstractAgent"), ("agents.agent", "Agent")]
+
+
+def _object(module: str, name: str) -> Any:
+    """An object whose class inherits one of that name, as a framework's subclass does."""
+    parent = type(name, (), {"__module__": module, "model": None, "tools": {}})
+    return type("Mine", (parent,), {})()
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "framework"),
+    [
+        ("pydantic_ai.agent.abstract", "AbstractAgent", "pydantic_ai"),
+        ("agents.agent", "Agent", "openai_agents"),
+        ("langgraph.pregel.main", "Pregel", "langgraph"),
+        ("langgraph.pregel", "Pregel", "langgraph"),
+        ("smolagents.agents", "ToolCallingAgent", "smolagents"),
+    ],
+)
+def test_an_object_is_known_by_a_class_of_its_type(module: str, name: str, framework: str) -> None:
+    before = set(sys.modules)
+    found = agent_of(_object(module, name))
+    assert found is not None
+    assert found.framework == framework
+    assert found.profile.capabilities == LACKS
+    assert not {m.partition(".")[0] for m in set(sys.modules) - before} & {module.partition(".")[0]}
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("agents", "Agent"),
+        ("agents.agentic", "Agent"),
+        ("pydantic_ai_mine", "AbstractAgent"),
+        ("smolagents.agents", "CodeAgent"),
+        ("my_app", "ToolCallingAgent"),
+    ],
+)
+def test_a_class_of_the_same_name_elsewhere_is_another(module: str, name: str) -> None:
+    assert agent_of(_object(module, name)) is None
+
+
+def _with_brief(brief: Any) -> None: ...
+def _with_text(text: str) -> str: ...
+async def _slow(text: str, session: str) -> str: ...
+def _with_nothing() -> str: ...
+
+
+class _Bot:
+    def answer(self, text: str) -> str: ...
+
+
+def test_a_function_of_a_text_is_known_by_its_annotation() -> None:
+    known = [_with_brief, _with_text, _slow, _with_nothing, _Bot().answer, _Bot.answer, len, str]
+    found = [agent_of(each) is not None for each in known]
+    assert found == [False, True, True, False, True, False, False, False]
+
+
+def test_what_is_no_agent_is_told_in_one_line() -> None:
+    with pytest.raises(InputError) as caught:
+        of_callable(_object("my_app", "Robot"))
+    said = str(caught.value)
+    assert "no agent, but of the class" in said
+    assert "pydantic-ai" in said
+    assert "docs/adapters.md" in said
+    assert "\n" not in said
+
+
+def test_a_named_object_brings_its_options_and_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("app_of_text")
+    module.__dict__["answer"] = _with_text
+    monkeypatch.setitem(sys.modules, "app_of_text", module)
+    found = resolve("app_of_text:answer?mount=http://127.0.0.1:9/x")
+    assert isinstance(found.agent, FrameworkAgent)
+    assert found.isolate
+    assert found.options == {"mount": "http://127.0.0.1:9/x"}
+    assert found.profile.capabilities == LACKS
+    assert not of_callable(_with_text).isolate
+
+
+def test_each_row_names_its_adapter_and_the_page_names_each_row() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text("utf-8")
+    for name, row in frameworks().items():
+        file, _, function = row.adapter.partition(":")
+        module = importlib.import_module(f"harness.adapters.{file}")
+        assert getattr(harness.adapters, name) is getattr(module, function), name
+        assert f"`{name}`" in page, name
+        for tried in filter(None, row.tried.split(", ")):
+            assert tried in page, name
+
+
+def test_the_versions_are_those_that_are_installed_to_be_played() -> None:
+    text = (Path(__file__).parents[1] / "strangers" / "frameworks.toml").read_text("utf-8")
+    packages = {p for row in tomllib.loads(text).values() for p in row.get("packages", ())}
+    installed = {
+        p.replace("-slim", "").partition("[")[0].partition("==")[0] + " " + p.rpartition("=")[2]
+        for p in packages
+    }
+    for name, row in frameworks().items():
+        if row.tried and name != "langgraph":
+            assert row.tried in installed, name
+
+
+def test_a_profile_is_completed_where_it_says_nothing() -> None:
+    known = Profile(
+        wires=("anthropic",),
+        gives_up_after=2,
+        capabilities=Capabilities(session=False, cancel=False),
+        limits=ProfileLimits(real_s=120),
+    )
+    own = Profile(
+        wires=("gemini",),
+        capabilities=Capabilities(cancel=True, store=False),
+        limits=ProfileLimits(memory_mb=10),
+    )
+    assert own.completed_by(known) == Profile(
+        wires=("gemini",),
+        gives_up_after=2,
+        capabilities=Capabilities(session=False, cancel=True, store=False),
+        limits=ProfileLimits(real_s=120, memory_mb=10),
+    )
+    assert own.completed_by(Profile()) is own
+    assert Profile().completed_by(known) == known
