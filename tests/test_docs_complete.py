@@ -27,6 +27,7 @@ from harness.report.run_summary import summarize
 from harness.runner import run
 from harness.transports.in_process import InProcessBrief
 from tests.documents import GENERATED, MARK, ROOT, blocks, part
+from tests.generated_examples import example_files
 from tests.generated_keys import PAGES as KEY_PAGES
 from tests.generated_keys import with_key_tables
 
@@ -73,6 +74,11 @@ def test_every_flag_is_explained(verb: str) -> None:
 def test_what_is_generated_is_what_the_code_says(name: str) -> None:
     text = (DOCS / name).read_text("utf-8").partition(MARK)[2].lstrip("\n")
     assert text == GENERATED[name](), "write it anew: python -m tests.documents"
+
+
+def test_the_examples_of_rules_are_the_cases_of_the_tests() -> None:
+    for path, text in example_files():
+        assert path.read_text("utf-8") == text, "write them anew: python -m tests.documents"
 
 
 @pytest.mark.parametrize("name", KEY_PAGES)
