@@ -6,8 +6,6 @@ when a test first plays.
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections import Counter
 from collections.abc import Generator, Sequence
 from functools import partial
@@ -60,6 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_CONFIGURATION] = found
     config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
     config.stash[_SCENARIOS] = _scenarios_named(config)
+    if config.getini("harness_vcr"):
+        from harness.pytest_plugin import vcr_suite
+
+        vcr_suite.begin(config)
 
 
 def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
@@ -135,7 +137,7 @@ def play_of(item: pytest.Item, folders: Sequence[Path]) -> Play:
         folders, _settings(item), out=_folder_of(item), profiles=partial(_profile, config),
         note=partial(_note, item), isolate=config.getoption("--harness-isolate"),
         whole=config.get_verbosity() > 0, files_from=config.stash[_CONFIGURATION].files_from,
-        repeat=_repeat(item),
+        repeat=play_settings.repeat_command(item),
     )  # fmt: skip
 
 
@@ -161,14 +163,6 @@ def _folder_of(item: pytest.Item) -> Path | None:
     parts = (p for part in item.nodeid.split("::") for p in part.split("/"))
     named = ("".join(c if c.isalnum() or c in "-_." else "-" for c in part) for part in parts)
     return Path(out, *named)
-
-
-def _repeat(item: pytest.Item) -> str:
-    """The command that plays the test again, from the folder in which pytest was started."""
-    config = item.config
-    _, _, name = item.nodeid.partition("::")
-    path = os.path.relpath(item.path, config.invocation_params.dir)
-    return shlex.join(["pytest", f"{path}::{name}", *play_settings.repeat_words(config)])
 
 
 _NOT_APPLICABLE = "harness_not_applicable"
@@ -229,4 +223,4 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     yield
     fake: FakeModel | None = getattr(item, "funcargs", {}).get("fake_model")
     if fake is not None and hasattr(fake, "is_owed") and fake.is_owed:
-        verify(fake, _repeat(item), whole=item.config.get_verbosity() > 0)
+        verify(fake, play_settings.repeat_command(item), whole=item.config.get_verbosity() > 0)
