@@ -66,7 +66,7 @@ ROOMS: tuple[Room, ...] = (
         1,
         "One file a family of invariants. A check reads a history and yields findings; `evidence` "
         "holds what several checks ask of a history. The judge applies them.",
-        "core",
+        "core providers",
         pure=True,
     ),
     Room(

@@ -149,7 +149,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "smolagents": ("adapters.tool_calling_agent",),
     "anyio": ("clock",),
     "trio": ("clock",),
-    "vcr": ("cassettes",),
+    "vcr": ("cassettes", "pytest_plugin"),
     "zstandard": ("recordings.zip_archive",),
     "psycopg": ("stores",),
     "hypothesis": ("contracts", "fuzz", "strategies"),

@@ -25,6 +25,7 @@ from harness.checks.judge import checks, docstring_of
 from harness.checks.rule_classes import class_words, rules_of
 from harness.core.transition.ports import CheckFunction
 from tests.generated_coverage import generated_coverage
+from tests.generated_examples import example_files
 from tests.generated_faults import generated_faults
 from tests.generated_keys import PAGES as KEY_PAGES
 from tests.generated_keys import with_key_tables
@@ -133,6 +134,8 @@ def main() -> None:
         path = ROOT / "docs" / name
         kept = path.read_text("utf-8").partition(MARK)[0]
         path.write_text(kept + MARK + "\n" + text(), "utf-8")
+    for path, text_of_examples in example_files():
+        path.write_text(text_of_examples, "utf-8")
     for page in KEY_PAGES:
         path = ROOT / "docs" / page
         path.write_text(with_key_tables(path.read_text("utf-8")), "utf-8")

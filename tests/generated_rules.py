@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 
 from harness import providers
 from harness.providers.shared.record import ProviderRecord
@@ -25,11 +24,9 @@ def _providers() -> Iterator[str]:
     for record in providers.records():
         yield f"## {record.name}\n"
         yield f"The default dialect is `{record.dialects.default}`.\n"
-        yield "| rule | status | answer | dialects | models | since | known | source |"
-        yield "|---|---|---|---|---|---|---|---|"
-        package = f"harness.providers.{record.name.replace('-', '_')}.rules"
-        rules: dict[str, Rule] = import_module(package).RULES
-        yield from (_row(rule, record) for rule in rules.values())
+        yield "| rule | asks | status | answer | dialects | models | since | known | source |"
+        yield "|---|---|---|---|---|---|---|---|---|"
+        yield from (_row(rule, record) for rule in providers.rules(record.name).values())
         yield ""
 
 
@@ -37,7 +34,8 @@ def _row(rule: Rule, record: ProviderRecord) -> str:
     everywhere = rule.dialects == set(record.dialects.names)
     where = "all" if everywhere else ", ".join(sorted(rule.dialects))
     models = f"`{rule.models}`" if rule.models else "all"
-    cells = rule.id, rule.status, f"`{_plain(rule.text)}`", where, models, rule.since, rule.known
+    answer = f"`{_plain(rule.text)}`"
+    cells = rule.id, rule.asks, rule.status, answer, where, models, rule.since, rule.known
     return f"| {' | '.join(map(str, cells))} | {_plain(rule.source)} |"
 
 

@@ -27,6 +27,7 @@ from harness.report.run_summary import summarize
 from harness.runner import run
 from harness.transports.in_process import InProcessBrief
 from tests.documents import GENERATED, MARK, ROOT, blocks, part
+from tests.generated_examples import example_files
 from tests.generated_keys import PAGES as KEY_PAGES
 from tests.generated_keys import with_key_tables
 
@@ -75,6 +76,11 @@ def test_what_is_generated_is_what_the_code_says(name: str) -> None:
     assert text == GENERATED[name](), "write it anew: python -m tests.documents"
 
 
+def test_the_examples_of_rules_are_the_cases_of_the_tests() -> None:
+    for path, text in example_files():
+        assert path.read_text("utf-8") == text, "write them anew: python -m tests.documents"
+
+
 @pytest.mark.parametrize("name", KEY_PAGES)
 def test_the_tables_of_keys_are_those_of_the_schema(name: str) -> None:
     text = (DOCS / name).read_text("utf-8")
@@ -94,7 +100,7 @@ def test_every_key_of_a_scenario_is_explained() -> None:
 
 
 def test_every_key_of_a_profile_and_of_the_configuration_is_explained() -> None:
-    for struct, page in ((Profile, "profiles.md"), (Configuration, "commands.md")):
+    for struct, page in ((Profile, "profiles.md"), (Configuration, "configuration.md")):
         fields = msgspec.structs.fields(struct)
         keys = {field.encode_name for field in fields}
         assert {key for key in keys if f"\n| `{key}` | " not in _text(page)} == set()

@@ -39,8 +39,8 @@ def listening(recorder: Recorder, *, beside: Collection[str] = ()) -> Iterator[N
 
     Calls to an address (`HOST:PORT`) of `beside` are recorded elsewhere and left out.
     """
-    import vcr  # type: ignore[import-untyped]
-    from vcr.record_mode import RecordMode  # type: ignore[import-untyped]
+    import vcr
+    from vcr.record_mode import RecordMode
 
     listener = vcr.VCR(
         record_mode=RecordMode.ALL,
@@ -100,7 +100,7 @@ class _NoFile:
 
     @staticmethod
     def load_cassette(path: str, serializer: Any) -> Any:
-        from vcr.persisters.filesystem import (  # type: ignore[import-untyped]
+        from vcr.persisters.filesystem import (
             CassetteNotFoundError,
         )
 

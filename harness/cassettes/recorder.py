@@ -70,8 +70,8 @@ class Recorder:
 
 
 def _serialized(exchanges: Sequence[MaskedExchange]) -> bytes:
-    from vcr.serialize import serialize  # type: ignore[import-untyped]
-    from vcr.serializers import yamlserializer  # type: ignore[import-untyped]
+    from vcr.serialize import serialize
+    from vcr.serializers import yamlserializer
 
     cassette: dict[str, Any] = {
         "requests": [exchange.request for exchange in exchanges],
@@ -140,7 +140,7 @@ def masked_exchange(asked: SentRequest, heard: ReceivedAnswer) -> MaskedExchange
 
 
 def _vcr_request(asked: SentRequest) -> Any:
-    from vcr.request import Request  # type: ignore[import-untyped]
+    from vcr.request import Request
 
     wire = wire_of(asked.method, urlsplit(asked.url).path)
     assert wire is not None, "a call to a model"

@@ -19,7 +19,7 @@ from harness.core.history.exchanges import Node, grow, root
 from harness.core.transition.ports import Provider, Reading
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, Text, digest, side
+from harness.core.values.messages import Json, Message, Text, ToolResult, ToolUse, digest, side
 from harness.core.values.plans import Recorded
 
 VOLATILE_FIELDS = frozenset((
@@ -183,8 +183,38 @@ class CassetteIndex:
                 masked = masked_message(message)
                 if masked != message:
                     name, message = digest(masked), masked
+            if name not in node.children:
+                name, message = _renamed(node, message) or (name, message)
             node = node.child(name, message)
         return node
+
+
+_MADE_ID = re.compile(
+    r"(?<![0-9a-zA-Z])[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?![0-9a-zA-Z])"
+)
+"""A UUID within an id: clients make one for a call that its provider gave no id."""
+
+
+def _renamed(node: Node, message: Message) -> tuple[str, Message] | None:
+    """The recorded message at this place that differs in made ids of calls only."""
+    wanted = _without_made_ids(message)
+    if wanted == message:
+        return None
+    return next(
+        ((name, child.message) for name, child in node.children.items()
+         if _without_made_ids(child.message) == wanted),
+        None,
+    )  # fmt: skip
+
+
+def _without_made_ids(message: Message) -> Message:
+    blocks = tuple(
+        msgspec.structs.replace(block, id=_MADE_ID.sub("<uuid>", block.id))
+        if isinstance(block, (ToolUse, ToolResult))
+        else block
+        for block in message.blocks
+    )
+    return msgspec.structs.replace(message, blocks=blocks)
 
 
 class _RequestReader:

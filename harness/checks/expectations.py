@@ -31,7 +31,7 @@ from harness.core.values.verdict import Finding
 )
 def expect(history: History) -> Iterator[Finding]:
     """The run is what its scenario expects: `outcome`, number and `inputs` of `calls`, `waits`,
-    and nothing that it forbids (`must_not`)."""
+    and nothing that it forbids (`must_not`). `known_missing`: a known defect appears no longer."""
     expectation = expected(history)
     yield from _outcome(history, expectation)
     yield from _calls(history, expectation)

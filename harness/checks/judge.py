@@ -6,6 +6,7 @@ without an applicable check.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import FunctionType, MappingProxyType, ModuleType
@@ -41,7 +42,7 @@ from harness.checks.expectations import doubts
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
 from harness.checks.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
-from harness.core.scenario.scenario import Expect
+from harness.core.scenario.scenario import Expect, Limits
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
@@ -175,6 +176,7 @@ def explain(code: str) -> str:
 def _classes(name: str, code: str) -> Iterator[str]:
     """The class of one rule, or of each rule of a check, with its reason and source."""
     if name in BOOK_KEEPING or name not in own_checks():
+        _check_rule(name, code)
         return
     if code == name:
         yield from map(class_words, rules_of(name))
@@ -186,6 +188,15 @@ def _classes(name: str, code: str) -> Iterator[str]:
         raise InputError(
             f"the check {name} has no such rule; {nearest(code, known)}", code
         ) from None
+
+
+def _check_rule(name: str, code: str) -> None:
+    """Raise InputError for a rule that a check without a table of classes does not name."""
+    rule = code.removeprefix(name).removeprefix(".")
+    known = {*Limits.__struct_fields__} if name == "limit" else set[str]()
+    known |= {*re.findall(r"`([a-z_]+)`", docstring_of(checks()[name]))}
+    if rule and rule not in known and name in BOOK_KEEPING:
+        raise InputError(f"the check {name} has no such rule; {nearest(rule, known)}", code)
 
 
 def declarations() -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import msgspec
 
+from harness import providers
 from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
 from harness.checks.evidence.group_chats import group_chats
@@ -28,6 +29,7 @@ from harness.checks.evidence.stored_messages import (
     own_rows,
 )
 from harness.checks.evidence.turn_outcomes import WINDOW_RULES, ending_calls
+from harness.core.history.events import Called
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -36,6 +38,9 @@ from harness.core.values.verdict import Finding
 
 SPIRAL = 5
 """So many messages of the user in a row, each of which had a reply, were seen in the incident."""
+
+ANSWER_MOST = 200
+"""How much of a provider's answer a finding tells."""
 
 _LEARNT = frozenset({"thread_not_found", "thread_already_continued", "thread_unsupported_request"})
 """Rules of state that only the provider knows."""
@@ -63,8 +68,18 @@ def valid_request(history: History) -> Iterator[Finding]:
             is_news = rule in _LEARNT and rule not in before
             if rule not in WINDOW_RULES and case not in seen and not is_news:
                 seen.add(case)
-                text = f"{called.key} breaks the dialect's rule {rule}"
+                text = f"{called.key} breaks {_rule_words(history.trace, called, rule)}"
                 yield Finding(f"valid_request.{rule}", text, (called.n,))
+
+
+def _rule_words(trace: Trace, called: Called, rule: str) -> str:
+    """What a rule asks, and the provider's answer; the id alone for one that no table has."""
+    wire = called.provider or str(trace.settings.get("wire") or "")
+    row = providers.rules(wire).get(rule) if wire in providers.names() else None
+    if row is None:
+        return f"the dialect's rule {rule}"
+    answer = row.words if len(row.words) <= ANSWER_MOST else f"{row.words[:ANSWER_MOST]}…"
+    return f"{rule}: {row.asks} Answer {row.status}: {answer}"
 
 
 @needs("model")

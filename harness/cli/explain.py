@@ -1,15 +1,16 @@
-"""`harness explain`: what a finding's code, a check, a fault or an incident means."""
+"""`harness explain`: what a code, a check, a rule, a fault, a setting, a key or an incident is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import unknown_name
+from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.files.bundle import MARK
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 @plugins
 @every_verb
 def command(code: str, as_json: bool) -> int:
-    """Explain CODE: a finding's code, a check, a fault by its name or id, or incidents:N.
+    """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
+
+    As in no_progress_stop.same_call, V11, http.status, http.status.retry_after, limits.real_s, T4.
 
     A name after @ is of what comes along: the story of a scenario (@loops/circles), or a page.
     """
@@ -37,21 +40,65 @@ def command(code: str, as_json: bool) -> int:
 def explanation(code: str) -> str:
     """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
     from harness.catalogue import incident
-    from harness.checks.judge import explain, names
     from harness.cli.bundle_text import bundle_text
 
     if code.startswith(MARK):
         return bundle_text(code)
     if row := incident(code):
         return _incident(code, row)
-    faults = dict(_faults())
-    if code in faults:
-        return faults[code]
+    if texts := [*_parts(code)]:
+        return "\n\n".join(texts)
+    hint = unknown_name(code, names())
+    raise InputError(f"no such code, check, fault, rule, setting or key; {hint}", code)
+
+
+def _parts(code: str) -> Iterator[str]:
+    """The texts of all that has this name: a check and a key may have the same."""
+    from harness.cli.rule_explanation import rule_texts
+    from harness.cli.setting_explanation import key_texts, setting_texts
+
+    yield from map(_fault, _faults(loaded()).get(code, ()))
+    yield from (rules := [*rule_texts(code)])
+    others = [*setting_texts(code), *key_texts(_key(code))]
+    yield from () if rules else _check(code, bool(others))
+    yield from others
+
+
+def _key(code: str) -> str:
+    """The key that a code is about: the limit of `limit.model_calls`."""
+    head, dot, name = code.partition(".")
+    return f"limits.{name}" if dot and head == "limit" else code
+
+
+def _check(code: str, is_other: bool) -> Iterator[str]:
+    """The text of a check or of its rule. Raises InputError for a rule that the check has not."""
+    from harness.checks.judge import check_of, checks, explain
+    from harness.cli.rule_explanation import CHECK
+
+    name = check_of(code)
+    if name not in checks() or (name == CHECK and code != CHECK):
+        return
     try:
-        return explain(code)
+        yield explain(code)
     except InputError:
-        hint = unknown_name(code, {*faults, *names()})
-        raise InputError(f"no such code, check or fault; {hint}", code) from None
+        if not is_other:
+            raise
+
+
+def names() -> set[str]:
+    """Every name that is explained, incidents and pages apart."""
+    from harness.checks.judge import names as checks
+    from harness.cli.rule_explanation import rule_names
+    from harness.cli.setting_explanation import key_names, setting_names
+
+    return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
+            *_codes()}  # fmt: skip
+
+
+def _codes() -> Iterator[str]:
+    from harness.checks.rule_classes import RULE_CLASSES
+
+    yield from (code for code in RULE_CLASSES if not code.endswith("*"))
 
 
 def _incident(code: str, row: Incident) -> str:
@@ -65,26 +112,28 @@ def _incident(code: str, row: Incident) -> str:
     )
 
 
-def _faults() -> Iterator[tuple[str, str]]:
-    """Yield each fault's text under its kind, its bare name and its rows (one row, many texts)."""
+@cache
+def _faults(plugins: tuple[Plugin, ...]) -> dict[str, list[Fault]]:
+    """The faults under their kind, their bare name and their rows: one row may have many."""
     from harness.faults import faults
 
-    texts: dict[str, list[str]] = {}
+    found: dict[str, list[Fault]] = {}
     for fault in faults().values():
         for key in (fault.kind, fault.kind.partition(".")[2], *fault.codes):
-            texts.setdefault(key, []).append(_fault(fault))
-    for key, found in texts.items():
-        yield key, "\n\n".join(found)
+            found.setdefault(key, []).append(fault)
+    return found
 
 
 def _fault(fault: Fault) -> str:
     from harness.catalogue import ROWS
+    from harness.cli.setting_explanation import fault_line, settings_list
 
-    settings = [f"{name}={default!r}" for name, default in fault.defaults.items()]
     parts = [
         f"{fault.kind}  (fault, bends the {fault.stage})",
         fault.text,
-        f"Strikes on: {', '.join(fault.seams)}. Settings: {', '.join(settings) or 'none'}.",
+        f"Strikes on: {', '.join(fault.seams)}.",
+        *settings_list(fault),
+        f"Example: faults: [{{{fault_line(fault)}}}]",
     ]
     if fault.wires:
         parts.append(f"Only on the wire: {', '.join(fault.wires)}.")

@@ -7,6 +7,7 @@ envelope. Recordings may be cut or bent, so parsers never raise; `complete` tell
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
 from harness.providers.openai_responses.record import RECORD as OPENAI_RESPONSES
 from harness.providers.shared.json_fields import RecordedApi
 from harness.providers.shared.record import ProviderRecord
+from harness.providers.shared.rules import Rule, rule_examples, rule_rows
 
 
 class KnownProvider(Provider, Protocol):
@@ -55,6 +57,22 @@ def record(name: str) -> ProviderRecord:
         return _RECORDS[name]
     except KeyError:
         raise InputError(f"no wire is named {name!r}; {nearest(name, _RECORDS)}", "wire") from None
+
+
+@cache
+def rules(name: str) -> Mapping[str, Rule]:
+    """The rules of a provider by id; InputError, with the nearest name, for an unknown name."""
+    return rule_rows(_package(name))
+
+
+@cache
+def examples(name: str) -> Mapping[str, str]:
+    """A request that breaks a rule, by the rule's id; a rule without a small one has none."""
+    return rule_examples(_package(name))
+
+
+def _package(name: str) -> str:
+    return f"{__name__}.{record(name).name.replace('-', '_')}"
 
 
 @cache

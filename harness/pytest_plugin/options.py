@@ -49,6 +49,9 @@ def _of_runs(group: pytest.OptionGroup) -> None:
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
     group.addoption(
+        "--harness-html", metavar="FILE", help="Write one HTML file in which all runs can be read."
+    )
+    group.addoption(
         "--harness-record",
         choices=("none", "once", "all"),
         default="none",
@@ -78,6 +81,12 @@ def _ini(parser: pytest.Parser) -> None:
     )
     parser.addini("harness_wire", help="The wire where no option names one.")
     parser.addini("harness_stream", help="true or false where no option says it.")
+    parser.addini(
+        "harness_vcr",
+        type="bool",
+        default=False,
+        help="Play the cassettes of vcrpy strictly: a changed request fails, an unplayed one too.",
+    )
     parser.addini(
         "harness_plugins",
         type="args",

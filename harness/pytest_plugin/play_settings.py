@@ -6,6 +6,8 @@ module, every marker before the command line, and the command line before the in
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import reduce
@@ -155,7 +157,15 @@ def _of(
     return found
 
 
-def repeat_words(config: pytest.Config) -> list[str]:
+def repeat_command(item: pytest.Item) -> str:
+    """The command that plays a test again, from the folder in which pytest was started."""
+    config = item.config
+    _, _, name = item.nodeid.partition("::")
+    path = os.path.relpath(item.path, config.invocation_params.dir)
+    return shlex.join(["pytest", f"{path}::{name}", *_repeat_words(config)])
+
+
+def _repeat_words(config: pytest.Config) -> list[str]:
     """The options of this session without which a test would not be played the same again."""
     words = []
     for name in ("target", "profile", "wire", "stream", "seed", "fail_on"):

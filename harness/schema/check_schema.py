@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from harness.checks.judge import checks, docstring_of, own_checks, setting_types, settings_of
 from harness.checks.rule_classes import BOOK_KEEPING, rules_of
 from harness.core.transition.ports import CheckFunction
@@ -33,21 +31,25 @@ def either_form() -> Node:
 
 
 def _settings(name: str, check: CheckFunction) -> Node:
-    doc, defaults = docstring_of(check), settings_of(check)
-    own = "" if name in own_checks() else doc
-    properties: dict[str, Any] = {
+    return {
+        "type": "object",
+        **words(docstring_of(check)),
+        "properties": settings_of_check(name),
+        "additionalProperties": False,
+    }
+
+
+def settings_of_check(name: str) -> dict[str, Node]:
+    """The settings of a check: type, default, words."""
+    check = checks()[name]
+    own, defaults = "" if name in own_checks() else docstring_of(check), settings_of(check)
+    return {
         setting: {
             **schema_of_type(kind),
             "default": defaults[setting],
             **words(setting_text(name, setting, own)),
         }
         for setting, kind in setting_types(check).items()
-    }
-    return {
-        "type": "object",
-        **words(doc),
-        "properties": properties,
-        "additionalProperties": False,
     }
 
 

@@ -51,3 +51,22 @@ def test_a_live_key_matches_the_masked_one_of_the_recording() -> None:
 
     played = Played(interaction(request("[REDACTED]")))
     assert played.ask(request("sk-ant-" + "a" * 30))["content"][0]["text"] == "hello"
+
+
+def _called(id: str, again: str = "") -> dict[str, Any]:
+    use = {"type": "tool_use", "id": id, "name": "get", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": again or id, "content": "ok"}
+    told = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    return {**ASK, "messages": [*ASK["messages"], *told]}
+
+
+def test_an_id_that_a_client_makes_anew_does_not_count() -> None:
+    made = [f"call_{letter * 32}" for letter in "ab"]
+    played = Played(interaction(_called(made[0])))
+    assert played.ask(_called(made[1]))["content"][0]["text"] == "hello"
+
+
+@pytest.mark.parametrize("id", ["toolu_b", f"call_{'b' * 31}", f"fn_{'b' * 32}"])
+def test_any_other_id_does_count(id: str) -> None:
+    played = Played(interaction(_called(f"call_{'a' * 32}")))
+    assert f"id differs: sent '{id}'" in played.ask(_called(id))["error"]["message"]

@@ -65,7 +65,7 @@ def test_everything_listed_is_explained() -> None:
 
 
 def test_a_code_is_explained_by_its_check() -> None:
-    assert "`V4` (defect)" in explanation("valid_request.V4")
+    assert "V4  (rule of anthropic, defect)" in explanation("valid_request.V4")
     with pytest.raises(InputError, match="did you mean 'no_progress_stop'"):
         explanation("no_progres_stop")
 

@@ -7,6 +7,7 @@ source thread. Texts drift by date; the `type` does not.
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -24,7 +25,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     (YYYY-MM-DD, "" for always). `param` and `code` are fields of the answer. `known` says how the
     rule is known: R = a recorded answer of the provider, S = types of the official SDK, D = the
     provider's documentation, I = seen verbatim in the public issue named by `source`, K = general
-    knowledge that nothing here confirms.
+    knowledge that nothing here confirms. `asks` is the rule as a sentence that a right request
+    fulfils.
     """
 
     id: str
@@ -38,6 +40,19 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     known: str
     source: str
     text: str
+    asks: str
+
+    @property
+    def words(self) -> str:
+        """The text of the answer, `…` where a request fills in its own."""
+        return re.sub(r"\{\w+\}", "…", self.text).replace("{{", "{").replace("}}", "}").strip()
+
+
+def rule_rows(package: str) -> dict[str, Rule]:
+    """The rules of a provider's package by id, in the order of its file."""
+    rows = table_rows(package, "rules.tsv")
+    told = [{**row, "dialects": row["dialects"].split()} for row in rows]
+    return {rule.id: rule for rule in msgspec.convert(told, list[Rule], strict=False)}
 
 
 MakeError = Callable[[Rule, str, str], ApiError]
@@ -56,6 +71,11 @@ def _fits_all(models: str, name: str) -> bool:
     return True
 
 
+def rule_examples(package: str) -> dict[str, str]:
+    """A request that breaks a rule, by the id of the rule; large ones are left out."""
+    return {row["rule"]: row["request"] for row in table_rows(package, "examples.tsv")}
+
+
 class RuleTable:
     """The rules of one provider by id, in the order of the file."""
 
@@ -67,10 +87,7 @@ class RuleTable:
         fits: Fits = _fits_all,
     ) -> None:
         self._record, self._error, self._fits = record, error, fits
-        rows = table_rows(package, "rules.tsv")
-        told = [{**row, "dialects": row["dialects"].split()} for row in rows]
-        rules = msgspec.convert(told, list[Rule], strict=False)
-        self.rules = {rule.id: rule for rule in rules}
+        self.rules = rule_rows(package)
 
     def active(self, dialect: str) -> frozenset[str]:
         """The ids of the rules that are on in a dialect; "" is the default one.

@@ -1,0 +1,64 @@
+"""What `harness explain` says of a provider's rule: `V11`, `valid_request.V11`, `gemini.G3`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from harness import providers
+
+if TYPE_CHECKING:
+    from harness.providers.shared.rules import Rule
+
+CHECK = "valid_request"
+
+KNOWN = {
+    "R": "a recorded answer of the provider",
+    "S": "types of the official SDK",
+    "D": "the provider's documentation",
+    "I": "seen word for word in a public issue",
+    "K": "general knowledge that nothing here confirms",
+}
+
+
+def rule_names() -> Iterator[str]:
+    """Every name by which a rule is explained."""
+    for name in providers.names():
+        for rule in providers.rules(name):
+            yield from (rule, f"{CHECK}.{rule}", f"{name}.{rule}")
+
+
+def rule_texts(code: str) -> Iterator[str]:
+    """The text of each rule of this name: several providers may have one."""
+    where, _, rule = code.rpartition(".")
+    for name in providers.names():
+        if where in ("", CHECK, name) and rule in providers.rules(name):
+            yield _text(name, providers.rules(name)[rule])
+
+
+def _text(provider: str, rule: Rule) -> str:
+    from harness.checks.rule_classes import rule_class
+
+    row = rule_class(f"{CHECK}.{rule.id}")
+    everywhere = rule.dialects == set(providers.record(provider).dialects.names)
+    where = "every dialect" if everywhere else f"the dialects {', '.join(sorted(rule.dialects))}"
+    models = f" For the models {rule.models}." if rule.models else ""
+    since = f" Since {rule.since}." if rule.since else ""
+    kind = f" {rule.type}" if rule.type else ""
+    parts = [
+        f"{CHECK}.{rule.id}  (rule of {provider}, {row.class_})",
+        f"Asked: {rule.asks}",
+        f"Answer: {rule.status}{kind}: {rule.words}",
+        _example(provider, rule.id),
+        f"On in {where}.{models}{since} Known from {KNOWN[rule.known]}: {rule.source}.",
+        f"{row.class_.capitalize()}: {row.reason} Source: {row.source}.",
+        "What to do: look at the request at the number of its event (`harness show RUN`), and "
+        "build requests for which the first sentence is true. Where an agent takes up a stored "
+        "session, it holds for whatever the session holds.",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _example(provider: str, rule: str) -> str:
+    request = providers.examples(provider).get(rule, "")
+    return f"A request that breaks it:\n  {request}" if request else ""

@@ -1,0 +1,114 @@
+"""What `harness explain` says of settings of faults and checks, and of the keys of files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.faults import Fault
+    from harness.schema.key_paths import FileKey
+
+
+def setting_names() -> Iterator[str]:
+    """The settings of all faults and checks: `http.status.retry_after`, `backoff.cap_s`."""
+    from harness.checks.judge import checks, settings_of
+    from harness.faults import faults
+
+    for kind, fault in faults().items():
+        yield from (f"{kind}.{setting}" for setting in fault.defaults)
+    for name, check in checks().items():
+        yield from (f"{name}.{setting}" for setting in settings_of(check))
+
+
+def setting_texts(code: str) -> Iterator[str]:
+    """The text of a setting of a fault or a check."""
+    from harness.checks.judge import checks
+    from harness.faults import faults
+    from harness.schema.check_schema import settings_of_check
+    from harness.schema.fault_schema import settings_schema
+
+    part, _, setting = code.rpartition(".")
+    if part in faults() and setting in faults()[part].defaults:
+        node, fault = settings_schema(faults()[part])[setting], faults()[part]
+        yield _setting(code, f"setting of the fault {part}", node, _fault_example(fault, setting))
+    if part in checks() and setting in (found := settings_of_check(part)):
+        value = json.dumps(found[setting]["default"])
+        example = f"checks: {{{part}: {{{setting}: {value}}}}}"
+        yield _setting(code, f"setting of the check {part}", found[setting], example)
+
+
+def _setting(code: str, what: str, node: Any, example: str) -> str:
+    return "\n\n".join(
+        [f"{code}  ({what})", f"{node['description']} {value_words(node)}", f"Example: {example}"]
+    )
+
+
+def settings_list(fault: Fault) -> Iterator[str]:
+    """The settings of a fault, a line each."""
+    from harness.schema.fault_schema import settings_schema
+
+    found = settings_schema(fault)
+    lines = [f"  {name}: {node['description']} {value_words(node)}" for name, node in found.items()]
+    yield "\n".join(["Settings:", *lines]) if lines else "Settings: none."
+
+
+def fault_line(fault: Fault) -> str:
+    """A fault with the defaults of its settings, as a scenario writes it."""
+    known = {k: v for k, v in fault.defaults.items() if v is not None and v != ""}
+    said = (f"{name}: {json.dumps(value)}" for name, value in known.items())
+    return ", ".join([f"kind: {fault.kind}", *said, "when: 1"])
+
+
+def _fault_example(fault: Fault, setting: str) -> str:
+    default = fault.defaults[setting]
+    value = "…" if default is None or default == "" else json.dumps(default)
+    return f"faults: [{{kind: {fault.kind}, {setting}: {value}}}]"
+
+
+def value_words(node: Any) -> str:
+    """The values that a schema takes, and the default: `(integer from 400 to 599; default 529)`."""
+    default = f"; default {json.dumps(node['default'])}" if "default" in node else ""
+    return f"({_type(node)}{default})"
+
+
+def _type(node: Any) -> str:
+    if "enum" in node:
+        return "one of " + ", ".join(json.dumps(value) for value in node["enum"])
+    if "anyOf" in node:
+        return " or ".join(dict.fromkeys(_type(option) for option in node["anyOf"]))
+    if "const" in node:
+        return json.dumps(node["const"])
+    kind = node.get("type", "mapping" if "$ref" in node else "any value")
+    kind = " or ".join(kind) if isinstance(kind, list) else kind
+    kind = {"object": "mapping", "array": "list"}.get(kind, kind)
+    least = f" from {node['minimum']}" if "minimum" in node else ""
+    above = f" above {node['exclusiveMinimum']}" if "exclusiveMinimum" in node else ""
+    most = f" to {node['maximum']}" if "maximum" in node else ""
+    return f"{kind}{least}{above}{most}"
+
+
+def key_names() -> Iterator[str]:
+    """The paths of all keys of files."""
+    from harness.schema.key_paths import file_keys
+
+    yield from file_keys()
+
+
+def key_texts(code: str) -> Iterator[str]:
+    """The text of a key, for each kind of file that has it."""
+    from harness.schema.key_paths import file_keys
+
+    yield from (_key(key) for key in file_keys().get(code, ()))
+
+
+def _key(key: FileKey) -> str:
+    words = key.node["description"]
+    return f"{key.path}  (key of a {key.file} file)\n\n{words} {_values(key.node)}"
+
+
+def _values(node: Any) -> str:
+    """Long lists of names are listed elsewhere."""
+    shown = value_words(node)
+    return shown if len(shown) < 300 else ""

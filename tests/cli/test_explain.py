@@ -1,0 +1,104 @@
+"""`harness explain`: every name that a report, a scenario or a configuration says is explained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness import providers
+from harness.checks.judge import checks
+from harness.checks.rule_classes import RULE_CLASSES
+from harness.cli.explain import explanation, names
+from harness.configuration import Configuration
+from harness.core.scenario.scenario import Limits
+from harness.core.values.errors import InputError
+from harness.faults import faults
+
+SOURCES = Path(__file__).parents[2] / "harness"
+NO_CODES = {"run.js"}
+
+
+def test_every_name_is_explained() -> None:
+    found = names()
+    assert len(found) > 1500
+    assert {name for name in sorted(found)[::6] if len(explanation(name)) < 40} == set()
+
+
+def test_every_code_in_the_sources_is_explained() -> None:
+    text = "\n".join(path.read_text("utf-8") for path in SOURCES.rglob("*.py"))
+    codes = set(re.findall(rf'"((?:{"|".join(checks())})\.[a-z_]+)"', text)) - NO_CODES
+    codes |= {f"limit.{name}" for name in Limits.__struct_fields__}
+    codes |= {code for code in RULE_CLASSES if not code.endswith("*")}
+    assert len(codes) > 150
+    for code in codes:
+        assert explanation(code), code
+
+
+@pytest.mark.parametrize("provider", providers.names())
+def test_every_rule_says_what_it_asks_and_what_the_provider_answers(provider: str) -> None:
+    for rule, row in providers.rules(provider).items():
+        for name in (rule, f"valid_request.{rule}", f"{provider}.{rule}"):
+            text = explanation(name)
+            assert f"Asked: {row.asks}" in text
+            assert f"Answer: {row.status}" in text
+            assert row.words in text
+            assert row.source in text
+            assert "What to do: " in text
+    assert all(row.asks.endswith(".") for row in providers.rules(provider).values())
+
+
+def test_a_rule_of_several_providers_has_a_text_for_each() -> None:
+    text = explanation("V23")
+    assert all(f"(rule of {name}, " in text for name in providers.names())
+    assert explanation("gemini.V23").count("(rule of ") == 1
+
+
+def test_most_rules_have_a_request_that_breaks_them() -> None:
+    rules = sum(len(providers.rules(name)) for name in providers.names())
+    assert sum(len(providers.examples(name)) for name in providers.names()) > rules * 0.9
+
+
+def test_a_setting_says_its_values_and_its_default() -> None:
+    text = explanation("http.status.status")
+    assert "(integer from 400 to 599; default 529)" in text
+    assert "faults: [{kind: http.status, status: 529}]" in text
+    assert "  status: The HTTP status." in explanation("http.status")
+    assert explanation("no_progress_stop.repeats").startswith("no_progress_stop.repeats  (setting")
+
+
+def test_a_key_is_explained_by_its_path() -> None:
+    assert "(key of a scenario file)" in explanation("limits.model_calls")
+    both = explanation("fail-on")
+    assert "(key of a profile file)" in both
+    assert "(key of a configuration file)" in both
+    for key in Configuration.__struct_encode_fields__:
+        assert "(key of a configuration file)" in explanation(key)
+
+
+def test_every_fault_has_an_example() -> None:
+    for kind in faults():
+        assert f"Example: faults: [{{kind: {kind}" in explanation(kind)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (
+            "valid_request.V1x",
+            "no such code, check, fault, rule, setting or key; did you mean 'val",
+        ),
+        ("run.unplayed", "the check run has no such rule; did you mean 'unplayed_turn'?"),
+        ("limits.model_cals", "'limits.model_calls'"),
+        ("http.status.stats", "'http.status.status'"),
+        (
+            "no_progress_stop.same_cal",
+            "has no such rule; did you mean 'no_progress_stop.same_call'",
+        ),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest(wrong: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        explanation(wrong)
+    assert told in str(caught.value)
