@@ -146,6 +146,7 @@ class Agent:
 
     def play(self) -> int:
         """Work on the messages until there is none."""
+        _wake_tools(self.words["{mcp}"])
         for message in _inbox():
             if message["kind"] == "message" and (status := self.answer(message)):
                 return status
@@ -233,6 +234,17 @@ def _last_json(out: str) -> dict[str, Any]:
 
 def _uuid(session: str) -> uuid.UUID:
     return uuid.uuid5(uuid.NAMESPACE_URL, f"{FOLDER}/{session}")
+
+
+def _wake_tools(url: str) -> None:
+    """Have the server of tools answer once: agents wait for it only so long, or not at all."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {},
+              "clientInfo": {"name": "loop-harness", "version": "1"}}  # fmt: skip
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    kinds = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(url, data=json.dumps(asked).encode(), headers=kinds)
+    with contextlib.suppress(OSError), urllib.request.urlopen(request) as answer:
+        answer.read()
 
 
 def _inbox() -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.core.values.calls import OutboxRequest
 from harness.runner import Run, run
 from harness.targets import TargetSpec
-from harness.targets.known import DRIVER, Known
+from harness.targets.known import DRIVER, Known, driver
 
 pytestmark = pytest.mark.real
 
@@ -96,3 +98,27 @@ def test_an_answer_may_stand_in_a_file_or_be_the_whole_output() -> None:
     code = "open('answer', 'w').write('kept')"
     in_file = _played("hello", first=("{program}", "-c", code), answer="file {work}/answer")
     assert [s.text for s in _sent(in_file)] == ["kept"]
+
+
+def test_the_server_of_tools_is_awake_before_the_first_message() -> None:
+    made = _played("Hello", first=("{program}", "-c", _HEARD), answer="text")
+    assert [s.text for s in _sent(made)] == ["Hello"]
+    asked: list[bytes] = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Server) as server, ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(server.handle_request)
+        driver._wake_tools(f"http://127.0.0.1:{server.server_port}/mcp")
+        waiting.result(10)
+    assert [msgspec.json.decode(body)["method"] for body in asked] == ["initialize"]
+    driver._wake_tools("http://127.0.0.1:9/mcp")  # a server that is not there stops nobody
+
+
+_HEARD = "import sys; print(sys.stdin.read())"
