@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -19,6 +19,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.files.mistakes import Mistake, explain, mistakes_in
 
+_T = TypeVar("_T")
 _KEY = re.compile(r"key `[^`]*`: ")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*\Z")
 
@@ -81,7 +82,7 @@ def checked_scenario(scenario: Any) -> Scenario:
     return made
 
 
-def _converted(value: Any, kind: type[Any], place: str) -> Any:
+def _converted(value: _T, kind: type[_T], place: str) -> _T:
     """A value with the types of its file, strictly."""
     try:
         return msgspec.convert(msgspec.to_builtins(value), kind)

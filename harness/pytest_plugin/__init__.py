@@ -53,12 +53,13 @@ def pytest_configure(config: pytest.Config) -> None:
         plugins = config.getini("harness_plugins")
         found = configured(plugins, config=reads_config, folder=config.rootpath)
         settings = play_settings.configured(config)
+        is_strict = play_settings.true_or_false(config.getini("harness_vcr"), "harness_vcr")
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
     config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
     config.stash[_SCENARIOS] = _scenarios_named(config)
-    if config.getini("harness_vcr"):
+    if is_strict:
         from harness.pytest_plugin import vcr_suite
 
         vcr_suite.begin(config)
