@@ -81,7 +81,7 @@ def _ini(parser: pytest.Parser) -> None:
     parser.addini(
         "harness_vcr",
         default="false",
-        help="true: play the cassettes of vcrpy strictly: a changed request fails, an unplayed one too.",
+        help="true: play the cassettes of vcrpy strictly: what is changed or not asked for fails.",
     )
     parser.addini(
         "harness_plugins",

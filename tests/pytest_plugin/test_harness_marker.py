@@ -75,7 +75,7 @@ INI = {
     "harness_wire = gemni": "harness_wire: no wire is named 'gemni'; did you mean 'gemini'?",
     "harness_stream = yes": "harness_stream: true or false, not 'yes'",
     "harness_vcr = maybe": "harness_vcr: true or false, not 'maybe'",
-    "harness_plugins = nope": "plug-in 'nope': cannot be imported: ModuleNotFoundError: No module n",
+    "harness_plugins = nope": "plug-in 'nope': cannot be imported: ModuleNotFoundError",
     "harness_fail_on = bad": "harness_fail_on: no class 'bad'; known: advice, defect, weakness",
 }
 
