@@ -20,6 +20,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # inherits that; some of it is there to be interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# A command of a test writes no annotation and no summary of the step in which the tests run.
+for _name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+    os.environ.pop(_name, None)
+
 settings.register_profile("ci", deadline=None, max_examples=20, derandomize=True, database=None)
 settings.register_profile("dev", deadline=None, max_examples=30)
 settings.register_profile(

@@ -37,11 +37,12 @@ from harness.cli.options import (
     target_engine,
     world,
 )
+from harness.cli.output_files import chosen_files, output_files
 from harness.core.values.errors import InputError
 from harness.files.out_lock import out_lock
 
 if TYPE_CHECKING:
-    from harness.cli.run_output import Detail
+    from harness.cli.run_output import Detail, RunOutput
     from harness.cli.run_task import RunTask
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass, VerdictWord
@@ -78,6 +79,7 @@ DEFAULT_OUT = ".harness/runs"
               help="Stop after N failing runs.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the session folders of failing runs.")
 @html
+@output_files
 @click.option("-q", "--quiet", is_flag=True, help="Only failures, and the last line.")
 @click.option("-v", "--verbose", is_flag=True, help="All of each run.")
 @jobs
@@ -153,6 +155,8 @@ def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
         raise InputError("either --quiet or --verbose", "--quiet")
     if as_json:
         return "json"
+    if chosen_files().takes_standard_output:
+        return "none"
     return "verbose" if verbose else "quiet" if quiet else "usual"
 
 
@@ -168,7 +172,6 @@ def _play(
 ) -> int:
     """Play the tasks into the folder `where`, which the user named `out`."""
     from harness.cli import terminal
-    from harness.cli.html_report import write_runs
     from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
     from harness.core.values.verdict import EXIT_STATUS, worst
@@ -185,14 +188,20 @@ def _play(
                 advance()
         except KeyboardInterrupt:
             with deferred():
-                output.end()
-                if page is not None:
-                    write_runs(page, output.runs)
+                _end(output, page)
             raise
+    _end(output, page)
+    return EXIT_STATUS[worst(*words)]
+
+
+def _end(output: RunOutput, page: Path | None) -> None:
+    """Print the end of the report, and write what is to be written of the runs."""
+    from harness.cli.html_report import write_runs
+
     output.end()
+    chosen_files().write(output.runs)
     if page is not None:
         write_runs(page, output.runs)
-    return EXIT_STATUS[worst(*words)]
 
 
 def as_named(run: RunSummary, where: Path, out: Path) -> RunSummary:

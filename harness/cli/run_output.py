@@ -15,8 +15,8 @@ from harness.report.first_screen import first_screen
 from harness.report.report_file import REPORT
 from harness.report.run_summary import RunSummary, lacks
 
-Detail = Literal["quiet", "usual", "verbose", "json"]
-"""How much is said: failures only, causes, each run whole, or JSON Lines."""
+Detail = Literal["none", "quiet", "usual", "verbose", "json"]
+"""How much is said: nothing, failures only, causes, each run whole, or JSON Lines."""
 
 WRONG = ("fail", "unknown")
 
@@ -71,7 +71,7 @@ class RunOutput:
         return self._detail == "usual" and self._planned > LISTED_MAX
 
     def _has_line(self, run: RunSummary) -> bool:
-        if self._is_screen:
+        if self._is_screen or self._detail == "none":
             return False
         if self._detail == "quiet":
             return run.word in WRONG
@@ -81,6 +81,8 @@ class RunOutput:
         """Print what stands below the lines."""
         if self._is_screen:
             report_file.write(self._report, self.runs, self._planned)
+        if self._detail == "none":
+            return
         lines = self._json() if self._detail == "json" else self._text()
         for line in lines:
             terminal.out(line)

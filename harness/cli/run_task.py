@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import redirect_stdout
 from multiprocessing import parent_process
@@ -53,6 +54,7 @@ def play(task: RunTask) -> RunSummary:
 
     if parent_process() is not None:  # a serial engine plays in the process of the command
         make_replaceable()
+    begun_s = time.monotonic()
     with redirect_stdout(sys.stderr):
         played = run(
             task.scenario,
@@ -64,7 +66,8 @@ def play(task: RunTask) -> RunSummary:
             isolate=task.isolate,
             keep=task.keep,
         )
-    summary = summarize(played, task.asked)
+    took_s = time.monotonic() - begun_s
+    summary = msgspec.structs.replace(summarize(played, task.asked), real_s=took_s)
     return _in_doubt(summary, task.ends) if _own_ends(task) else summary
 
 

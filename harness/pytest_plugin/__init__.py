@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.pytest_plugin import options, play_settings, scenario_items
+from harness.pytest_plugin import options, play_settings, scenario_items, session_page
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told
 from harness.pytest_plugin.fake_model_fixture import verify
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from harness.configuration import Configuration
     from harness.core.scenario.scenario import Scenario
     from harness.core.values.profile import Profile
+    from harness.runner import Run
     from harness.runner.fake_model import FakeModel
 
 
@@ -54,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
         found = configured(plugins, config=reads_config, folder=config.rootpath)
         settings = play_settings.configured(config)
         is_strict = play_settings.true_or_false(config.getini("harness_vcr"), "harness_vcr")
+        session_page.configure(config)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
@@ -138,8 +140,14 @@ def play_of(item: pytest.Item, folders: Sequence[Path]) -> Play:
         folders, _settings(item), out=_folder_of(item), profiles=partial(_profile, config),
         note=partial(_note, item), isolate=config.getoption("--harness-isolate"),
         whole=config.get_verbosity() > 0, files_from=config.stash[_CONFIGURATION].files_from,
-        repeat=play_settings.repeat_command(item),
+        repeat=play_settings.repeat_command(item), seen=partial(_seen, item),
     )  # fmt: skip
+
+
+def _seen(item: pytest.Item, runs: Sequence[Run], wanted: frozenset[str] = frozenset()) -> None:
+    """Put the runs of a test into the page of the session, if one is asked for."""
+    if page := session_page.page_of(item.config):
+        page.add(item, play_settings.repeat_command(item), runs, wanted)
 
 
 def _settings(item: pytest.Item) -> PlaySettings:
@@ -221,7 +229,18 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """Verify the fake model of a test that raised nothing."""
-    yield
+    try:
+        yield
+        fake = _fake_of(item)
+        if fake is not None and fake.is_owed:
+            verify(fake, play_settings.repeat_command(item), whole=item.config.get_verbosity() > 0)
+    finally:
+        fake = _fake_of(item) if session_page.page_of(item.config) else None
+        run = fake.judged() if fake is not None else None
+        _seen(item, [run] if run else [])
+
+
+def _fake_of(item: pytest.Item) -> FakeModel | None:
+    """The fake model of a test; None for one without, or with another fixture of that name."""
     fake: FakeModel | None = getattr(item, "funcargs", {}).get("fake_model")
-    if fake is not None and hasattr(fake, "is_owed") and fake.is_owed:
-        verify(fake, play_settings.repeat_command(item), whole=item.config.get_verbosity() > 0)
+    return fake if fake is not None and hasattr(fake, "is_owed") else None

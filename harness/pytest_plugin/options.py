@@ -49,6 +49,9 @@ def _of_runs(group: pytest.OptionGroup) -> None:
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
     group.addoption(
+        "--harness-html", metavar="FILE", help="Write one HTML file in which all runs can be read."
+    )
+    group.addoption(
         "--harness-record",
         choices=("none", "once", "all"),
         default="none",

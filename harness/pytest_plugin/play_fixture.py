@@ -71,10 +71,12 @@ class Play:
         whole: bool = False,
         files_from: tuple[str, ...] = (),
         repeat: str = "",
+        seen: Callable[[Sequence[Run], frozenset[str]], None] = lambda runs, wanted: None,
     ) -> None:
         self._folders, self._settings, self._out = folders, settings, out
         self._profiles, self._note, self._isolate = profiles, note, isolate
         self._whole, self._files_from, self._repeat = whole, files_from, repeat
+        self._seen = seen
 
     def __call__(
         self,
@@ -154,6 +156,7 @@ class Play:
         from harness.runner.capability_ledger import settled
 
         runs = runs if wanted else settled(runs)
+        self._seen(runs, wanted)
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
         self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
         if wrong:

@@ -63,6 +63,13 @@ class CauseGroup(msgspec.Struct):
         return f"the target crashed at {found['place']}: {', '.join(said)}"
 
     @property
+    def place(self) -> tuple[str, int] | None:
+        """The file and the line of the agent at which it crashed, if it did."""
+        found = _PLACE.match(self.finding.message)
+        file, _, line = found["place"].rpartition(":") if found else ("", "", "")
+        return (file, int(line)) if file else None
+
+    @property
     def title(self) -> str:
         """The code with its class, and whether it fails no run."""
         return f"{self.finding.code}{finding_note(self.finding, self.fails)}"

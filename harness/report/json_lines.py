@@ -10,6 +10,9 @@ from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.run_summary import Lack, RunSummary
 
+VERSION = 1
+"""The version of the keys of a run and of a transcript: docs/outputs.md says what it promises."""
+
 
 def line(value: Json) -> str:
     """A value as one line of JSON, keys in the order in which they stand."""
@@ -21,7 +24,12 @@ def run_line(run: RunSummary) -> str:
     verdict = run.verdict
     return line(
         {
+            "version": VERSION,
             "name": run.name,
+            "scenario": run.scenario,
+            "file": run.file,
+            "wire": run.wire,
+            "stream": run.stream,
             "target": run.target,
             "world": run.world,
             "seed": run.seed,
@@ -42,6 +50,7 @@ def last_line(missing: Sequence[Lack], not_played: int) -> str:
     """The runs that are not applicable (missing, reason, runs of each lack), and how many runs
     were not played, if any were not."""
     said: dict[str, Json] = {"not_applicable": [msgspec.to_builtins(lack) for lack in missing]}
+    said["version"] = VERSION
     return line(said | ({"not_played": not_played} if not_played else {}))
 
 
@@ -58,6 +67,7 @@ def judged_line(
     """A transcript: file, transcript, format, verdict, what could be asked, findings, counts."""
     return line(
         {
+            "version": VERSION,
             "file": file,
             "transcript": transcript,
             "format": kind,

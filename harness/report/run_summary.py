@@ -65,6 +65,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
     `file` is the scenario's, empty where it is not known.
+    `virtual_s` is how long the run took by its own clock, `real_s` by that of the machine.
     `depends_on` and `touched` are capabilities, `wire_called` and `wire_unused` wires, as those of
     a `Run`.
     `kept` is the session folder that was kept, empty without one.
@@ -81,6 +82,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     wire: str = ""
     stream: bool = False
+    virtual_s: float = 0.0
+    real_s: float = 0.0
     file: str = ""
     history: str = ""
     kept: str = ""
@@ -114,6 +117,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         verdict=verdict,
         wire=run.scenario.wire,
         stream=run.scenario.stream,
+        virtual_s=run.history.events[-1].at_ms / 1000 if run.history.events else 0.0,
         file=asked.path if asked else "",
         history=str(run.folder / "history.jsonl") if run.folder else "",
         kept=str(run.kept or ""),

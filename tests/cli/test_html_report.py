@@ -7,32 +7,28 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Harness
+from tests.cli.talks import Command
 from tests.report.html.pages import unpacked
 
 
-def test_run_writes_a_page_of_its_runs(harness: Harness, folder: Path) -> None:
-    done = harness("run", "scenarios", "--target", "agents:wrong", "--html", "out/page.html")
+def test_run_and_show_write_pages(harness: Harness, folder: Path) -> None:
+    words = ("--target", "agents:wrong", "--html", "out/page.html")
+    done = harness("run", "scenarios", "--only", "greeting", *words)
     assert done.returncode == 1
     assert "page: out/page.html" in done.stderr
     data = (folder / "out/page.html").read_bytes()
-    index = unpacked(data, "index")
-    assert [run["verdict"] for run in index["runs"]] == ["fail", "fail"]
-    assert all(
-        run["repeat"].startswith("harness run scenarios/greeting.yaml") for run in index["runs"]
-    )
-    assert unpacked(data, "run-1")["events"][-1]["event"] == "ended"
-
-
-def test_show_writes_a_page_of_each_run_below_a_folder(harness: Harness, folder: Path) -> None:
-    harness("run", "scenarios", "--target", "agents:good")
+    (run,) = unpacked(data, "index")["runs"]
+    assert (run["verdict"], run["folder"]) == ("fail", "scenarios")
+    assert run["repeat"].startswith("harness run scenarios/greeting.yaml --only greeting ")
+    assert unpacked(data, "run-0")["events"][-1]["event"] == "ended"
     broken = folder / ".harness/runs/broken/history.jsonl"
     broken.parent.mkdir()
     broken.write_text("no history\n")
-    done = harness("show", ".harness/runs", "--html", "page.html")
-    assert (done.returncode, done.stdout) == (0, "")
+    shown = harness("show", ".harness/runs", "--html", "page.html")
+    assert (shown.returncode, shown.stdout) == (0, "")
     index = unpacked((folder / "page.html").read_bytes(), "index")
-    assert [run["verdict"] for run in index["runs"]] == ["unknown", "pass", "pass"]
-    assert "cannot be read: " in index["runs"][0]["doubts"][0]
+    assert [run["verdict"] for run in index["runs"]] == ["fail", "unknown"]
+    assert "cannot be read: " in index["runs"][1]["doubts"][0]
 
 
 @pytest.mark.parametrize(
@@ -43,10 +39,10 @@ def test_show_writes_a_page_of_each_run_below_a_folder(harness: Harness, folder:
     ],
 )
 def test_a_page_that_cannot_be_written_costs_no_run(
-    harness: Harness, folder: Path, file: str, said: str
+    in_process: Command, folder: Path, file: str, said: str
 ) -> None:
-    done = harness("run", "scenarios", "--target", "agents:good", "--html", file)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
+    done = in_process("run", "scenarios", "--target", "agents:good", "--html", file)
+    assert (done.status, done.out) == (2, "")
+    (line,) = done.err.splitlines()
     assert said in line
     assert not (folder / ".harness").exists()

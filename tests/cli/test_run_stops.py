@@ -39,7 +39,7 @@ def test_it_stops_after_so_many_failures(
     rows = harness("run", "--target", "agents:wrong", "-j", jobs, "--json", *flags).stdout
     *runs, ending = map(json.loads, rows.splitlines())
     assert len(runs) == played
-    assert ending == {"not_applicable": [], "not_played": 10 - played}
+    assert ending == {"not_applicable": [], "version": 1, "not_played": 10 - played}
 
 
 def test_as_many_failures_as_there_are_leave_nothing_out(harness: Harness) -> None:

@@ -1,0 +1,158 @@
+"""`--junit`, `--markdown` and `--github`: what a CI server reads of the runs of a command.
+
+Each file is checked before the first run and written whole at the end. Under GitHub Actions the
+annotations and the summary of the step are written without being asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+import msgspec
+
+from harness.core.values.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.report.run_summary import RunSummary
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_KEY = "harness.output_files"
+STANDARD_OUTPUT = Path("-")
+
+
+class OutputFiles(msgspec.Struct, frozen=True):
+    """The files that a command writes beside its report; `-` is standard output.
+
+    `step_summary` is a file to which a summary is appended, `repository` the folder below which
+    annotations name files; both are of GitHub, and None elsewhere.
+    """
+
+    junit: Path | None = None
+    markdown: Path | None = None
+    step_summary: Path | None = None
+    repository: Path | None = None
+
+    @property
+    def takes_standard_output(self) -> bool:
+        """Whether standard output is one of these files, and not the report's."""
+        return STANDARD_OUTPUT in (self.junit, self.markdown)
+
+    def check(self, others: Mapping[str, Path | None]) -> None:
+        """Raise InputError for two outputs at one place, and for one that cannot be written.
+
+        `others` are the files of other options, by their flag.
+        """
+        from harness.files.regular_file import check_writable
+
+        named = {"--junit": self.junit, "--markdown": self.markdown, **others}
+        taken: dict[str, str] = {}
+        for flag, path in named.items():
+            if path is None:
+                continue
+            place = "-" if path == STANDARD_OUTPUT else os.path.realpath(path)
+            if place in taken:
+                raise InputError(f"{taken[place]} writes there too", f"{flag} {path}")
+            taken[place] = flag
+            if place != "-":
+                check_writable(path)
+        if self.step_summary:
+            _append(self.step_summary, b"")
+
+    def write(self, runs: Sequence[RunSummary]) -> None:
+        """Write all of them."""
+        if self.junit:
+            from harness.report.junit_report import junit
+
+            _write(self.junit, junit(runs))
+        if self.markdown:
+            from harness.report.markdown_summary import markdown
+
+            _write(self.markdown, markdown(runs).encode("utf-8", "backslashreplace"))
+        if self.step_summary:
+            _summarize(self.step_summary, runs)
+        if self.repository:
+            _annotate(self.repository, runs)
+
+
+def _write(path: Path, data: bytes) -> None:
+    from harness.cli import terminal
+    from harness.files.regular_file import write_atomically
+
+    if path == STANDARD_OUTPUT:
+        terminal.out(data.decode().rstrip("\n"))
+    else:
+        write_atomically(path, data, durable=False)
+
+
+def _append(path: Path, data: bytes) -> None:
+    try:
+        with open(path, "ab") as file:
+            file.write(data)
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be written: {what}", f"GITHUB_STEP_SUMMARY {path}") from None
+
+
+def _summarize(path: Path, runs: Sequence[RunSummary]) -> None:
+    """Append a summary to that of the step, which other commands of the step have begun."""
+    from harness.report.markdown_summary import STEP_MAX_BYTES, markdown
+
+    room = STEP_MAX_BYTES - path.stat().st_size
+    _append(path, markdown(runs, room).encode("utf-8", "backslashreplace"))
+
+
+def _annotate(repository: Path, runs: Sequence[RunSummary]) -> None:
+    """Print the annotations on standard error, which GitHub reads as well."""
+    from harness.cli import terminal
+    from harness.report.github_annotations import annotation_lines
+
+    for line in annotation_lines(runs, repository):
+        terminal.note(line)
+
+
+def output_files(function: _F) -> _F:
+    """The options of these files, for a verb that writes them by `chosen_files().write`."""
+
+    @wraps(function)
+    def with_files(
+        *args: Any, junit: Path | None, markdown: Path | None, github: bool | None, **named: Any
+    ) -> Any:
+        found = OutputFiles(junit, markdown, *(_of_github() if _is_github(github) else ()))
+        found.check({"--html": named.get("page")})
+        if named.get("as_json") and found.takes_standard_output:
+            raise InputError("--json writes on standard output too", "-")
+        click.get_current_context().meta[_KEY] = found
+        return function(*args, **named)
+
+    path = click.Path(path_type=Path, allow_dash=True)
+    junit = click.option("--junit", type=path, metavar="FILE",
+                         help="Write the runs as JUnit XML; - is standard output.")  # fmt: skip
+    markdown = click.option("--markdown", type=path, metavar="FILE",
+                            help="Write a summary for a pull request; - is standard output.",
+                            )  # fmt: skip
+    github = click.option("--github/--no-github", default=None,
+                          help="Annotations of GitHub Actions, and the summary of the step.  "
+                          "[default: where GITHUB_ACTIONS is true]")  # fmt: skip
+    return cast(_F, junit(markdown(github(with_files))))
+
+
+def chosen_files() -> OutputFiles:
+    """The files of this command."""
+    found: OutputFiles = click.get_current_context().meta.get(_KEY, OutputFiles())
+    return found
+
+
+def _is_github(given: bool | None) -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true" if given is None else given
+
+
+def _of_github() -> tuple[Path | None, Path]:
+    """The summary of the step, if there is one, and the folder of the repository."""
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    workspace = os.environ.get("GITHUB_WORKSPACE") or os.getcwd()
+    return Path(summary) if summary else None, Path(workspace)

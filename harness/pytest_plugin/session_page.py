@@ -1,0 +1,132 @@
+"""`--harness-html FILE`: one page of all runs of a session, those of xdist's workers too.
+
+Each process writes its runs into a folder as it plays them; the one that the user started makes the
+page of them at the end. So no run stays in memory, and a worker that dies loses no other's runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.core.values.verdict import Verdict
+    from harness.report.html.html_page import PagePart
+    from harness.runner import Run
+
+NAME = "harness-session-page"
+_FOLDER = "harness_html"
+
+
+def configure(config: pytest.Config) -> None:
+    """Register what makes the page, if one is asked for.
+
+    Raises InputError for a file that cannot be written.
+    """
+    named = config.getoption("--harness-html")
+    if not named:
+        return
+    from harness.files.owner import make_scratch
+    from harness.files.regular_file import check_writable
+
+    file = config.invocation_params.dir / named
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is None:
+        check_writable(file)
+    folder = Path(worker[_FOLDER]) if worker else make_scratch("page-")
+    config.pluginmanager.register(SessionPage(file, folder, is_worker=bool(worker)), NAME)
+
+
+def page_of(config: pytest.Config) -> SessionPage | None:
+    """The page of the session, if one is asked for."""
+    found: SessionPage | None = config.pluginmanager.get_plugin(NAME)
+    return found
+
+
+class SessionPage:
+    """The runs of a session on their way into the page `file`, kept in `folder` until its end."""
+
+    def __init__(self, file: Path, folder: Path, *, is_worker: bool) -> None:
+        self._file, self._folder, self._is_worker = file, folder, is_worker
+        self._runs = 0
+
+    def add(
+        self, item: pytest.Item, repeat: str, runs: Sequence[Run], wanted: frozenset[str]
+    ) -> None:
+        """Keep the runs of a test; findings that it wants are known ones."""
+        from msgspec.structs import replace
+
+        from harness.report.html.html_page import ORDER, page_part
+        from harness.report.run_summary import summarize
+
+        path, _, test = item.nodeid.partition("::")
+        for run in runs:
+            made = summarize(run, None)
+            own = test.rpartition("::")[2]
+            name = made.name if own in (made.scenario, "") else f"{own} {made.name}"
+            made = replace(made, name=name, file=f"{path}/{own}", repeat=repeat,
+                           verdict=as_wanted(made.verdict, wanted))  # fmt: skip
+            self._runs += 1
+            place = f"{ORDER.index(made.word)}-{os.getpid()}-{self._runs:06}"
+            (self._folder / place).write_bytes(_encoded(page_part(made, run.history)))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of xdist where the runs are kept."""
+        node.workerinput[_FOLDER] = str(self._folder)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Write the page of all runs, and remove the folder."""
+        if self._is_worker:
+            return
+        from harness.files.regular_file import write_atomically
+        from harness.report.html.html_page import page
+
+        try:
+            write_atomically(self._file, page("pytest", self._parts()), durable=False)
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _parts(self) -> Iterator[PagePart]:
+        """The runs, failed ones first, then in the order of each process."""
+        import msgspec
+
+        from harness.report.html.html_page import PagePart
+
+        for path in sorted(self._folder.iterdir()):
+            yield msgspec.json.decode(path.read_bytes(), type=PagePart)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say where the page is."""
+        terminalreporter.write_line(f"loop-harness: page {self._file}")
+
+
+def as_wanted(verdict: Verdict, wanted: frozenset[str]) -> Verdict:
+    """The verdict of a run whose test wants these findings: they are known, and fail nothing."""
+    from msgspec.structs import replace
+
+    expected = tuple(f for f in verdict.findings if f.code in wanted)
+    if not expected:
+        return verdict
+    made = replace(verdict, known=(*verdict.known, *expected),
+                   findings=tuple(f for f in verdict.findings if f not in expected))  # fmt: skip
+    is_met = not made.failing and verdict.verdict == "fail"
+    return replace(made, verdict="pass") if is_met else made
+
+
+def _encoded(part: PagePart) -> bytes:
+    """A run as JSON; half of a surrogate pair is written out."""
+    import msgspec
+
+    from harness.core.values.messages import printable
+
+    try:
+        return msgspec.json.encode(part)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(printable(part))

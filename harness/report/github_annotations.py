@@ -1,0 +1,100 @@
+"""Causes as annotations of GitHub Actions: at most ten of a kind, which is what GitHub shows.
+
+A crash is shown at the line of the agent, any other cause at its scenario. A file is named by its
+path below the checked-out repository.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from harness.core.values.visible_text import visible_line
+from harness.report.cause_tally import CauseGroup, CauseTally
+from harness.report.event_lines import counted
+from harness.report.run_summary import RunSummary
+
+KIND_MAX = 10
+"""How many annotations of one kind GitHub shows of a step."""
+
+Kind = Literal["error", "warning", "notice"]
+_LINE_MAX = 1_000_000
+"""The size of a scenario file up to which the line of a variant is looked for."""
+
+
+def annotation_lines(runs: Sequence[RunSummary], root: Path) -> Iterator[str]:
+    """A line for each cause; `root` is the folder of the repository.
+
+    What fails is an error, a doubt a warning, what does not fail a notice.
+    """
+    tally = CauseTally()
+    for run in runs:
+        tally.add(run.name, run.verdict)
+    by_name = {run.name: run for run in runs}
+    groups = tally.groups()
+    failing = [_annotation("error", g, by_name, root) for g in groups if g.fails]
+    below = [_annotation("notice", g, by_name, root) for g in groups if not g.fails]
+    for kind, lines in (("error", failing), ("warning", list(_doubts(runs))), ("notice", below)):
+        yield from _at_most(kind, lines)
+
+
+def _at_most(kind: str, lines: Sequence[str]) -> Iterator[str]:
+    """The lines; the last one that GitHub shows says how many more there are."""
+    if len(lines) <= KIND_MAX:
+        yield from lines
+        return
+    yield from lines[: KIND_MAX - 1]
+    left = len(lines) - KIND_MAX + 1
+    yield command(kind, f"{left} more causes: see the summary of the job", title="harness")
+
+
+def _annotation(kind: Kind, group: CauseGroup, runs: Mapping[str, RunSummary], root: Path) -> str:
+    run = runs[group.example]
+    place = _below(root, *(group.place or _place(run)))
+    text = f"{group.cause}\n{run.repeat}" if run.repeat else group.cause
+    return command(kind, text, title=f"{group.title}, {counted(group.runs, 'run')}", **place)
+
+
+def _doubts(runs: Sequence[RunSummary]) -> Iterator[str]:
+    for run in runs:
+        if run.word == "unknown":
+            yield command("warning", "; ".join(run.verdict.doubts), title=f"unknown: {run.name}")
+
+
+def _place(run: RunSummary) -> tuple[str, int]:
+    """The file of the scenario, and the line at which its variant begins."""
+    variant = run.name.removeprefix(run.scenario).partition("@")[0].partition("+")[0].strip("/")
+    try:
+        path = Path(run.file)
+        is_small = bool(run.file) and path.stat().st_size <= _LINE_MAX
+        lines = path.read_text("utf-8").splitlines() if variant and is_small else []
+    except (OSError, ValueError):
+        return run.file, 1
+    begins = re.compile(rf"\s*(-\s*)?(name:\s*)?['\"]?{re.escape(variant)}['\"]?\s*(:|$)")
+    return run.file, next((n for n, line in enumerate(lines, 1) if begins.match(line)), 1)
+
+
+def _below(root: Path, file: str, line: int) -> dict[str, str]:
+    """The file below the repository; nothing for one that stands elsewhere."""
+    path = os.path.abspath(file)
+    relative = os.path.relpath(path, root)
+    is_there = bool(file) and os.path.isfile(path) and not relative.startswith("..")
+    return {"file": relative, "line": str(line)} if is_there else {}
+
+
+def command(kind: str, message: str, **properties: str) -> str:
+    """A workflow command: properties and message are escaped, so that text stays text."""
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    lines = "%0A".join(_data(visible_line(line)) for line in message.split("\n"))
+    return f"::{kind} {said}::{lines}" if said else f"::{kind}::{lines}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(visible_line(text)).replace(":", "%3A").replace(",", "%2C")

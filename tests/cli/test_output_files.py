@@ -1,0 +1,78 @@
+"""Outputs for CI: checked before the run, written whole, one at a place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+
+from harness.cli.output_files import OutputFiles
+from harness.core.values.errors import InputError
+from harness.report.markdown_summary import STEP_MAX_BYTES
+from tests.cli.conftest import Command, Harness
+from tests.report.fabricated import RUNS
+
+RUN = ("run", "--target", "agents:wrong")
+
+
+def test_all_outputs_of_one_command(harness: Harness, folder: Path) -> None:
+    (folder / "steps.md").write_text("# Before\n", "utf-8")
+    files = ("--junit", "out/j.xml", "--markdown", "m.md", "--json")
+    done = harness(*RUN, *files, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY="steps.md")
+    assert done.returncode == 1
+    assert [json.loads(line)["verdict"] for line in done.stdout.splitlines()] == ["fail", "fail"]
+    assert JUnitXml.fromfile(str(folder / "out/j.xml")).failures == 2
+    summary = (folder / "m.md").read_text("utf-8")
+    assert summary.startswith("## ✗ harness: 2 runs: 2 failed\n")
+    assert (folder / "steps.md").read_text("utf-8") == f"# Before\n{summary}"
+    assert "::error title=" in done.stderr
+    assert ",file=scenarios/greeting.yaml,line=" in done.stderr
+
+
+def test_standard_output_is_the_document_alone(harness: Harness) -> None:
+    done = harness(*RUN, "--junit", "-", "--no-github", GITHUB_ACTIONS="true")
+    assert JUnitXml.fromstring(done.stdout.encode()).tests == 2
+    assert "::error" not in done.stderr
+
+
+BAD = {
+    "a folder": (("--junit", "folder"), "folder: a folder; name a file"),
+    "below a file": (("--markdown", "file/m.md"), "file/m.md: cannot be written"),
+    "one path twice": (
+        ("--junit", "x", "--markdown", "./x"), "--markdown x: --junit writes there too"),
+    "with the page": (("--html", "x", "--junit", "x"), "--html x: --junit writes there too"),
+    "standard output twice": (
+        ("--junit", "-", "--markdown", "-"), "--markdown -: --junit writes there too"),
+    "standard output and JSON": (("--junit", "-", "--json"), "-: --json writes on standard output"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_written_is_one_line_before_the_run(name: str, in_process: Command) -> None:
+    words, said = BAD[name]
+    Path("folder").mkdir()
+    Path("file").write_text("x", "utf-8")
+    done = in_process(*RUN, *words)
+    assert done.status == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1
+    assert not Path(".harness").exists()
+
+
+def test_a_step_summary_that_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="GITHUB_STEP_SUMMARY"):
+        OutputFiles(step_summary=tmp_path).check({})
+
+
+def test_the_step_summary_keeps_to_what_is_left_of_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "steps.md"
+    path.write_bytes(b"x" * (STEP_MAX_BYTES - 1000))
+    files = OutputFiles(step_summary=path)
+    files.check({})
+    files.write(RUNS)
+    assert STEP_MAX_BYTES - 1000 < path.stat().st_size <= STEP_MAX_BYTES
+    assert "**Cut:**" in path.read_text("utf-8")
