@@ -18,7 +18,7 @@ from harness.core.values.errors import InputError
 from harness.pytest_plugin import options, play_settings, scenario_items
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told
-from harness.pytest_plugin.fake_model_fixture import verify
+from harness.pytest_plugin.fake_model_fixture import seen, verify
 from harness.pytest_plugin.play_fixture import Play as Play
 from harness.pytest_plugin.play_fixture import Runs as Runs
 from harness.pytest_plugin.play_settings import PlaySettings
@@ -220,8 +220,19 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Verify the fake model of a test that raised nothing."""
-    yield
+    """Verify the fake model of a test that raised nothing, and say what it saw in any other."""
+    try:
+        yield
+    except Exception:
+        if (fake := _owed(item)) and (said := seen(fake, play_settings.repeat_command(item))):
+            item.add_report_section("call", "fake_model", said)
+        raise
+    if fake := _owed(item):
+        whole = item.config.get_verbosity() > 0
+        verify(fake, play_settings.repeat_command(item), whole=whole)
+
+
+def _owed(item: pytest.Item) -> FakeModel | None:
+    """The fake model of a test, unless the test has verified it or has one of its own."""
     fake: FakeModel | None = getattr(item, "funcargs", {}).get("fake_model")
-    if fake is not None and hasattr(fake, "is_owed") and fake.is_owed:
-        verify(fake, play_settings.repeat_command(item), whole=item.config.get_verbosity() > 0)
+    return fake if hasattr(fake, "is_owed") and fake and fake.is_owed else None
