@@ -18,7 +18,7 @@ from harness.core.values.errors import InputError
 from harness.pytest_plugin import options, play_settings, scenario_items, session_page
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told
-from harness.pytest_plugin.fake_model_fixture import verify
+from harness.pytest_plugin.fake_model_fixture import seen, verify
 from harness.pytest_plugin.play_fixture import Play as Play
 from harness.pytest_plugin.play_fixture import Runs as Runs
 from harness.pytest_plugin.play_settings import PlaySettings
@@ -228,12 +228,17 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Verify the fake model of a test that raised nothing."""
+    """Verify the fake model of a test that raised nothing, and say what it saw in any other."""
     try:
         yield
-        fake = _fake_of(item)
-        if fake is not None and fake.is_owed:
+        if (fake := _fake_of(item)) and fake.is_owed:
             verify(fake, play_settings.repeat_command(item), whole=item.config.get_verbosity() > 0)
+    except Exception:
+        fake = _fake_of(item)
+        said = seen(fake, play_settings.repeat_command(item)) if fake and fake.is_owed else ""
+        if said:
+            item.add_report_section("call", "fake_model", said)
+        raise
     finally:
         fake = _fake_of(item) if session_page.page_of(item.config) else None
         run = fake.judged() if fake is not None else None

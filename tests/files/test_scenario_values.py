@@ -69,6 +69,7 @@ def test_it_is_played() -> None:
     assert [call.request.name for call in runs[0].history.trace.executions] == ["look", "look"]
 
 
+@pytest.mark.real
 def test_the_page_plays() -> None:
     page: dict[str, Any] = {}
     made = next(block for block in blocks(ROOT / "docs/pytest.md", "python") if "MEMORY" in block)
