@@ -7,7 +7,7 @@ scenario from elsewhere brings no configuration with it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,15 @@ class Configuration(Strict, frozen=True, kw_only=True):
     """What the start folder configures.
 
     `profile` names one of `profiles`, or a file. `target`, `fail-on` and `limits` hold where the
-    profile says nothing. `files_from` are folders in which the files of a scenario may stand.
+    profile says nothing. `catalogue` is what a command plays that names no scenario. `files_from`
+    are folders in which the files of a scenario may stand.
     """
 
     plugins: tuple[str, ...] = ()
     profile: str = ""
     profiles: dict[str, Profile] = {}
     target: str = ""
+    catalogue: tuple[str, ...] = ()
     fail_on: FindingClass | None = msgspec.field(default=None, name="fail-on")
     seed: Count | None = None
     limits: ProfileLimits = ProfileLimits()
@@ -49,8 +51,9 @@ class Configuration(Strict, frozen=True, kw_only=True):
         A file is named from `folder`. Raises InputError for a profile that cannot be used.
         """
         name = named or self.profile
-        profile = self._named(name, folder) if name else Profile()
-        check_settings(profile, f"profile {name}")
+        profile = self.named_profile(name, folder) if name else Profile()
+        places = origins(folder) if profile.checks else {}
+        check_settings(profile, f"profile {name}", places)
         return msgspec.structs.replace(
             profile,
             target=profile.target or self.target,
@@ -61,7 +64,8 @@ class Configuration(Strict, frozen=True, kw_only=True):
             ),
         )
 
-    def _named(self, name: str, folder: Path) -> Profile:
+    def named_profile(self, name: str, folder: Path) -> Profile:
+        """The profile of a name or a file as it stands; raises InputError for one that is not."""
         if name in self.profiles:
             return self.profiles[name]
         if os.path.isfile(folder / name) or name.endswith(SUFFIXES):
@@ -72,21 +76,26 @@ class Configuration(Strict, frozen=True, kw_only=True):
         raise InputError(what, f"--profile {name}")
 
 
-def check_settings(profile: Profile, place: str) -> None:
-    """Raise InputError for a check, or a setting of one, that there is not."""
+def check_settings(profile: Profile, named: str, places: Mapping[str, str]) -> None:
+    """Raise InputError for a check, or a setting of one, that there is not.
+
+    `places` says where the keys of the configuration stand; the profile of a file is only `named`.
+    """
     if not profile.checks:
         return
     from harness.checks.judge import checks
     from harness.files.mistakes import wrong_setting
 
-    known = checks()
+    known, path = checks(), f"profiles.{named.removeprefix('profile ')}.checks"
     for name, settings in profile.checks.items():
+        place = places.get(f"{path}.{name}", named)
         if name not in known:
             what = f"key `checks`: there is no check {name!r}; {unknown_name(name, known)}"
             raise InputError(what, place)
         for setting, value in settings.items():
             if what := wrong_setting(name, setting, value):
-                raise InputError(f"key `checks`: {what}", place)
+                where = places.get(f"{path}.{name}.{setting}", place)
+                raise InputError(f"key `checks`: {what}", where)
 
 
 def load_configuration(folder: Path) -> Configuration:
@@ -102,6 +111,15 @@ def load_configuration(folder: Path) -> Configuration:
     raise InputError(f"{PYPROJECT} has [tool.harness] too: keep one of them", str(own.path))
 
 
+def origins(folder: Path) -> dict[str, str]:
+    """Where each configured key stands: its dotted path, and `FILE:LINE`.
+
+    Raises InputError for a file that is no TOML.
+    """
+    files = (_File(folder / PYPROJECT, ("tool", "harness")), _File(folder / OWN_FILE, ()))
+    return {path: place for file in files for path, place in file.places()}
+
+
 class _File:
     def __init__(self, path: Path, table: tuple[str, ...]) -> None:
         self.path, self._table = path, table
@@ -113,6 +131,17 @@ class _File:
             what = f"key `{table[-1]}`: a table is expected"
             raise InputError(what, f"{path}:{line_of(self._text, table)}")
         self.keys: Mapping[str, Any] | None = found
+
+    def places(self) -> Iterator[tuple[str, str]]:
+        """The dotted path of each key, and where it stands."""
+        yield from self._below(self.keys or {}, ())
+
+    def _below(self, keys: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        for key, value in keys.items():
+            path = (*above, key)
+            yield ".".join(path), self._place(*path)
+            if isinstance(value, Mapping):
+                yield from self._below(value, path)
 
     def configuration(self) -> Configuration:
         keys = dict(self.keys or {})

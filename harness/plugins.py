@@ -15,7 +15,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
 
-from harness.configuration import Configuration, load_configuration
+from harness.configuration import Configuration, load_configuration, origins
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded, set_loaded
 
@@ -80,7 +80,11 @@ def configured(
         return Configuration()
     found = load_configuration(start)
     installed = (point.value for point in entry_points(group=ENTRY_POINTS))
-    _load((*found.plugins, *installed, *modules), start)
+    try:
+        _load(found.plugins, start)
+    except InputError as error:
+        raise error.within(origins(start).get("plugins", "")) from None
+    _load((*installed, *modules), start)
     return found
 
 

@@ -21,7 +21,7 @@ _PARTS = {
 }
 """Structs without a table of their own: their keys stand below the key that holds them."""
 
-PAGES = ("scenario.md", "profiles.md")
+PAGES = ("scenario.md", "profiles.md", "configuration.md")
 
 
 def with_key_tables(text: str) -> str:

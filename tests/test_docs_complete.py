@@ -100,7 +100,7 @@ def test_every_key_of_a_scenario_is_explained() -> None:
 
 
 def test_every_key_of_a_profile_and_of_the_configuration_is_explained() -> None:
-    for struct, page in ((Profile, "profiles.md"), (Configuration, "commands.md")):
+    for struct, page in ((Profile, "profiles.md"), (Configuration, "configuration.md")):
         fields = msgspec.structs.fields(struct)
         keys = {field.encode_name for field in fields}
         assert {key for key in keys if f"\n| `{key}` | " not in _text(page)} == set()

@@ -79,12 +79,12 @@ def _file_row(name: str, runs: list[Row]) -> Row:
 
 
 def scenarios(folder: Path | None) -> Iterator[Row]:
-    """Every run of the scenarios of a folder, else of ./scenarios, else of the catalogue."""
-    from harness.cli.selection import DEFAULT_FOLDER, plan
+    """Every run of a folder, else of what is configured, else of ./scenarios or the catalogue."""
+    from harness.cli.selection import default_paths, plan
     from harness.files.bundle import catalogue
     from harness.runner.needs import needs_of
 
-    folders = [folder] if folder else [] if DEFAULT_FOLDER.is_dir() else [*catalogue()]
+    folders = [folder] if folder else default_paths() or [*catalogue()]
     for path, scenario in plan(folders):
         yield {
             "name": scenario.run_name,

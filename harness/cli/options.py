@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import wraps
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -102,7 +103,20 @@ def plugin_flags() -> tuple[str, ...]:
     return flags if limit is None else (*flags, "--real-s", f"{limit:g}")
 
 
+PROFILE_VARIABLE = "HARNESS_PROFILE"
+"""The environment variable that names a profile where no flag does."""
+
+
+@click.pass_context
+def given_flags(context: click.Context) -> dict[str, Any]:
+    """What `--plugin` and `--real-s` of this command line say, by the keys that they stand for."""
+    words = context.meta.get(_FLAGS, ())
+    modules = [word for flag, word in pairwise(words) if flag == "--plugin"]
+    return {"plugins": modules or None, "limits.real_s": context.meta.get(_REAL_S)}
+
+
 profile = click.option("--profile", "profile_name", default="", metavar="NAME|FILE",
+                       envvar=PROFILE_VARIABLE,
                        help="What the agent is: a configured profile, or a file.")  # fmt: skip
 """`--profile NAME|FILE`, for a verb with `plugins`; `chosen_profile` reads it."""
 
@@ -115,9 +129,18 @@ def configuration() -> Configuration:
 
 def files_from() -> tuple[str, ...]:
     """The folders beside its own in which a scenario may name files, as it is configured."""
+    return found.files_from if (found := _known()) else ()
+
+
+def catalogue() -> tuple[str, ...]:
+    """What is played where a command names no scenario, as it is configured."""
+    return found.catalogue if (found := _known()) else ()
+
+
+def _known() -> Configuration | None:
+    """The configuration of this command, if it has one."""
     context = click.get_current_context(silent=True)
-    found: Configuration | None = context.meta.get(_CONFIGURATION) if context else None
-    return found.files_from if found else ()
+    return context.meta.get(_CONFIGURATION) if context else None
 
 
 def _real_s(context: click.Context, option: click.Parameter, given: float | None) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cli.options import files_from
+from harness.cli.options import catalogue, files_from
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
@@ -73,9 +73,15 @@ def _tell_passed_over(runs: Iterable[Scenario]) -> None:
 
 
 def _default() -> list[Path]:
-    if not DEFAULT_FOLDER.is_dir():
-        raise InputError(f"name a scenario or a folder: there is no ./scenarios here; {_HINT}")
-    return [DEFAULT_FOLDER]
+    if found := default_paths():
+        return found
+    raise InputError(f"name a scenario or a folder: there is no ./scenarios here; {_HINT}")
+
+
+def default_paths() -> list[Path]:
+    """What a command plays that names nothing: the configured catalogue, else ./scenarios."""
+    configured = [Path(path) for path in catalogue()]
+    return configured or ([DEFAULT_FOLDER] if DEFAULT_FOLDER.is_dir() else [])
 
 
 def narrow(

@@ -25,6 +25,7 @@ VERBS = {
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
     "copy": "Copy a scenario or an example that comes along into your folder.",
     "explain": "Explain a code, a check, a rule, a fault, a setting or a key.",
+    "config": "Show each value that a command uses, and where it comes from.",
     "schema": "Print the JSON Schema of a kind of file, for editors.",
 }
 

@@ -33,6 +33,23 @@ def load_profile(path: Path) -> Profile:
     return profile_from(source.root, lambda at: f"{path}:{source.lines.find(source.root, [*at])}")
 
 
+def profile_origins(path: Path) -> dict[str, str]:
+    """Where the keys of a profile's file stand, by dotted path; raises InputError as above."""
+    if path.suffix == ".toml":
+        text = text_of(path)
+        found: Any = parse_toml(text, str(path))
+        return {".".join(at): f"{path}:{line_of(text, at)}" for at in _paths(found)}
+    source = read_source(path)
+    lines, root = source.lines, source.root
+    return {".".join(at): f"{path}:{lines.find(root, [*at])}" for at in _paths(root)}
+
+
+def _paths(keys: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for key, value in keys.items() if isinstance(keys, dict) else ():
+        yield (*above, key)
+        yield from _paths(value, (*above, key))
+
+
 def profile_from(value: Any, place: Place) -> Profile:
     """Plain values as a profile; raises InputError, with its place, for what does not fit."""
     try:
