@@ -6,6 +6,7 @@ when a test first plays.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Generator, Sequence
 from functools import partial
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = pytest.StashKey["PlaySettings"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
-_SCENARIOS = pytest.StashKey[frozenset[Path]]()
+_SCENARIOS, _WALKED = pytest.StashKey[frozenset[Path]](), pytest.StashKey[set[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
     config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
-    config.stash[_SCENARIOS] = _scenarios_named(config)
+    config.stash[_SCENARIOS], config.stash[_WALKED] = _scenarios_named(config), set()
     if is_strict:
         from harness.pytest_plugin import vcr_suite
 
@@ -79,7 +80,8 @@ def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
             raise InputError(scenario_items.TARGETLESS, scenario_items.KEY)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
-    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    is_part = config.args_source is pytest.Config.ArgsSource.ARGS
+    is_whole = not is_part and config.rootpath == config.invocation_params.dir
     owed = patterns if is_whole else more
     config.args += scenario_items.folders_of(owed, config.rootpath, config.args)
     return found
@@ -103,9 +105,20 @@ def pytest_collect_file(
         has_target = config.stash[_SETTINGS].target is not None
         if not scenario_items.is_named(file_path, parent, has_target):
             return None
+    config.stash[_WALKED].add(file_path)
     return scenario_items.ScenarioFile.from_parent(
-        parent, path=file_path, runs=partial(_runs_of, config), play=_play_item
-    )
+        parent, path=file_path, nodeid=scenario_items.node_name(file_path, config.rootpath),
+        runs=partial(_runs_of, config), play=_play_item,
+    )  # fmt: skip
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Warn of scenario files that a pattern names and pytest does not walk."""
+    config = session.config
+    is_part = config.args_source is pytest.Config.ArgsSource.ARGS
+    found = () if is_part else config.stash[_SCENARIOS]
+    if said := scenario_items.unwalked(found, config.stash[_WALKED]):
+        warnings.warn(pytest.PytestCollectionWarning(said), stacklevel=1)
 
 
 def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:

@@ -64,6 +64,7 @@ def test_it_is_the_scenario_of_a_file(tmp_path: Path) -> None:
     assert (made.inbox, made.faults, made.tools) == (read.inbox, read.faults, read.tools)
 
 
+@pytest.mark.real
 def test_it_is_played() -> None:
     runs = Play([])(greeting(), "reference")
     assert [call.request.name for call in runs[0].history.trace.executions] == ["look", "look"]

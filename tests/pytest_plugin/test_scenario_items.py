@@ -95,6 +95,26 @@ def test_a_named_file_plays_the_configured_target(project: pytest.Pytester) -> N
     assert [*project.path.glob("kept/elsewhere.yaml/baseline/**/history.jsonl")]
 
 
+@pytest.mark.real
+def test_files_that_are_not_below_the_root(project: pytest.Pytester) -> None:
+    project.makeini(
+        "[pytest]\nharness_target = reference\n"
+        "harness_scenarios = @loops/do-nothing ../outside .hidden/*.yaml\n"
+    )
+    for folder in (project.path.parent / "outside", project.path / ".hidden"):
+        folder.mkdir(exist_ok=True)
+        (folder / "plain.yaml").write_text(PLAIN)
+    done = project.runpytest_inprocess("--collect-only", "-q")
+    assert "@loops/do-nothing::baseline" in done.outlines
+    assert "../outside/plain.yaml::baseline" in done.outlines
+    done.stdout.fnmatch_lines(["*harness_scenarios: *.hidden/plain.yaml is not collected: *"])
+    done = project.runpytest_inprocess("-q", "--harness-target", "agents:wrong", "-k", "plain")
+    done.stdout.fnmatch_lines(["  repeat:  pytest ../outside/plain.yaml::baseline -c *.ini --har*"])
+    assert ids(project, "../outside/plain.yaml::baseline", "-c", "tox.ini") == [
+        "../outside/plain.yaml::baseline"
+    ]
+
+
 MISTAKES = {
     ("elsewhere.yaml",): "error: *elsewhere.yaml: say which agent plays it: --harness-target*",
     ("mistyped.yaml", "--harness-target", "reference"): "error: *mistyped.yaml:3: key `sai`: *",
@@ -121,6 +141,7 @@ def test_a_bad_file_is_one_error_of_the_collection(
 
 INI = {
     "harness_scenarios = scenrios/*.yaml": "harness_scenarios: 'scenrios/\\*.yaml' matches no *",
+    "harness_scenarios = @lops": "@lops: nothing of this name comes along; did you mean '@loops'*",
     "harness_scenarios = scenarios": "harness_scenarios: say which agent plays it: --harness-t*",
     "harness_scenarios = scenarios\nharness_profile = mine": "*no profile of this name*",
 }
