@@ -117,7 +117,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     is_part = config.args_source is pytest.Config.ArgsSource.ARGS
     found = () if is_part else config.stash[_SCENARIOS]
-    if said := scenario_items.unwalked(found, config.stash[_WALKED]):
+    walked: set[Path] = config.stash[_WALKED]
+    if said := scenario_items.unwalked(found, walked):
         warnings.warn(pytest.PytestCollectionWarning(said), stacklevel=1)
 
 
