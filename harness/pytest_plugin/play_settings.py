@@ -167,16 +167,17 @@ def repeat_command(item: pytest.Item) -> str:
     config = item.config
     _, _, name = item.nodeid.partition("::")
     path = os.path.relpath(item.path, config.invocation_params.dir)
-    root = [] if item.path.is_relative_to(config.rootpath) else _root_words(config)
-    return shlex.join(["pytest", f"{path}::{name}", *root, *_repeat_words(config)])
+    return shlex.join(["pytest", *_root_words(item), f"{path}::{name}", *_repeat_words(config)])
 
 
-def _root_words(config: pytest.Config) -> list[str]:
-    """What keeps the root folder of this session for a file that is not below it."""
-    here = config.invocation_params.dir
-    if config.inipath:
-        return ["-c", os.path.relpath(config.inipath, here)]
-    return ["--rootdir", os.path.relpath(config.rootpath, here)]
+def _root_words(item: pytest.Item) -> list[str]:
+    """What keeps the root folder where it is for a file that does not stand in it."""
+    config, start = item.config, item.config.invocation_params.dir
+    if item.path.is_relative_to(config.rootpath):
+        return []
+    if config.inipath is None:
+        return ["--rootdir", os.path.relpath(config.rootpath, start)]
+    return ["-c", os.path.relpath(config.inipath, start)]
 
 
 def _repeat_words(config: pytest.Config) -> list[str]:
