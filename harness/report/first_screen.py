@@ -114,8 +114,8 @@ def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
     said = [f"{name} {number}" for name, number in missing.most_common()]
     said += [f"the scenario's own needs {other}"] if (other := _otherwise(runs)) else []
     if said:
-        why = "; see docs/profiles.md#capabilities" if missing else ""
-        yield from _short(f"not applicable: {', '.join(said)}{why}", width)
+        why = " (docs/profiles.md#capabilities)" if missing else ""
+        yield from _short(f"not applicable{why}: {', '.join(said)}", width)
     doubts = [doubt for run in runs if run.word == "unknown" for doubt in run.verdict.doubts[:1]]
     if doubts:
         most, number = Counter(doubts).most_common(1)[0]
