@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.core.values.errors import InputError
+from harness.files.bundle import shown
 from harness.pytest_plugin import options, play_settings, scenario_items, session_page
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told
@@ -22,6 +23,7 @@ from harness.pytest_plugin.fake_model_fixture import verify
 from harness.pytest_plugin.play_fixture import Play as Play
 from harness.pytest_plugin.play_fixture import Runs as Runs
 from harness.pytest_plugin.play_settings import PlaySettings
+from harness.pytest_plugin.scenario_items import is_bundled
 
 if TYPE_CHECKING:
     from harness.configuration import Configuration
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 _SETTINGS = pytest.StashKey["PlaySettings"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
 _SCENARIOS = pytest.StashKey[frozenset[Path]]()
+_BUNDLED = pytest.StashKey[frozenset[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
     config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
+    config.stash[_BUNDLED] = frozenset()
     config.stash[_SCENARIOS] = _scenarios_named(config)
     if config.getini("harness_vcr"):
         from harness.pytest_plugin import vcr_suite
@@ -67,7 +71,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
-    """The files that patterns name; pytest walks them too where no path is given."""
+    """The files that patterns name; pytest walks them too where no path is given.
+
+    It does not walk those of the catalogue, which mostly stand in an environment.
+    """
     more = config.getoption("--harness-scenarios")
     patterns = [*config.getini(scenario_items.KEY), *more]
     if not patterns:
@@ -80,9 +87,10 @@ def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
         raise pytest.UsageError(str(error)) from None
     source, sources = config.args_source, pytest.Config.ArgsSource
     owed = patterns if source is sources.TESTPATHS else more
-    if source is sources.INVOCATION_DIR:  # which holds all but what comes along with the package
-        owed = [*more, *filter(scenario_items.is_bundled, patterns)]
-    config.args += scenario_items.folders_of(owed, config.rootpath, config.args)
+    asked = more if source is sources.ARGS else patterns
+    config.stash[_BUNDLED] = scenario_items.matched(filter(is_bundled, asked), config.rootpath)
+    own = [pattern for pattern in owed if not is_bundled(pattern)]
+    config.args += scenario_items.folders_of(own, config.rootpath, config.args)
     return found
 
 
@@ -105,9 +113,22 @@ def pytest_collect_file(
         if not scenario_items.is_named(file_path, parent, has_target):
             return None
     return scenario_items.ScenarioFile.from_parent(
-        parent, path=file_path, nodeid=scenario_items.bundled_id(file_path, config.rootpath),
-        runs=partial(_runs_of, config), play=_play_item,
-    )  # fmt: skip
+        parent, path=file_path, runs=partial(_runs_of, config), play=_play_item
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Add the scenarios of the catalogue, with ids such as `@loops/circles::baseline`."""
+    bundled: frozenset[Path] = config.stash[_BUNDLED]
+    for path in sorted(bundled):
+        file = scenario_items.ScenarioFile.from_parent(
+            session, path=path, nodeid=shown(path),
+            runs=partial(_runs_of, config), play=_play_item,
+        )  # fmt: skip
+        items += session.genitems(file)
 
 
 def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:
@@ -137,12 +158,12 @@ def play(request: pytest.FixtureRequest) -> Play:
 
 def play_of(item: pytest.Item, folders: Sequence[Path]) -> Play:
     """What plays scenarios for a test, as its markers and the session say."""
-    config = item.config
+    config, settings = item.config, _settings(item)
     return Play(
-        folders, _settings(item), out=_folder_of(item), profiles=partial(_profile, config),
+        folders, settings, out=_folder_of(item), profiles=partial(_profile, config),
         note=partial(_note, item), isolate=config.getoption("--harness-isolate"),
         whole=config.get_verbosity() > 0, files_from=config.stash[_CONFIGURATION].files_from,
-        repeat=play_settings.repeat_command(item), seen=partial(_seen, item),
+        repeat=play_settings.repeat_command(item, settings), seen=partial(_seen, item),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
-from harness.files.bundle import MARK, named_path, shown
+from harness.files.bundle import MARK, named_path
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -110,11 +110,6 @@ def is_bundled(pattern: str) -> bool:
     return pattern.startswith(MARK)
 
 
-def bundled_id(path: Path, root: Path) -> str | None:
-    """The id of a file that came along, as `@loops/circles`; pytest has none for a file outside."""
-    return None if path.is_relative_to(root) else shown(path)
-
-
 def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> list[str]:
     """The folders and files that pytest must walk for the patterns beside those `named`."""
     starts = [root / _fixed(pattern) for pattern in patterns]
@@ -128,8 +123,6 @@ def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> lis
 
 def _fixed(pattern: str) -> str:
     """The part of a pattern before its first wildcard."""
-    if is_bundled(pattern):
-        return str(named_path(pattern))
     parts = Path(pattern).parts
     plain = next((n for n, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return str(Path(*parts[:plain]))
