@@ -147,15 +147,20 @@ def _of(
     for name in ("target", "profile", "wire", "stream", "fail_on", *more):
         value = get(name)
         if name == "stream" and value:
-            if value not in ("true", "false"):
-                raise InputError(f"true or false, not {value!r}", place(name))
-            value = value == "true"
+            value = true_or_false(value, place(name))
         if value in ("", None):
             continue
         if what := _mistake(name, value):
             raise InputError(what, place(name))
         found = replace(found, **{name: value})
     return found
+
+
+def true_or_false(text: str, place: str) -> bool:
+    """The truth that a text names. Raises InputError for any other text."""
+    if text not in ("true", "false"):
+        raise InputError(f"true or false, not {text!r}", place)
+    return text == "true"
 
 
 def repeat_command(item: pytest.Item, settings: PlaySettings = NOTHING) -> str:
@@ -165,7 +170,7 @@ def repeat_command(item: pytest.Item, settings: PlaySettings = NOTHING) -> str:
     if isinstance(item, ScenarioItem) and is_bundled(file):
         return shlex.join(["harness", "run", file, *_run_words(item, settings)])
     path = os.path.relpath(item.path, config.invocation_params.dir)
-    return shlex.join(["pytest", f"{path}::{name}", *_repeat_words(config)])
+    return shlex.join(["pytest", *_root_words(item), f"{path}::{name}", *_repeat_words(config)])
 
 
 def _run_words(item: ScenarioItem, settings: PlaySettings) -> list[str]:
@@ -175,6 +180,16 @@ def _run_words(item: ScenarioItem, settings: PlaySettings) -> list[str]:
         value = getattr(settings, name)
         words += [f"--{name.replace('_', '-')}", str(value)] if isinstance(value, str | int) else []
     return words
+
+
+def _root_words(item: pytest.Item) -> list[str]:
+    """What keeps the root folder where it is for a file that does not stand in it."""
+    config, start = item.config, item.config.invocation_params.dir
+    if item.path.is_relative_to(config.rootpath):
+        return []
+    if config.inipath is None:
+        return ["--rootdir", os.path.relpath(config.rootpath, start)]
+    return ["-c", os.path.relpath(config.inipath, start)]
 
 
 def _repeat_words(config: pytest.Config) -> list[str]:

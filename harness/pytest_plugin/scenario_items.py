@@ -16,7 +16,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
-from harness.files.bundle import MARK, named_path
+from harness.files.bundle import MARK, bundled, shown
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -89,8 +89,9 @@ def matched(patterns: Iterable[str], root: Path) -> frozenset[Path]:
 
 def _hits(pattern: str, root: Path) -> list[Path]:
     if is_bundled(pattern):
-        return [named_path(pattern)]
-    return [root / hit for hit in glob.glob(pattern, root_dir=root, recursive=True)]
+        return [*bundled(pattern)]
+    found = glob.glob(pattern, root_dir=root, recursive=True, include_hidden=True)
+    return [Path(os.path.abspath(root / hit)) for hit in found]
 
 
 def _scenarios_of(path: Path) -> list[Path]:
@@ -112,13 +113,26 @@ def is_bundled(pattern: str) -> bool:
 
 def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> list[str]:
     """The folders and files that pytest must walk for the patterns beside those `named`."""
-    starts = [root / _fixed(pattern) for pattern in patterns]
+    starts = dict.fromkeys(Path(os.path.abspath(root / _fixed(pattern))) for pattern in patterns)
     walked = [Path(os.path.abspath(word.partition("::")[0])) for word in named]
-    return [
-        str(start)
-        for start in dict.fromkeys(starts)
-        if not any(start.is_relative_to(folder) for folder in walked)
-    ]
+    return [str(start) for start in starts if not any(map(start.is_relative_to, walked))]
+
+
+def unwalked(files: Iterable[Path], seen: Iterable[Path]) -> str:
+    """What to say of files that pytest did not come by, such as those of a hidden folder."""
+    missed = sorted({*files} - {*seen})
+    if not missed:
+        return ""
+    what = f"{missed[0]} is not collected" + (f", nor {len(missed) - 1} more" if missed[1:] else "")
+    return f"{KEY}: {what}: pytest does not walk the folder; name it in `testpaths`"
+
+
+def node_name(path: Path, root: Path) -> str:
+    """The first part of the ids of a file's items: from the root, or after `@` if it came along."""
+    if path.is_relative_to(root):
+        return path.relative_to(root).as_posix()
+    short = shown(path)
+    return short if short != str(path) else os.path.relpath(path, root)
 
 
 def _fixed(pattern: str) -> str:
