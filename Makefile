@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
+LIGHT := $(VENV)/.light
+REAL := $(VENV)/.real
 OLDER := .venv-older
 DOCS := .venv-docs
 OLDER_SDK := 0.125.*
@@ -18,25 +20,36 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml constraints.txt
+# $(1) is what the package is installed with: the demo needs the least, the slow tier all.
+define install
 	@$(PYTHON) -c '$(MINIMUM)' || { \
 	  echo "loop-harness needs Python 3.11 or later, and '$(PYTHON)' is not:" \
 	    "name another one, as in: make setup PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV) || { \
 	  echo "The venv module does not work here; on Debian and Ubuntu:" \
 	    "apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
-	$(RUN) -m pip install --quiet --editable '.[dev]' --constraint constraints.txt
+	$(RUN) -m pip install --quiet --editable '.[$(1)]' --constraint constraints.txt
 	@touch $@
+endef
 
-setup: $(READY) ## make .venv with everything that the other targets need
+$(LIGHT): pyproject.toml constraints.txt
+	$(call install,openai)
 
-demo: $(READY) ## the main job in half a minute: what passes, and three incidents that are stopped
+$(READY): pyproject.toml constraints.txt
+	$(call install,dev)
+
+$(REAL): $(READY)
+	$(call install,real)
+
+setup: $(READY) ## make .venv with what the other targets need; the slow tests install their own parts
+
+demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## the main job in half a minute: what passes, and three incidents that are stopped
 	$(RUN) -m examples.demo
 
 test: $(READY) ## the tests that need only Python
 	$(RUN) -m pytest -n auto -m "not real"
 
-test-real: $(READY) test-older-sdk ## the slow tests, with real parts: processes, Node, databases
+test-real: $(REAL) test-older-sdk ## the slow tests, with real parts: processes, Node, databases
 	$(RUN) -m pytest -n auto -m "real and not nightly"
 
 $(OLDER)/.ready: $(READY)
@@ -79,12 +92,12 @@ fuzz-long: $(READY) ## a million steps of the session machine on the reference a
 corpus: $(READY) ## recorded calls of real providers, put to our rules; skips without the recordings
 	$(RUN) -m tests.corpus
 
-test-nightly: $(READY) ## whole catalogues of other agents, and sweeps of the corpus
+test-nightly: $(REAL) ## whole catalogues of other agents, and sweeps of the corpus
 	$(RUN) -m pytest -n auto -m nightly
 
 nightly: test-nightly fuzz corpus mutants mutant-table policies strangers seeds-audit ## the long runs: properties, recordings, wrong agents, campaigns, policies, other frameworks, the seeds' audit
 
-hardening: $(READY) ## the whole attack on each server; each write and each phase of each command
+hardening: $(REAL) ## the whole attack on each server; each write and each phase of each command
 	$(RUN) -m tests.hardening.attack
 	HARNESS_EVERY_WRITE=1 $(RUN) -m pytest -m real -n auto tests/hardening/test_write_points.py \
 	  tests/hardening/test_signals.py tests/hardening/test_bad_endings.py

@@ -21,7 +21,7 @@ SHELL = ("sh", "")
 _FILE = re.compile(r"`([\w./-]+\.[a-z]+)`[^`]*:$")
 _SUFFIXES = {"python": "py", "yaml": "yaml yml", "toml": "toml", "js": "mjs js", "json": "json"}
 _EXCUSE = re.compile(r"<!-- not run: (.+) -->")
-_COMMAND = re.compile(r"^\$? ?(?:harness|pytest|make|python3?|pip|mkdir|cd|npm) ", re.MULTILINE)
+_COMMAND = re.compile(r"^\$? ?(?:harness|pytest|make|python3?|pip|mkdir|cd|cp|npm) ", re.MULTILINE)
 PREPARED = ("make ", "pip ", "python -m venv", "python3 -m venv", ". .venv", "npm install")
 """Lines that set up what a test has already, or that are whole test runs of their own."""
 

@@ -24,6 +24,7 @@ from harness.checks.declarations import declared
 from harness.checks.judge import checks, docstring_of
 from harness.checks.rule_classes import class_words, rules_of
 from harness.core.transition.ports import CheckFunction
+from tests.generated_api import generated_api
 from tests.generated_coverage import generated_coverage
 from tests.generated_examples import example_files
 from tests.generated_faults import generated_faults
@@ -120,6 +121,7 @@ def codes_of(name: str) -> list[str]:
 
 
 GENERATED = {
+    "api.md": generated_api,
     "checks.md": generated_checks,
     "coverage.md": generated_coverage,
     "faults.md": generated_faults,

@@ -19,6 +19,7 @@ from harness.files import load_scenarios
 from harness.runner import run
 from tests.document_blocks import blocks_of
 from tests.documents import ROOT, blocks, command_lines, headings
+from tests.generated_api import PUBLIC
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -175,14 +176,6 @@ def test_flags_exist() -> None:
         known = {flag for p in module.command.params for flag in p.opts} | {"--help", "-h"}
         used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= known, f"harness {verb}: no such flag: {used - known}"
-
-
-PUBLIC = (
-    "harness",
-    *(f"harness.{name}" for name in ("faults", "checks", "recordings", "stores")),
-    *(f"harness.{name}" for name in ("strategies", "contracts", "agent", "adapters")),
-)
-"""The modules that a user imports; every other one is the package's own."""
 
 
 def deep_imports(program: str) -> set[str]:

@@ -18,6 +18,7 @@ from harness import load_plugins
 from harness.configuration import load_configuration
 from harness.core.values.loaded_plugins import loaded, set_loaded
 from harness.files import load_scenarios
+from harness.starter.starter_files import template
 from tests.document_blocks import Block, blocks_of, follow, missing
 from tests.document_world import MY_PARTS, make_world
 from tests.documents import ROOT
@@ -25,7 +26,8 @@ from tests.documents import ROOT
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
-ALONE = sorted((DOCS / "how-to").glob("*.md"))
+TUTORIAL = DOCS / "tutorial.md"
+ALONE = [TUTORIAL, *sorted((DOCS / "how-to").glob("*.md"))]
 """Pages that a reader follows from an empty folder."""
 
 EXCUSED = 22
@@ -139,9 +141,21 @@ def test_the_readme_is_followed(tmp_path: Path) -> None:
     assert follow(ROOT / "README.md", tmp_path) >= 3
 
 
+def test_the_agent_of_the_tutorial_is_that_of_init() -> None:
+    (mended,) = (b.text for b in BLOCKS if b.page == TUTORIAL and b.name == "agent.py")
+    before, mend = template("agent.py.txt"), template("mend.txt")
+    assert mend in mended
+    assert mended.replace(mend, "").replace("    failures = 0\n", "") == before
+
+
+@pytest.mark.real
+def test_the_tutorial_is_followed(tmp_path: Path) -> None:
+    assert follow(TUTORIAL, tmp_path) >= 6
+
+
 @pytest.mark.real
 @pytest.mark.nightly
-@pytest.mark.parametrize("page", ALONE, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", ALONE[1:], ids=lambda page: page.stem)
 def test_a_page_is_followed_from_an_empty_folder(page: Path, tmp_path: Path) -> None:
     assert follow(page, tmp_path) >= 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,15 @@ if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
     from harness.core.values.profile import Profile
     from harness.doctor import Examination, Probe
+    from harness.engines import Engine
 
 REAL_S = 15.0
 """The limit of real time of a probe, where neither flag nor profile says one."""
 
 NAME = "agent"
+
+_PROBES = 16
+"""About how many probes are played, in a few batches."""
 
 
 @click.command("doctor")
@@ -70,6 +75,7 @@ def command(
     from harness.cli.selection import check_target
     from harness.doctor import examine
     from harness.doctor.profile_text import place_for, profile_text, write
+    from harness.engines.local import Local
     from harness.files.owner import scratch_folder
     from harness.report.event_lines import counted
     from harness.targets.spec import resolve
@@ -80,8 +86,9 @@ def command(
     check_target(target, [])
     known = _known(given.completed_by(resolve(target).profile), store)
     place = place_for(written, start) if written else None
-    with scratch_folder() as out:
-        player = _Player(target, world, known.store, out, jobs)
+    engine = target_engine("local", jobs, target, _PROBES)
+    with scratch_folder() as out, engine if isinstance(engine, Local) else nullcontext():
+        player = _Player(target, world, known.store, out, engine)
         try:
             found = examine(known, player.play)
         except KeyboardInterrupt:
@@ -109,10 +116,10 @@ class _Player:
     """Plays scenarios as `harness run` does, and reads their histories."""
 
     def __init__(
-        self, target: str, world: World | None, store: str, out: Path, jobs: int | None
+        self, target: str, world: World | None, store: str, out: Path, engine: Engine
     ) -> None:
         self._target, self._world, self._store = target, world, store
-        self._out, self._jobs, self._batch = out, jobs, 0
+        self._out, self._engine, self._batch = out, engine, 0
         self.ended = 0
 
     def play(self, scenarios: Sequence[Scenario]) -> list[Probe]:
@@ -128,7 +135,7 @@ class _Player:
         from harness.files.regular_file import whole
 
         tasks = [self._task(scenario, out) for scenario in scenarios]
-        made = played(tasks, target_engine("local", self._jobs, self._target, len(tasks)))
+        made = played(tasks, self._engine)
         with terminal.progress(len(scenarios), "probes") as advance:
             for scenario, run in zip(scenarios, made, strict=True):
                 kept = Path(run.history) if run.history else None

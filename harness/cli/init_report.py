@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.cli import terminal
@@ -65,10 +65,10 @@ class InitReport:
                 and one.state == "seen" and one.item != wire]  # fmt: skip
         self._out(f"probes: it speaks {wire}; seen: {', '.join(seen)}")
 
-    def silent(self, setup: Setup, last: Mapping[str, Any]) -> None:
+    def silent(self, setup: Setup, rows: Sequence[Observation]) -> None:
         """Say that the agent asks no model, and why, as far as it is known."""
-        broken = last.get("broken") or [{}]
-        why = f": {broken[0]['message']}" if broken[0] else ""
+        said = [one.what for one in rows if one.what] or [""]
+        why = f": {said[0].removeprefix('does not speak: ')}" if said[0] else ""
         terminal.note(
             f"{setup.target} asks no model on any wire{why}\n"
             "  nothing is written; name another part of the project: --target MODULE:FUNCTION, or\n"

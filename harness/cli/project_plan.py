@@ -9,7 +9,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,7 +209,10 @@ def _is_below_repository(folder: Path) -> bool:
 
 def _requirement() -> str:
     """What pip installs to have this version: a repository that it came from, else its name."""
-    installed = distribution("loop-harness")
+    try:
+        installed = distribution("loop-harness")
+    except PackageNotFoundError:
+        return "loop-harness"
     found: dict[str, Any] = json.loads(installed.read_text("direct_url.json") or "{}")
     version = found.get("vcs_info", {})
     if version and "@" not in found["url"]:

@@ -78,16 +78,15 @@ class TargetProbes:
         """Have `harness doctor` probe the agent; False if it asks the model on no wire."""
         report.probing(setup.target)
         tries = ((setup.wire,), ()) if setup.wire else ((),)
-        last: Mapping[str, Any] = {}
         for wires in tries:
-            last = self._doctor(setup, wires)
+            self._doctor(setup, wires)
             if self.wire:
                 report.probed(self.wire, self.observations)
                 return True
-        report.silent(setup, last)
+        report.silent(setup, self.observations)
         return False
 
-    def _doctor(self, setup: Setup, wires: Sequence[str]) -> Mapping[str, Any]:
+    def _doctor(self, setup: Setup, wires: Sequence[str]) -> None:
         known = self._scratch / "known.toml"
         known.write_text(f"wires = {json.dumps(list(wires))}\n")
         jobs = str(min(4, os.cpu_count() or 1)) if setup.target.startswith("process:") else "1"
@@ -105,7 +104,6 @@ class TargetProbes:
         self.wire = whole["wire"]
         if self.wire:
             self.profile = profile_of(whole["profile"])
-        return whole
 
     @property
     def takes_tools(self) -> bool:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import connection, resource_tracker
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from harness.engines import ATTEMPTS, STOP_S, Again, as_it_was
 from harness.engines.worker import serve
@@ -27,10 +27,40 @@ _AGAIN_S = 0.5
 
 
 class Local:
-    """So many processes."""
+    """So many processes. As a context manager it keeps them from one `each` to the next."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self._keeps, self._pool = False, None
+
+    _pool: _Pool | None
+
+    def __enter__(self) -> Self:
+        self._keeps = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._keeps = False
+        self._put_back(None)
+
+    def _taken(self, work: Callable[[Any], Any]) -> _Pool:
+        """The processes that were kept, or new ones, for this work."""
+        pool, self._pool = self._pool, None
+        if pool is not None and pool.work is work:
+            return pool
+        if pool is not None:
+            pool.stop()
+        return _Pool(work, self.workers)
+
+    def _put_back(self, pool: _Pool | None) -> None:
+        """Keep processes that have nothing to do; stop all others."""
+        if self._keeps and pool is not None and pool.is_idle:
+            self._pool = pool
+            return
+        for ending in (pool, self._pool):
+            if ending is not None:
+                ending.stop()
+        self._pool = None
 
     def each(
         self,
@@ -44,7 +74,7 @@ class Local:
         rest: bool = False,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
-        pool = _Pool(work, self.workers)
+        pool = self._taken(work)
         try:
             done: dict[int, tuple[_Lease, Any]] = {}
             try:
@@ -54,7 +84,7 @@ class Local:
                     yield from _ended(done)
                 raise
         finally:
-            pool.stop()
+            self._put_back(pool)
 
 
 class _Lease:
@@ -85,7 +115,7 @@ class _Worker:
 
 class _Pool:
     def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
-        self._context, self._work = multiprocessing.get_context("spawn"), work
+        self._context, self.work = multiprocessing.get_context("spawn"), work
         self._plugins = loaded_modules()
         self._most = workers
         self._workers: list[_Worker] = []
@@ -94,11 +124,16 @@ class _Pool:
     def has_room(self) -> bool:
         return len(self._workers) < self._most or any(w.lease is None for w in self._workers)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no process works on a task."""
+        return all(worker.lease is None for worker in self._workers)
+
     def hand(self, lease: _Lease) -> None:
         """A worker that is dead by now is noticed in `finished`."""
         worker = next((w for w in self._workers if w.lease is None), None)
         if worker is None:
-            worker = _Worker(self._context, self._work, self._plugins)
+            worker = _Worker(self._context, self.work, self._plugins)
             self._workers.append(worker)
         worker.lease = lease
         with suppress(BrokenPipeError, ConnectionResetError):

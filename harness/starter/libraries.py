@@ -15,7 +15,8 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
     """An SDK or a framework.
 
     `wire` is the API that it speaks, "" where that depends. `makes` are the names below `module`
-    that make an agent object; `call` is the expression with which `{agent}` answers `text`.
+    that make an agent object. `call` is how `{agent}` answers `text`, for an object whose tools are
+    fixed: no scenario can put its own in their place.
     """
 
     package: str

@@ -128,7 +128,8 @@ def _found(each: Source, is_near: bool) -> Iterator[Candidate]:
 
 
 def _of_function(each: Source, node: _Function, is_near: bool) -> Iterator[Candidate]:
-    if node.name.startswith(("_", "test_")):
+    tools = [name for item in node.decorator_list if "tool" in (name := ast.unparse(item))]
+    if node.name.startswith(("_", "test_")) or tools:
         return
     if row := _returned_agent(each, node):
         yield _candidate(each, node, "object", library=row.package, is_factory=True)
@@ -143,7 +144,7 @@ def _of_assignment(each: Source, node: ast.Assign | ast.AnnAssign) -> Iterator[C
     if isinstance(target, ast.Name) and (row := _maker(each, node.value)):
         yield Candidate(
             path=each.path, line=node.lineno, kind="object", name=target.id, module=each.module,
-            library=row.package, wire=row.wire or each.wire, is_async="await " in row.call,
+            library=row.package, wire=row.wire or each.wire, 
         )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ SCENARIOS, SCHEMA = "scenarios", "scenarios/scenario.schema.json"
 WORKFLOW, PRE_COMMIT = ".github/workflows/harness.yml", ".pre-commit-config.yaml"
 PYTHON_ADAPTER, NODE_ADAPTER = "harness_agent.py", "harness_agent.mjs"
 
-_MOUNTED = 'options={"mount": True}'
+_AGENT, _ANSWER = "harness_agent:agent", "harness_agent:answer"
 
 EXAMPLE = Candidate(
     path="agent.py", line=7, kind="brief", name="agent", module="agent", wire="anthropic"
@@ -84,7 +84,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent is started: the specification of the target, and what a test calls.
 
     `adapter` is the file that connects it, if it needs one. `module` is what a pytest file imports,
-    "" where it names the target. `answers`: the adapter has `answer(text)`.
+    "" where it names the target. `answers`: it is a function from text to text.
     """
 
     target: str
@@ -92,7 +92,6 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     adapter: StarterFile | None = None
     module: str = ""
     name: str = "agent"
-    options: str = ""
     answers: bool = False
     is_async: bool = False
     is_node: bool = False
@@ -111,16 +110,12 @@ def template(file: str, /, **values: str) -> str:
 
 def of_target(target: str, files: Mapping[str, str]) -> Setup:
     """How a target is started that needs no adapter, or has one already."""
-    path, _, query = target.partition("?")
-    module, _, name = path.partition(":")
-    if not all(part.isidentifier() for part in (*module.split("."), name)) or query not in (
-        "", "mount=true",
-    ):  # fmt: skip
+    module, _, name = target.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), name)):
         return Setup(target=target, is_node="process:node" in target)
-    adapter = files.get(PYTHON_ADAPTER, "") if module == "harness_agent" else ""
+    adapter = files.get(PYTHON_ADAPTER, "") if target == _ANSWER else ""
     return Setup(
-        target=target, module=module, name=name, options=_MOUNTED if query else "",
-        answers="def answer(text" in adapter and bool(query),
+        target=target, module=module, name=name, answers="def answer(text" in adapter,
         is_async="async def answer(text" in adapter,
     )  # fmt: skip
 
@@ -142,15 +137,16 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
         )
     if one.kind != "brief":
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
+        is_object = one.kind == "object" and not LIBRARIES[one.library].call
         return Setup(
-            target="harness_agent:agent?mount=true", wire=one.wire, adapter=made,
-            module="harness_agent", options=_MOUNTED, answers=True,
-            is_async=_is_async(one),
+            target=_AGENT if is_object else _ANSWER, wire=one.wire, adapter=made,
+            module="harness_agent", name="agent" if is_object else "answer",
+            answers=not is_object, is_async=one.is_async,
         )  # fmt: skip
     if one.path.startswith("src/"):
         text = template("reexport.py.txt", title=one.spec, module=one.module, name=one.name)
         made = StarterFile(PYTHON_ADAPTER, text, "finds the agent below src")
-        return Setup(target="harness_agent:agent", wire=one.wire, adapter=made,
+        return Setup(target=_AGENT, wire=one.wire, adapter=made,
                      module="harness_agent")  # fmt: skip
     return Setup(target=one.spec, wire=one.wire, module=one.module, name=one.name)
 
@@ -159,34 +155,43 @@ def _word(path: str) -> str:
     return shlex.quote(path)
 
 
-def _is_async(one: Candidate) -> bool:
-    if one.kind == "object":
-        return "await " in LIBRARIES[one.library].call
-    return one.is_async
-
-
 def _adapter(one: Candidate) -> str:
-    is_async = _is_async(one)
-    agent = f"project.{one.name}" + ("()" if one.is_factory else "")
-    if one.kind == "object":
-        call = LIBRARIES[one.library].call.format(agent=agent)
-    else:
-        owner, _, method = one.name.rpartition(".")
-        made = f"project.{owner}().{method}" if owner else agent
-        call = f"{'await ' if one.is_async else ''}{made}(text)"
-    runs = "Runner" in call
     is_below_src = one.path.startswith("src/")
-    return re.sub(r"\n{4,}", "\n\n\n", template(
+    text = template(
         "adapter.py.txt",
         title=one.spec,
         imports="import sys\nfrom pathlib import Path\n" if is_below_src else "",
         keys="\n".join(f'os.environ.setdefault("{key}", "dummy")' for key in _keys(one.wire)),
         path='sys.path.insert(0, str(Path(__file__).parent / "src"))\n' if is_below_src else "",
         module=one.module,
-        framework="from agents import Runner  # noqa: E402\n" if runs else "",
-        call=call,
-        **{"async": "async " if is_async else "", "await": "await " if is_async else ""},
-    ))  # fmt: skip
+        agent=_connection(one),
+    )
+    return re.sub(r"\n{4,}", "\n\n\n", text)
+
+
+def _connection(one: Candidate) -> str:
+    """The lines that give an agent object, or a function from text to text."""
+    call = LIBRARIES[one.library].call if one.library else ""
+    made = f"project.{one.name}{'()' if one.is_factory else ''}"
+    if one.kind == "object" and not call:
+        return f"agent = {made}  # an object that harness.adapters knows"
+    lines = [""]
+    if call:
+        lines = ['THREAD = {"configurable": {"thread_id": "harness"}}', f"graph = {made}", "", ""]
+        said = call.format(agent="graph")
+    else:
+        owner, _, method = one.name.rpartition(".")
+        lines = [f"project_agent = project.{owner}()", "", ""] if owner else [""]
+        said = f"project_agent.{method}(text)" if owner else f"{made}(text)"
+    begin, waits = ("async def", "await ") if one.is_async else ("def", "")
+    return "\n".join(
+        [
+            *lines,
+            f"{begin} answer(text: str) -> str:",
+            '    """What the agent answers to a message of the user."""',
+            f"    return {waits}{said}",
+        ]
+    )
 
 
 def _keys(wire: str) -> Iterator[str]:
@@ -249,7 +254,7 @@ def _test_text(setup: Setup, starter: Starter, path: str) -> str:
         test=starter.name.replace("-", "_"),
         story=starter.story,
         scenario=starter.path,
-        agent=f"{agent}, {setup.options}" if setup.options else agent,
+        agent="chat=answer" if setup.answers else agent,
         more=more,
     )
     return text.rstrip("\n") + "\n"
@@ -259,7 +264,7 @@ def _head(setup: Setup, path: str) -> str:
     """The imports of a pytest file."""
     if not setup.module:
         return ""
-    names = ", ".join(sorted({setup.name.partition(".")[0], *(["answer"] * setup.answers)}))
+    names = setup.name.partition(".")[0]
     lines = ["import asyncio"] if setup.is_async else []
     if "/" in path:
         folder = "sys.path.insert(0, str(Path(__file__).parents[1]))  # the project's folder"

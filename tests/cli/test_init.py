@@ -242,7 +242,7 @@ def test_an_unchanged_client_is_played_by_an_adapter(init: Command, tmp_path: Pa
     done = init("--json")
     assert done.status == 0
     lines = [json.loads(line) for line in done.out.splitlines()]
-    assert lines[-1]["target"] == "harness_agent:agent?mount=true"
+    assert lines[-1]["target"] == "harness_agent:answer"
     assert (tmp_path / "pyproject.toml").read_text().startswith(before)
     profile = load_configuration(tmp_path).chosen_profile("", tmp_path)
     assert profile.wires == ("openai-chat",)

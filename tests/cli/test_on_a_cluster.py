@@ -16,8 +16,6 @@ from tests.cli.conftest import Harness
 from tests.cli.test_judge_and_show import CLAUDE_CODE
 from tests.engines.cluster import two_nodes
 
-pytest.importorskip("ray", reason="the extra `ray` is not installed")
-
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 DIED, DEADLY = "died", "deadly.jsonl"
 ADVICE = ("--fail-on", "advice")

@@ -1,4 +1,4 @@
-"""A Ray cluster of two nodes, of one CPU each, on this machine."""
+"""A Ray cluster of two nodes, of one CPU each, on this machine; `make test-real` installs Ray."""
 
 from __future__ import annotations
 

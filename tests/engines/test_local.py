@@ -41,6 +41,24 @@ def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
     assert not multiprocessing.active_children()
 
 
+def test_in_a_block_the_workers_stay_and_a_dead_one_is_replaced(tmp_path: Path) -> None:
+    with Local(1) as engine:
+        ((_, first),) = squares(engine, [Task(1)])
+        ((_, second),) = squares(engine, [Task(2)])
+        ((_, third),) = squares(engine, [Task(3, dies=str(tmp_path / "died"))])
+    assert first == second
+    assert third != second
+    assert not multiprocessing.active_children()
+
+
+def test_in_a_block_an_error_ends_the_workers_that_are_busy() -> None:
+    with Local(2) as engine:
+        with pytest.raises(ValueError, match="fails"):
+            squares(engine, [Task(1), Task(2, fails=True), Task(3)])
+        assert [number for number, _ in squares(engine, [Task(4)])] == [16]
+    assert not multiprocessing.active_children()
+
+
 def test_this_process_is_an_engine_too() -> None:
     assert [number for number, _ in squares(Serial(), TASKS)] == SQUARES
 

@@ -23,8 +23,6 @@ from harness.plugins import load_plugins
 from tests.engines import work as works
 from tests.engines.cluster import two_nodes
 
-pytest.importorskip("ray", reason="the extra `ray` is not installed")
-
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 TARGET = "tests.mutants.delivers_twice:agent"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -19,12 +20,14 @@ def test_without_the_package_it_says_which_extra_to_install(
 
 
 def test_without_a_cluster_it_says_how_to_begin_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    """The package is of the slow tier, so one that finds no cluster stands in its place."""
 
     def refused(**settings: object) -> None:
         raise ConnectionError("nobody there")
 
-    monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr(ray, "init", refused)
+    for name in ("ray", "ray._private", "ray._private.worker", "ray.exceptions"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(sys.modules["ray"], "is_initialized", lambda: False, raising=False)
+    monkeypatch.setattr(sys.modules["ray"], "init", refused, raising=False)
     with pytest.raises(InputError, match=r"ray start --head.*nobody there"):
         Ray()

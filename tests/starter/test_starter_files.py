@@ -15,6 +15,7 @@ from harness.starter.starter_files import (
     EXAMPLE,
     SCHEMA,
     STARTERS,
+    Setup,
     Starter,
     of_target,
     setup_of,
@@ -46,16 +47,28 @@ def test_each_file_can_be_read(kind: str) -> None:
     assert ("tests/" in test) == any(path.startswith("tests/") for path in files)
 
 
-def test_the_adapter_of_an_agent_object_awaits_it() -> None:
-    files = FOUND["pydantic-ai"][0]
+def test_the_adapter_of_an_agent_object_gives_it() -> None:
+    assert "\nagent = project.agent  #" in adapter_of("pydantic-ai")[1]
+    graph = adapter_of("LangChain")
+    assert "\ngraph = project.build()\n" in graph[1]
+    assert graph[0].target == "harness_agent:answer"
+
+
+def adapter_of(kind: str) -> tuple[Setup, str]:
+    files = FOUND[kind][0]
     one = proposal(survey(files))
     assert one is not None
     setup = setup_of(one, files)
     assert setup.adapter is not None
-    assert "return str((await project.agent.run(text)).output)" in setup.adapter.text
-    assert setup.is_async
-    again = of_target(setup.target, {setup.adapter.path: setup.adapter.text})
+    return setup, setup.adapter.text
+
+
+def test_an_adapter_is_known_again_by_its_target() -> None:
+    setup, text = adapter_of("a method")
+    assert "return await project_agent.reply(text)" in text
+    again = of_target(setup.target, {"harness_agent.py": text})
     assert (again.module, again.answers, again.is_async) == ("harness_agent", True, True)
+    assert (again.name, setup.name) == ("answer", "answer")
 
 
 def test_a_target_that_is_no_import_is_named_in_the_test() -> None:
