@@ -103,7 +103,7 @@ def _typed(block: Block, command: str, folder: Path) -> str:
         env={**kept, "PATH": path, "HOME": str(folder), "COLUMNS": "100"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=250,
         check=False,
     )
     said = f"{block.page.name}:{block.line}: {command}: status {done.returncode}\n{done.stdout}"

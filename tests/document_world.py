@@ -11,9 +11,11 @@ from harness.runner import run
 from tests.documents import ROOT, blocks
 
 AGENT = """\
-from harness.agent.naive_agent import agent
+from harness.agent import naive_agent
 
-__all__ = ["agent"]
+
+def agent(brief):
+    naive_agent.agent(brief)
 """
 
 OVERLAY = "faults: [{kind: http.overloaded, must_fire: false}]\n"
@@ -26,17 +28,22 @@ MY_PARTS = blocks(ROOT / "docs" / "plug-ins.md", "python")[0]
 """The plug-in of the pages."""
 
 
-def make_world(folder: Path) -> None:
-    """Lay the files that the pages name."""
-    for name in ("my_agent.py", "my_package/my_agent.py"):
-        _write(folder / name, AGENT)
-    _write(folder / "overlay.yaml", OVERLAY)
-    _write(folder / "my_parts.py", MY_PARTS)
+def make_project(folder: Path) -> None:
+    """Lay what the README names: an agent in a package, and scenarios."""
+    _write(folder / "my_package/my_agent.py", AGENT)
     for name, pattern in FOLDERS.items():
         for path in (ROOT / "scenarios" / name).glob(pattern):
             _write(folder / "scenarios" / name / path.name, path.read_text("utf-8"))
-    shutil.copytree(ROOT / "cassettes", folder / "cassettes")
-    shutil.copytree(ROOT / "examples", folder / "examples")
+
+
+def make_world(folder: Path) -> None:
+    """Lay all that the reference pages name."""
+    make_project(folder)
+    _write(folder / "my_agent.py", AGENT)
+    _write(folder / "overlay.yaml", OVERLAY)
+    _write(folder / "my_parts.py", MY_PARTS)
+    for name in ("cassettes", "examples"):
+        shutil.copytree(ROOT / name, folder / name)
     shutil.copytree(ROOT / "examples" / "node_agent", folder / "node_agent")
     shutil.copy(ROOT / "examples" / "node_agent.mjs", folder / "my_agent.mjs")
     _keep_runs(folder)

@@ -21,7 +21,7 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "terminal.svg"
 COMMAND = "harness run scenarios/loops/identical-failures.yaml --target naive"
-COLUMNS = 96
+COLUMNS = 112
 
 _FONTS = re.compile(r"\s*@font-face \{\{.*?\}\}", re.DOTALL)
 """The drawing names fonts of another host; a reader's own font does as well."""

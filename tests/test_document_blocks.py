@@ -1,7 +1,8 @@
 """Every code block of the documents is run, or says why it cannot be.
 
 Scenarios and programs are played by tests/test_docs.py, events and verdicts are compared by
-tests/test_docs_complete.py. The blocks of commands are typed here, page by page.
+tests/test_docs_complete.py. The commands are typed here, page by page: those of the tutorial in the
+slow tier, the others by `make test-nightly`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from harness.core.values.loaded_plugins import loaded, set_loaded
 from harness.files import load_scenarios
 from harness.starter.starter_files import template
 from tests.document_blocks import Block, blocks_of, follow, missing
-from tests.document_world import MY_PARTS, make_world
+from tests.document_world import MY_PARTS, make_project, make_world
 from tests.documents import ROOT
 
 DOCS = ROOT / "docs"
@@ -136,8 +137,9 @@ def test_ini_keys_exist(pytestconfig: pytest.Config) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_the_readme_is_followed(tmp_path: Path) -> None:
-    make_world(tmp_path)
+    make_project(tmp_path)
     assert follow(ROOT / "README.md", tmp_path) >= 3
 
 
