@@ -19,7 +19,7 @@ from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
 from harness.files import find_scenarios, load_scenarios
-from harness.files.bundle import shown
+from harness.files.bundle import named_path, shown
 from harness.files.scenario_file import load_overlay, with_overlay
 from harness.targets.spec import names, resolve
 
@@ -80,7 +80,7 @@ def _default() -> list[Path]:
 
 def default_paths() -> list[Path]:
     """What a command plays that names nothing: the configured catalogue, else ./scenarios."""
-    configured = [Path(path) for path in catalogue()]
+    configured = [named_path(path) for path in catalogue()]
     return configured or ([DEFAULT_FOLDER] if DEFAULT_FOLDER.is_dir() else [])
 
 

@@ -78,8 +78,10 @@ def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
             raise InputError(scenario_items.TARGETLESS, scenario_items.KEY)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
-    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    owed = patterns if is_whole else more
+    source, sources = config.args_source, pytest.Config.ArgsSource
+    owed = patterns if source is sources.TESTPATHS else more
+    if source is sources.INVOCATION_DIR:  # which holds all but what comes along with the package
+        owed = [*more, *filter(scenario_items.is_bundled, patterns)]
     config.args += scenario_items.folders_of(owed, config.rootpath, config.args)
     return found
 
@@ -103,8 +105,9 @@ def pytest_collect_file(
         if not scenario_items.is_named(file_path, parent, has_target):
             return None
     return scenario_items.ScenarioFile.from_parent(
-        parent, path=file_path, runs=partial(_runs_of, config), play=_play_item
-    )
+        parent, path=file_path, nodeid=scenario_items.bundled_id(file_path, config.rootpath),
+        runs=partial(_runs_of, config), play=_play_item,
+    )  # fmt: skip
 
 
 def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:

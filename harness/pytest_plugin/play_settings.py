@@ -162,7 +162,17 @@ def repeat_command(item: pytest.Item) -> str:
     config = item.config
     _, _, name = item.nodeid.partition("::")
     path = os.path.relpath(item.path, config.invocation_params.dir)
-    return shlex.join(["pytest", f"{path}::{name}", *_repeat_words(config)])
+    return shlex.join(["pytest", *_root_words(item), f"{path}::{name}", *_repeat_words(config)])
+
+
+def _root_words(item: pytest.Item) -> list[str]:
+    """What keeps the root folder where it is for a file that does not stand in it."""
+    config, start = item.config, item.config.invocation_params.dir
+    if item.path.is_relative_to(config.rootpath):
+        return []
+    if config.inipath is None:
+        return ["--rootdir", os.path.relpath(config.rootpath, start)]
+    return ["-c", os.path.relpath(config.inipath, start)]
 
 
 def _repeat_words(config: pytest.Config) -> list[str]:

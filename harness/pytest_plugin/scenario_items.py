@@ -16,6 +16,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
+from harness.files.bundle import MARK, named_path, shown
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -87,6 +88,8 @@ def matched(patterns: Iterable[str], root: Path) -> frozenset[Path]:
 
 
 def _hits(pattern: str, root: Path) -> list[Path]:
+    if is_bundled(pattern):
+        return [named_path(pattern)]
     return [root / hit for hit in glob.glob(pattern, root_dir=root, recursive=True)]
 
 
@@ -102,6 +105,16 @@ def _scenarios_of(path: Path) -> list[Path]:
     return [path] if path.suffix in SUFFIXES and has_script(path) else []
 
 
+def is_bundled(pattern: str) -> bool:
+    """Whether a pattern names what comes along with the package, as `@loops`."""
+    return pattern.startswith(MARK)
+
+
+def bundled_id(path: Path, root: Path) -> str | None:
+    """The id of a file that came along, as `@loops/circles`; pytest has none for a file outside."""
+    return None if path.is_relative_to(root) else shown(path)
+
+
 def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> list[str]:
     """The folders and files that pytest must walk for the patterns beside those `named`."""
     starts = [root / _fixed(pattern) for pattern in patterns]
@@ -115,6 +128,8 @@ def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> lis
 
 def _fixed(pattern: str) -> str:
     """The part of a pattern before its first wildcard."""
+    if is_bundled(pattern):
+        return str(named_path(pattern))
     parts = Path(pattern).parts
     plain = next((n for n, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return str(Path(*parts[:plain]))

@@ -58,6 +58,15 @@ def test_without_scenarios_the_catalogue_is_listed(in_process: Command, elsewher
     assert "there is no ./scenarios here; `harness list scenarios` says" in run.err
 
 
+def test_the_configured_catalogue_may_be_named(in_process: Command, elsewhere: Path) -> None:
+    (elsewhere / "harness.toml").write_text('catalogue = ["@tools"]\n')
+    rows = in_process("list", "scenarios").out.splitlines()
+    assert [row.split()[0] for row in rows] == [
+        "@tools/environment-defaults",
+        "@tools/environment-parity",
+    ]
+
+
 def test_examples_and_pages_are_listed(in_process: Command) -> None:
     examples = in_process("list", "examples").out
     assert "@examples/naive_agent " in examples

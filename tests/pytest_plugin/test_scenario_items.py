@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from harness.providers.anthropic import provider
@@ -139,3 +141,33 @@ def test_workers_and_the_last_failures(
     done.assert_outcomes(failed=1)
     done = project.runpytest_subprocess("--lf")
     done.assert_outcomes(failed=1)
+
+
+def test_a_name_of_the_catalogue_collects_its_scenarios(project: pytest.Pytester) -> None:
+    project.makeini(
+        "[pytest]\nharness_target = naive\n"
+        "harness_scenarios = @loops/circles scenarios/plain.yaml\n"
+    )
+    collected = ids_of_all(project)
+    assert {"@loops/circles::baseline", "scenarios/plain.yaml::baseline"} <= collected
+    assert len(collected) == 25
+    failed = project.runpytest_inprocess("-q", "-k", "circles and baseline and not stream")
+    (repeat,) = (line for line in failed.outlines if line.strip().startswith("repeat:"))
+    words = shlex.split(repeat.partition("pytest ")[2])
+    again = project.runpytest_inprocess(*words)
+    again.assert_outcomes(failed=1)
+    again.stdout.fnmatch_lines(["*no_progress_stop.cycle*"])
+
+
+def ids_of_all(project: pytest.Pytester) -> set[str]:
+    """The items that are no functions, by the whole of their ids."""
+    done = project.runpytest_inprocess("--collect-only", "-q")
+    return {line for line in done.outlines if "::" in line and ".py::" not in line}
+
+
+def test_a_wrong_name_of_the_catalogue_is_answered_with_the_nearest(
+    project: pytest.Pytester,
+) -> None:
+    project.makeini("[pytest]\nharness_target = naive\nharness_scenarios = @lops\n")
+    done = project.runpytest_inprocess("--collect-only", "-q")
+    done.stderr.fnmatch_lines(["ERROR: @lops: nothing of this name comes along; did you mean*"])

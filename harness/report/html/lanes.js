@@ -15,7 +15,7 @@ function placesOf(events, byTime, width) {
     const step = i ? STEP + (gap > 0 ? 18 + 9 * Math.log10(1 + gap / 10) : 0) : 0;
     places[i] = byTime ? (event.at_ms / end) * space : (places[i - 1] || 0) + step;
   });
-  const spread = byTime ? 1 : Math.min(3, Math.max(1, space / (places.at(-1) || 1)));
+  const spread = byTime ? 1 : Math.min(3, Math.max(0.7, space / (places.at(-1) || 1)));
   return places.map((place) => 10 + place * spread);
 }
 
@@ -39,7 +39,7 @@ function laneView(history, choose) {
     const from = box.scrollLeft, width = box.clientWidth || 1200, whole = made.whole;
     const x = (i) => LEFT + places[i] - (whole ? 0 : from);
     const seen = (i, j = i) => whole || (x(j) > LEFT - 40 && x(i) < width + 40);
-    if (whole) svg.setAttribute("viewBox", `0 0 ${inner.clientWidth} ${height}`);
+    if (whole) svg.setAttribute("viewBox", `0 0 ${LEFT + (places.at(-1) || 0) + 40} ${height}`);
     else svg.removeAttribute("viewBox");
     svg.setAttribute("width", whole ? "100%" : width);
     const lanes = LANES.map((lane, i) => h("g.lane", {},
@@ -92,6 +92,7 @@ function spansOf(history) {
     } else if (event.event === "answered") {
       if (!history.calls.has(event.key)) spans.push({ lane: event.lane, from: i, to: i, n: event.n, title, bad: isBad(event), faults: event.faults });
       if (event.seam === "inbox" && event.turn && event.value) {
+        end(i);
         turn = { lane: "agent", from: i, n: event.n, turn: event.turn, title: `turn ${event.turn} of ${event.session || "main"}` };
       }
     } else {
@@ -109,7 +110,7 @@ function spanMark(span, x) {
   const y = TOP + LANES.indexOf(span.lane) * LANE;
   const left = x(span.from), width = Math.max(x(span.to) - left, 7);
   const tall = span.turn ? 18 : 12;
-  const mark = h("g.mark", { "data-n": span.n }, h("title", {}, visible(span.title)),
+  const mark = h("g.span", { "data-n": span.n }, h("title", {}, visible(span.title)),
     h(`rect.lane-${span.lane}`, { x: left - 3, y: y + (LANE - tall) / 2, width: width + (span.from === span.to ? 0 : 5), height: tall, rx: 3,
       class: [`lane-${span.lane}`, span.bad && "bad", span.turn && "turn", span.end && "end"].filter(Boolean).join(" ") }));
   if (span.turn) mark.append(h("text", { x: Math.max(left, LEFT) + 2, y: y + 17 }, `turn ${span.turn}`));
@@ -122,6 +123,15 @@ function spanMark(span, x) {
 }
 
 const briefly = (ms) => (ms < 1000 ? `${ms} ms` : ms < 120000 ? `${+(ms / 1000).toFixed(1)} s` : ms < 7200000 ? `${Math.round(ms / 60000)} min` : `${Math.round(ms / 3600000)} h`);
+
+/** A time of the run's clock: `700 ms`, `1.4 s`, `7:00.7`, `1:00:00`. */
+function clockTime(ms) {
+  if (ms < 60000) return briefly(ms);
+  const two = (n) => String(n).padStart(2, "0"), s = Math.floor(ms / 1000);
+  const rest = ms % 1000 ? `.${Math.floor((ms % 1000) / 100)}` : "";
+  const hours = s >= 3600 ? `${Math.floor(s / 3600)}:` : "", minutes = Math.floor(s / 60) % 60;
+  return `${hours}${hours ? two(minutes) : minutes}:${two(s % 60)}${rest}`;
+}
 
 function flag(event, findings, x) {
   const first = [...findings].sort((a, b) => severity(a) - severity(b))[0];
@@ -139,7 +149,7 @@ function ticks(events, x, seen, height) {
     if (event.at_ms === at || !seen(i) || x(i) - last < 64) return;
     last = x(i);
     at = event.at_ms;
-    made.push(h("text.tick", { x: last, y: height - 6 }, briefly(event.at_ms)));
+    made.push(h("text.tick", { x: last, y: height - 6 }, clockTime(event.at_ms)));
   });
   return made;
 }

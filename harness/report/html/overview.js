@@ -2,7 +2,7 @@
 
 const WORDS = { fail: "failed", unknown: "unknown", pass: "passed", not_applicable: "not applicable" };
 const MARKS = { fail: "✗", unknown: "?", pass: "✓", not_applicable: "–" };
-const OPEN_MAX = 60, CAUSES_MAX = 10, ROW = 28;
+const OPEN_MAX = 60, CAUSES_MAX = 12, ALIKE_MAX = 4, ROW = 28;
 
 /** The runs that fit the filters. */
 function matching(index, filters) {
@@ -116,9 +116,21 @@ function causes(runs, filters, change) {
     h("span.message-line", { title: finding.message }, finding.message),
     h("a", { href: addressOf(example, finding.events?.[0]), title: example.name }, example.name));
   const listed = (groups) => h("ol.causes", {}, groups.map(line));
+  const { first, rest } = variety(found);
   return [h("h2", {}, "Causes ", h("small", {}, `in ${count(runs.length, "run")}`)),
-    found.length ? listed(found.slice(0, CAUSES_MAX)) : h("p.empty", {}, runs.length ? "No finding." : "No run fits the filters."),
-    found.length > CAUSES_MAX && fold(`${found.length - CAUSES_MAX} more`, () => listed(found.slice(CAUSES_MAX)))];
+    found.length ? listed(first) : h("p.empty", {}, runs.length ? "No finding." : "No run fits the filters."),
+    rest.length > 0 && fold(`${rest.length} more`, () => listed(rest))];
+}
+
+/** The causes to begin with: a few of each code, so that many crashes hide nothing else. */
+function variety(groups) {
+  const seen = new Map(), first = [], rest = [];
+  for (const group of groups) {
+    const { code } = group.finding, before = seen.get(code) || 0;
+    seen.set(code, before + 1);
+    (before < ALIKE_MAX && first.length < CAUSES_MAX ? first : rest).push(group);
+  }
+  return { first, rest };
 }
 
 const scale = (part, finding) => h("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -137,7 +149,7 @@ function columns(runs, all) {
   }
   const sorted = [...tally].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
   const loud = sorted.filter(([, n]) => n);
-  return { shown: (all ? sorted : loud).map(([check]) => check), silent: sorted.length - loud.length };
+  return { shown: (all || !loud.length ? sorted : loud).map(([check]) => check), silent: loud.length ? sorted.length - loud.length : 0 };
 }
 
 /** The rows in sight: folders, in them scenarios, in them runs, as far as they are open. */

@@ -40,7 +40,8 @@ def browser(chromium: str) -> Iterator[Any]:
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages of this module, by name."""
     folder = tmp_path_factory.mktemp("pages")
-    made = {"one": pages.one, "many": pages.played, "hostile": pages.hostile, "long": pages.long}
+    made = {"one": pages.one, "many": pages.played, "hostile": pages.hostile, "long": pages.long,
+            "rewritten": pages.rewritten}  # fmt: skip
     for name, write in made.items():
         (folder / f"{name}.html").write_bytes(write())
     return {name: folder / f"{name}.html" for name in made}

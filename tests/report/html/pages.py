@@ -83,6 +83,21 @@ def unpacked(data: bytes, id: str) -> Json:
     return json.loads(zlib.decompress(b64decode(found[1])))
 
 
+def rewritten() -> bytes:
+    """A page of a run whose second request drops a message and changes another."""
+    made = History()
+    made.started(run="rewritten", scenario="rewritten", wire="anthropic", world="simulate")
+    first = [made.note(user(text)) for text in ("One fact.", "A long note: it rains in Bergen.")]
+    second = [first[0], made.note(user("A long note: it snows in Bergen."))]
+    gone = made.note(assistant("This goes."))
+    for n, messages in enumerate(([*first, gone], second), start=1):
+        request = ModelRequest("claude", tuple(messages), max_tokens=n)
+        made.called(key=f"main/model#{n}", seam="model", request=request, **TURN)
+        made.answered(key=f"main/model#{n}", seam="model", status=200, **TURN)
+    made.ended(how="returned")
+    return _page("rewritten", [page_part(msgspec.structs.replace(RUNS[0], name="a"), made)])
+
+
 def hostile_history() -> History:
     """A run in which everybody says the hostile text: user, model, tool, agent."""
     made = History()

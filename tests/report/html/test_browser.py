@@ -140,6 +140,18 @@ def test_a_request_is_shown_as_what_is_new_in_it(opened: Open) -> None:
     assert "I moved to Oslo" in detail.inner_text()
 
 
+def test_what_goes_and_what_changes_is_marked_word_by_word(opened: Open) -> None:
+    page = opened("rewritten", "#/run/a/8")
+    detail = page.locator(".detail")
+    assert "1 as in main/model#1, 1 new, 2 gone" in detail.inner_text()
+    changed = page.locator(".detail .message.changed")
+    assert (changed.locator("del").inner_text(), changed.locator("ins").inner_text()) == (
+        "rains", "snows",
+    )  # fmt: skip
+    assert "This goes." in page.locator(".detail .message.gone").inner_text()
+    assert "max_tokens" in page.locator(".facts.changed").inner_text()
+
+
 def test_next_proof_and_next_event(opened: Open) -> None:
     page = opened("one", f"{RUN}/2")
     page.keyboard.press("n")
@@ -158,7 +170,7 @@ def test_lanes_show_calls_faults_and_findings(opened: Open) -> None:
     assert "11 model calls, 9 tool calls, 1 fault" in label
     assert page.locator(".lanes .fault").count() == 1
     assert page.locator(".lanes .flag").count() > 2
-    page.locator(".lanes .mark rect.lane-model").nth(1).click()
+    page.locator(".lanes .span rect.lane-model").nth(1).click()
     assert "main/model#2" in page.locator(".detail h3").inner_text()
     page.get_by_role("button", name="Scale by time").click()
     assert page.get_by_role("button", name="Scale by events").count() == 1
@@ -167,7 +179,7 @@ def test_lanes_show_calls_faults_and_findings(opened: Open) -> None:
 def test_a_long_history_draws_only_what_is_in_sight(opened: Open) -> None:
     page = opened("long", "#/run/long/6001")
     assert page.locator(".list .row").count() < 80
-    assert page.locator(".lanes .mark").count() < 600
+    assert page.locator(".lanes .span").count() < 600
     assert "#6001" in page.locator(".list .row[aria-selected=true]").inner_text()
     assert page.locator(".detail h4 >> nth=0").inner_text().startswith("asks with 1,200 messages")
 
@@ -199,6 +211,9 @@ def test_paper_shows_every_row(opened: Open) -> None:
     assert page.locator(".list .row").count() == events
     assert not page.locator(".copy >> nth=0").is_visible()
     assert page.locator(".finding >> nth=0").is_visible()
+    last, detail = (page.locator(x).last.bounding_box() for x in (".list .row", ".detail"))
+    assert last["y"] + last["height"] <= detail["y"], "nothing is printed over the events"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1440
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.pdf()[:5] == b"%PDF-"
 
