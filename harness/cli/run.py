@@ -125,8 +125,7 @@ def command(
     planned = failing_on(under_profile(planned, agent), fail_on)
     planned = for_target(planned, target, spoken)
     if dry_run:
-        with_hits = verbose or faults is not None
-        return rehearse(planned, target, drawn, detail, with_hits=with_hits)
+        return rehearse(planned, target, drawn, detail, with_hits=verbose or faults is not None)
     check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
