@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from time import monotonic
 
@@ -125,7 +126,7 @@ class Progress:
         return f"{self._ended} of {self._total()} {self._what}, {seconds} s"
 
 
-_shown: list[Progress] = []
+_SHOWN: ContextVar[Progress | None] = ContextVar("shown", default=None)
 """The count that is shown now, if any."""
 
 
@@ -134,15 +135,15 @@ def progress(total: int | Callable[[], int], what: str) -> Iterator[Callable[[],
     """A count of what has ended; what there is in all may be a function, asked when it is told."""
     counted = lru_cache(maxsize=1)(total) if callable(total) else lambda: total
     bar = Progress(counted, what)
-    _shown.append(bar)
+    before = _SHOWN.set(bar)
     bar.draw()
     try:
         yield bar.advance
     finally:
         bar.clear()
-        _shown.remove(bar)
+        _SHOWN.reset(before)
 
 
 def _clear() -> None:
-    for bar in _shown:
+    if bar := _SHOWN.get():
         bar.clear()
