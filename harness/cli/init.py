@@ -61,7 +61,7 @@ def command(target: str, dry_run: bool, as_json: bool) -> int:
         return 0
     plan.write(pieces)
     if any(piece.is_written for piece in pieces):
-        report.play(plan.starter, is_example=plan.is_example)
+        report.play(plan.starter, plan.setup.told, is_example=plan.is_example)
     report.next(pieces, plan.setup.target)
     return 0
 

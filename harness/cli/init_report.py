@@ -103,7 +103,7 @@ class InitReport:
             _, _, entry = piece.text.partition("repos:\n")
             self._out("\n".join(f"      {line}" for line in entry.splitlines()))
 
-    def play(self, starter: Starter, *, is_example: bool) -> None:
+    def play(self, starter: Starter, told: str, *, is_example: bool) -> None:
         """Play the first scenario as a user would, and say how its finding is mended."""
         from harness.cli.child_command import child_command
 
@@ -115,6 +115,8 @@ class InitReport:
             self._out(f"\nto mend it: {starter.mend}")
             if is_example:
                 self._out(_EXAMPLE_MEND + template("mend.txt").rstrip())
+            elif told:
+                self._out(f"  an error that your program tells its user: name it in {told}")
 
     def next(self, pieces: Sequence[Piece], target: str) -> None:
         """Say what to type next."""

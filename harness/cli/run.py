@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
+from harness.cli.baseline import baseline, chosen_baseline
 from harness.cli.html_report import html
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
@@ -80,6 +81,7 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("--keep", is_flag=True, help="Keep the session folders of failing runs.")
 @html
 @output_files
+@baseline
 @click.option("-q", "--quiet", is_flag=True, help="Only failures, and the last line.")
 @click.option("-v", "--verbose", is_flag=True, help="All of each run.")
 @jobs
@@ -182,7 +184,7 @@ def _play(
     words: list[VerdictWord] = []
     with out_lock(where, out), terminal.progress(len(tasks), "runs") as advance:
         try:
-            for run in _settled(played(tasks, engine), most):
+            for run in _settled(played(tasks, engine), most, chosen_baseline().take):
                 output.add(as_named(run, where, out))
                 words.append(run.word)
                 advance()
@@ -190,7 +192,9 @@ def _play(
             with deferred():
                 _end(output, page)
             raise
+    chosen_baseline().write()
     _end(output, page)
+    chosen_baseline().tell(detail)
     return EXIT_STATUS[worst(*words)]
 
 
@@ -210,10 +214,12 @@ def as_named(run: RunSummary, where: Path, out: Path) -> RunSummary:
     return msgspec.structs.replace(run, history=history, kept=kept)
 
 
-def _settled(runs: Generator[RunSummary], most: int | None) -> Iterator[RunSummary]:
+def _settled(
+    runs: Generator[RunSummary], most: int | None, accept: Callable[[RunSummary], RunSummary]
+) -> Iterator[RunSummary]:
     """Yield each run once its verdict is settled; at the end those that lack a capability.
 
-    After `most` failing runs no other is played.
+    `accept` sets findings apart that do not fail. After `most` failing runs no other is played.
     """
     from harness.runner.capability_ledger import CapabilityLedger
 
@@ -221,15 +227,15 @@ def _settled(runs: Generator[RunSummary], most: int | None) -> Iterator[RunSumma
     failed = 0
     with closing(runs):
         try:
-            for ready in (settled for run in runs for settled in ledger.take(run)):
+            for ready in (accept(settled) for run in runs for settled in ledger.take(run)):
                 yield ready
                 failed += ready.word == "fail"
                 if failed == most:
                     break
         except KeyboardInterrupt:
-            yield from map(_without_trace, ledger.break_off())
+            yield from map(accept, map(_without_trace, ledger.break_off()))
             raise
-    yield from map(_without_trace, ledger.close())
+    yield from map(accept, map(_without_trace, ledger.close()))
 
 
 def _without_trace(run: RunSummary) -> RunSummary:

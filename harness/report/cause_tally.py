@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,8 +24,27 @@ EXAMPLE_COLUMN_MAX = 44
 """The widest column of codes beside which an example still stands."""
 
 
-_PLACE = re.compile(r"the target crashed[^:]* at (?P<place>[^\n]+?:\d+): (?P<error>\w+)")
-"""Where a target crashed, and by which error, in the message of its end."""
+_CRASH = re.compile(r"the target crashed[^:]* at (?P<file>[^\n]+?):(?P<line>\d+): (?P<error>\w+)")
+
+
+class Crash(NamedTuple):
+    """Where a target crashed, and by which error."""
+
+    file: str
+    line: int
+    error: str
+
+    @property
+    def place(self) -> str:
+        """FILE:LINE."""
+        return f"{self.file}:{self.line}"
+
+
+def crash_of(finding: Finding) -> Crash | None:
+    """The crash that a finding tells of, if its place is known."""
+    found = _CRASH.match(finding.message) if finding.check == "target" else None
+    return Crash(found["file"], int(found["line"]), found["error"]) if found else None
+
 
 ERRORS_MAX = 3
 """How many errors of one place are named."""
@@ -45,29 +65,28 @@ class CauseGroup(msgspec.Struct):
     def add(self, finding: Finding, name: str, fails: bool) -> None:
         """Count a run in."""
         self.runs, self.fails = self.runs + 1, self.fails or fails
-        if found := _PLACE.match(finding.message):
-            self.errors[found["error"]] = self.errors.get(found["error"], 0) + 1
+        if crash := crash_of(finding):
+            self.errors[crash.error] = self.errors.get(crash.error, 0) + 1
         if len(name) < len(self.example):
             self.finding, self.example = finding, name
 
     @property
     def cause(self) -> str:
         """The finding in one line; of crashes at one place by several errors all of these."""
-        found = _PLACE.match(self.finding.message)
-        if found is None or len(self.errors) < 2:
+        crash = crash_of(self.finding)
+        if crash is None or len(self.errors) < 2:
             return one_line(self.finding)
         named = sorted(self.errors, key=lambda error: -self.errors[error])
         said = [f"{error} in {self.errors[error]}" for error in named[:ERRORS_MAX]]
         if left := named[ERRORS_MAX:]:
             said.append(counted(len(left), "other error"))
-        return f"the target crashed at {found['place']}: {', '.join(said)}"
+        return f"the target crashed at {crash.place}: {', '.join(said)}"
 
     @property
     def place(self) -> tuple[str, int] | None:
         """The file and the line of the agent at which it crashed, if it did."""
-        found = _PLACE.match(self.finding.message)
-        file, _, line = found["place"].rpartition(":") if found else ("", "", "")
-        return (file, int(line)) if file else None
+        crash = crash_of(self.finding)
+        return (crash.file, crash.line) if crash else None
 
     @property
     def title(self) -> str:
@@ -123,8 +142,8 @@ def _key(finding: Finding) -> str:
     """The code; of an end of the target also where it ended, or by which error if that is all."""
     if finding.check != "target":
         return finding.code
-    found = _PLACE.match(finding.message)
-    place = found["place"] if found else ": ".join(finding.message.split(": ")[:2])
+    crash = crash_of(finding)
+    place = crash.place if crash else ": ".join(finding.message.split(": ")[:2])
     return f"{finding.code} {place}"
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
+from harness.report.baseline import Comparison
 from harness.report.run_summary import Lack, RunSummary
 
 VERSION = 1
@@ -52,6 +53,12 @@ def last_line(missing: Sequence[Lack], not_played: int) -> str:
     said: dict[str, Json] = {"not_applicable": [msgspec.to_builtins(lack) for lack in missing]}
     said["version"] = VERSION
     return line(said | ({"not_played": not_played} if not_played else {}))
+
+
+def baseline_line(comparison: Comparison) -> str:
+    """A baseline beside the runs: how many rows stand, which findings are new and which gone."""
+    new, gone = ([row._asdict() for row in rows] for rows in (comparison.new, comparison.gone))
+    return line({"version": VERSION, "accepted": comparison.standing, "new": new, "gone": gone})
 
 
 def judged_line(

@@ -23,7 +23,7 @@ SCENARIOS, SCHEMA = "scenarios", "scenarios/scenario.schema.json"
 WORKFLOW, PRE_COMMIT = ".github/workflows/harness.yml", ".pre-commit-config.yaml"
 PYTHON_ADAPTER, NODE_ADAPTER = "harness_agent.py", "harness_agent.mjs"
 
-_AGENT, _ANSWER = "harness_agent:agent", "harness_agent:answer"
+_OBJECT, _CHAT = "harness_agent:agent", "harness_agent:agent?mount=true"
 
 EXAMPLE = Candidate(
     path="agent.py", line=7, kind="brief", name="agent", module="agent", wire="anthropic"
@@ -61,12 +61,12 @@ STARTERS: tuple[Starter, ...] = (
     Starter(
         "overloaded",
         "The model is overloaded for longer than the client tries.",
-        "catch the error of the client where the model is asked, and tell the user",
+        "tell the user that no answer came, as an error and not as an answer",
     ),
     Starter(
         "cut-answer",
         "The answer is cut at the limit of tokens.",
-        "look at the stop reason of each answer; go on where it is cut, or tell the user",
+        "look at the stop reason of each answer; go on where it is cut, or tell the user an error",
     ),
 )
 """The first scenarios, what teaches most first."""
@@ -96,6 +96,14 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     is_async: bool = False
     is_node: bool = False
 
+    @property
+    def told(self) -> str:
+        """The part of the adapter that names the errors which the user is told; "" without one."""
+        if self.adapter is None:
+            return ""
+        names = [name for name in ("TOLD", "isTold") if name in self.adapter.text]
+        return f"{names[0]} of {self.adapter.path}" if names else ""
+
 
 class _Text(Template):
     delimiter = "%"
@@ -110,10 +118,10 @@ def template(file: str, /, **values: str) -> str:
 
 def of_target(target: str, files: Mapping[str, str]) -> Setup:
     """How a target is started that needs no adapter, or has one already."""
-    module, _, name = target.partition(":")
+    module, _, name = target.removesuffix("?mount=true").partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), name)):
         return Setup(target=target, is_node="process:node" in target)
-    adapter = files.get(PYTHON_ADAPTER, "") if target == _ANSWER else ""
+    adapter = files.get(PYTHON_ADAPTER, "") if target == _CHAT else ""
     return Setup(
         target=target, module=module, name=name, answers="def answer(text" in adapter,
         is_async="async def answer(text" in adapter,
@@ -130,7 +138,7 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
         return Setup(target=f"process:node {NODE_ADAPTER}", wire=one.wire, adapter=made,
                      is_node=True)  # fmt: skip
     if one.kind == "command":
-        text = template("command.py.txt", title=one.path, file=one.path)
+        text = template("command.py.txt", title=one.path, file=json.dumps(one.path))
         made = StarterFile(PYTHON_ADAPTER, text, "starts the program for each message")
         return Setup(
             target=f"process:{_word(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made
@@ -139,14 +147,13 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
         is_object = one.kind == "object" and not LIBRARIES[one.library].call
         return Setup(
-            target=_AGENT if is_object else _ANSWER, wire=one.wire, adapter=made,
-            module="harness_agent", name="agent" if is_object else "answer",
-            answers=not is_object, is_async=one.is_async,
+            target=_OBJECT if is_object else _CHAT, wire=one.wire, adapter=made,
+            module="harness_agent", answers=not is_object, is_async=one.is_async,
         )  # fmt: skip
     if one.path.startswith("src/"):
         text = template("reexport.py.txt", title=one.spec, module=one.module, name=one.name)
         made = StarterFile(PYTHON_ADAPTER, text, "finds the agent below src")
-        return Setup(target=_AGENT, wire=one.wire, adapter=made,
+        return Setup(target=_OBJECT, wire=one.wire, adapter=made,
                      module="harness_agent")  # fmt: skip
     return Setup(target=one.spec, wire=one.wire, module=one.module, name=one.name)
 
@@ -183,15 +190,9 @@ def _connection(one: Candidate) -> str:
         owner, _, method = one.name.rpartition(".")
         lines = [f"project_agent = project.{owner}()", "", ""] if owner else [""]
         said = f"project_agent.{method}(text)" if owner else f"{made}(text)"
-    begin, waits = ("async def", "await ") if one.is_async else ("def", "")
-    return "\n".join(
-        [
-            *lines,
-            f"{begin} answer(text: str) -> str:",
-            '    """What the agent answers to a message of the user."""',
-            f"    return {waits}{said}",
-        ]
-    )
+    words = ("async ", "await ") if one.is_async else ("", "")
+    names = {"async": words[0], "await": words[1]}
+    return "\n".join([*lines, template("answers.py.txt", said=said, **names).rstrip()])
 
 
 def _keys(wire: str) -> Iterator[str]:
@@ -205,7 +206,12 @@ def _node_adapter(one: Candidate, files: Mapping[str, str]) -> str:
     if is_common:
         default = "project.default" if one.name == "default" else f"project.default?.{one.name}"
         call = f"{call} ?? {default} ?? project.default" if one.name != "default" else default
-    return template("adapter.mjs.txt", title=f"{one.path}:{one.name}", file=one.path, call=call)
+    return template(
+        "adapter.mjs.txt",
+        title=f"{one.path}:{one.name}",
+        file=json.dumps(f"./{one.path}"),
+        call=call,
+    )
 
 
 def starter_files(
@@ -254,7 +260,7 @@ def _test_text(setup: Setup, starter: Starter, path: str) -> str:
         test=starter.name.replace("-", "_"),
         story=starter.story,
         scenario=starter.path,
-        agent="chat=answer" if setup.answers else agent,
+        agent=f'{agent}, options={{"mount": True}}' if "?mount" in setup.target else agent,
         more=more,
     )
     return text.rstrip("\n") + "\n"
@@ -264,7 +270,7 @@ def _head(setup: Setup, path: str) -> str:
     """The imports of a pytest file."""
     if not setup.module:
         return ""
-    names = setup.name.partition(".")[0]
+    names = ", ".join([setup.name, *(["answer"] * setup.answers)])
     lines = ["import asyncio"] if setup.is_async else []
     if "/" in path:
         folder = "sys.path.insert(0, str(Path(__file__).parents[1]))  # the project's folder"

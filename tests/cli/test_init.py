@@ -242,8 +242,15 @@ def test_an_unchanged_client_is_played_by_an_adapter(init: Command, tmp_path: Pa
     done = init("--json")
     assert done.status == 0
     lines = [json.loads(line) for line in done.out.splitlines()]
-    assert lines[-1]["target"] == "harness_agent:answer"
+    assert lines[-1]["target"] == "harness_agent:agent?mount=true"
     assert (tmp_path / "pyproject.toml").read_text().startswith(before)
     profile = load_configuration(tmp_path).chosen_profile("", tmp_path)
     assert profile.wires == ("openai-chat",)
     assert "wire: openai-chat" in (tmp_path / "scenarios/overloaded.yaml").read_text()
+    adapter = tmp_path / "harness_agent.py"
+    told = "TOLD: tuple[type[Exception], ...] = ()"
+    mended = adapter.read_text().replace(told, "TOLD = (__import__('openai').APIError,)")
+    assert mended != adapter.read_text()
+    assert _played(tmp_path) == 1
+    adapter.write_text(mended)
+    assert _played(tmp_path) == 0

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from harness.core.values.verdict import Verdict
-from harness.report.json_lines import judged_line, last_line, run_line
+from harness.report.baseline import Comparison
+from harness.report.json_lines import baseline_line, judged_line, last_line, run_line
 from harness.report.run_summary import Lack
 from tests.report.fabricated import RUNS
 
@@ -20,6 +21,7 @@ OBJECTS: dict[str, dict[str, Any]] = {
     "run": RUN,
     "finding": RUN["findings"][0],
     "last": json.loads(last_line([Lack("cancel", "needs cancel", 3)], 2)),
+    "baseline": json.loads(baseline_line(Comparison({}))),
     "transcript": json.loads(judged_line("f", "t", "har", Verdict("pass"), {}, "")),
 }
 TYPES = {

@@ -51,7 +51,7 @@ def test_the_adapter_of_an_agent_object_gives_it() -> None:
     assert "\nagent = project.agent  #" in adapter_of("pydantic-ai")[1]
     graph = adapter_of("LangChain")
     assert "\ngraph = project.build()\n" in graph[1]
-    assert graph[0].target == "harness_agent:answer"
+    assert graph[0].target == "harness_agent:agent?mount=true"
 
 
 def adapter_of(kind: str) -> tuple[Setup, str]:
@@ -66,9 +66,10 @@ def adapter_of(kind: str) -> tuple[Setup, str]:
 def test_an_adapter_is_known_again_by_its_target() -> None:
     setup, text = adapter_of("a method")
     assert "return await project_agent.reply(text)" in text
+    assert setup.told == "TOLD of harness_agent.py"
     again = of_target(setup.target, {"harness_agent.py": text})
     assert (again.module, again.answers, again.is_async) == ("harness_agent", True, True)
-    assert (again.name, setup.name) == ("answer", "answer")
+    assert (again.name, again.target) == ("agent", setup.target)
 
 
 def test_a_target_that_is_no_import_is_named_in_the_test() -> None:

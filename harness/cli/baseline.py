@@ -1,0 +1,87 @@
+"""`--baseline FILE` and `--update-baseline`: findings that are accepted for now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from harness.core.values.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.cli.run_output import Detail
+    from harness.report.baseline import Comparison
+    from harness.report.run_summary import RunSummary
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_KEY = "harness.baseline"
+
+
+class Baseline:
+    """The baseline of a command, which may be none."""
+
+    def __init__(self, file: Path | None = None, update: bool = False) -> None:
+        """Read the file. Raises InputError for one that cannot be used."""
+        from harness.files.regular_file import check_writable
+        from harness.report.baseline import Comparison, read
+
+        if file is None and update:
+            raise InputError("name the file: --baseline FILE", "--update-baseline")
+        if file and update:
+            check_writable(file)
+        elif file and not file.exists():
+            raise InputError("no such file; --update-baseline writes it", f"--baseline {file}")
+        rows = read(file) if file and file.exists() else {}
+        self.file, self.update = file, update
+        self.comparison: Comparison | None = Comparison(rows, update) if file else None
+
+    def take(self, run: RunSummary) -> RunSummary:
+        """The run with its accepted findings set apart."""
+        return self.comparison.take(run) if self.comparison else run
+
+    def write(self) -> None:
+        """Write the new baseline, where that is asked for."""
+        from harness.files.regular_file import write_atomically
+        from harness.report.baseline import text
+
+        if self.file and self.update and self.comparison:
+            write_atomically(self.file, text(self.comparison.rows()).encode())
+
+    def tell(self, detail: Detail) -> None:
+        """Print what it says of the runs: an object with `--json`, else a few lines."""
+        from harness.cli import terminal
+        from harness.report.baseline import told
+        from harness.report.json_lines import baseline_line
+
+        if self.file is None or self.comparison is None:
+            return
+        if detail == "json":
+            terminal.out(baseline_line(self.comparison))
+        else:
+            for line in told(self.comparison, self.file, self.update):
+                (terminal.note if detail == "none" else terminal.out)(line)
+
+
+def baseline(function: _F) -> _F:
+    """The two options, for a verb that takes its runs through `chosen_baseline()`."""
+
+    @wraps(function)
+    def with_baseline(*args: Any, baseline: Path | None, update: bool, **named: Any) -> Any:
+        click.get_current_context().meta[_KEY] = Baseline(baseline, update)
+        return function(*args, **named)
+
+    file = click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE",
+                        help="Accept the findings that stand there; only new ones fail.",
+                        )  # fmt: skip
+    update = click.option("--update-baseline", "update", is_flag=True,
+                          help="Write what is found into the baseline.")  # fmt: skip
+    return cast(_F, file(update(with_baseline)))
+
+
+def chosen_baseline() -> Baseline:
+    """The baseline of this command."""
+    found: Baseline | None = click.get_current_context().meta.get(_KEY)
+    return found or Baseline()

@@ -1,0 +1,146 @@
+"""A baseline: the findings that a project accepts for now, as a table that is read in a diff.
+
+A row is a run, a code and a cause, sorted, with a note of the user's own. Numbers of lines and
+events do not stand there, so an unrelated change of the agent leaves the rows as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.verdict import Finding, Verdict
+from harness.core.values.visible_text import visible_line
+from harness.files.regular_file import text_of
+from harness.report.cause_tally import crash_of
+from harness.report.run_summary import RunSummary
+
+VERSION = 1
+HEAD = f"# harness baseline, version {VERSION}"
+GONE_MAX = 3
+"""How many rows that are gone are named."""
+
+COLUMNS = "run\tcode\tcause\tnote"
+
+
+class Accepted(NamedTuple):
+    """A finding that is accepted: the run, the code, and what it comes from."""
+
+    run: str
+    code: str
+    cause: str
+
+
+def accepted(run: RunSummary, finding: Finding) -> Accepted:
+    """The row of a finding. Of a crash the cause is the file and the error, of a finding that
+    follows from another that other's code."""
+    crash = crash_of(finding)
+    cause = f"{crash.file}: {crash.error}" if crash else finding.follows
+    return Accepted(*map(_field, (run.name, finding.code, cause)))
+
+
+def _field(text: str) -> str:
+    """Text as it stands between two tabs."""
+    return visible_line(text).encode("utf-8", "backslashreplace").decode()
+
+
+def read(path: Path) -> dict[Accepted, str]:
+    """The rows of a file with their notes; raises InputError with the line of a damaged one."""
+    head, *lines = text_of(path).split("\n")
+    if head != HEAD:
+        raise InputError(f"no baseline that this version reads: its first line is not {HEAD!r}",
+                         f"{path}:1")  # fmt: skip
+    if lines[:1] != [COLUMNS]:
+        raise InputError(f"the columns are not {COLUMNS.split()}", f"{path}:2")
+    rows: dict[Accepted, str] = {}
+    for number, line in enumerate(lines[1:], 3):
+        if not line:
+            continue
+        fields = line.split("\t")
+        if not 2 <= len(fields) <= 4 or not fields[0] or not fields[1]:
+            raise InputError("a row is run, code, cause and a note, with tabs between",
+                             f"{path}:{number}")  # fmt: skip
+        run, code, cause, note = (*fields, "", "")[:4]  # editors strip what is empty at the end
+        rows[Accepted(run, code, cause)] = note
+    return rows
+
+
+def text(rows: Mapping[Accepted, str]) -> str:
+    """The file of these rows, sorted."""
+    lines = ("\t".join((*row, rows[row])).removesuffix("\t") for row in sorted(rows))
+    return "\n".join((HEAD, COLUMNS, *lines, ""))
+
+
+class Comparison:
+    """The runs of a command beside a baseline.
+
+    With `update` each finding that fails a run is accepted, and `rows` is the new baseline.
+    """
+
+    def __init__(self, rows: Mapping[Accepted, str], update: bool = False) -> None:
+        self._old, self._update = rows, update
+        self._found: dict[Accepted, None] = {}
+        self._failing: dict[Accepted, None] = {}
+        self._played: set[str] = set()
+
+    def take(self, run: RunSummary) -> RunSummary:
+        """The run with its accepted findings set apart as known."""
+        verdict = run.verdict
+        if verdict.verdict == "not_applicable":
+            return run
+        if verdict.verdict != "unknown":
+            self._played.add(_field(run.name))
+        rows = [accepted(run, finding) for finding in verdict.findings]
+        self._found.update(dict.fromkeys(rows))
+        pairs = list(zip(verdict.findings, rows, strict=True))
+        self._failing.update({row: None for f, row in pairs if f.fails(verdict.fail_on)})
+        apart = [f for f, row in pairs if self._update or row in self._old]
+        left = tuple(f for f, row in pairs if not (self._update or row in self._old))
+        return msgspec.structs.replace(run, verdict=_without(verdict, left, apart))
+
+    @property
+    def new(self) -> list[Accepted]:
+        """The findings that fail a run and do not stand in the baseline."""
+        return [row for row in self._failing if row not in self._old]
+
+    @property
+    def gone(self) -> list[Accepted]:
+        """The rows of runs that were played which were not found; those of others may stand."""
+        return sorted(r for r in self._old if r.run in self._played and r not in self._found)
+
+    @property
+    def standing(self) -> int:
+        """How many rows were found."""
+        return sum(row in self._old for row in self._found)
+
+    def rows(self) -> dict[Accepted, str]:
+        """The new baseline: what stands, what is new, and what was not played; notes stay."""
+        gone = set(self.gone)
+        old = {row: note for row, note in self._old.items() if row not in gone}
+        return old | dict.fromkeys(self.new, "")
+
+
+def _without(verdict: Verdict, left: tuple[Finding, ...], apart: Iterable[Finding]) -> Verdict:
+    """The verdict in which these findings are known."""
+    fails = any(finding.fails(verdict.fail_on) for finding in left)
+    word = "fail" if fails else "unknown" if verdict.doubts else "pass"
+    changed = (
+        verdict if verdict.verdict != "fail" else msgspec.structs.replace(verdict, verdict=word)
+    )
+    return msgspec.structs.replace(changed, findings=left, known=(*verdict.known, *apart))
+
+
+def told(comparison: Comparison, file: Path, written: bool) -> Iterator[str]:
+    """What the baseline says of the runs, in a few lines."""
+    new, gone = comparison.new, comparison.gone
+    said = f"{comparison.standing} accepted, {len(new)} new, {len(gone)} gone"
+    done = "; written" if written else "; --update-baseline writes it" if new or gone else ""
+    yield f"baseline {file}: {said}{done}"
+    for row in gone[:GONE_MAX]:
+        yield f"  gone: {row.code} in {row.run}"
+    if len(gone) > GONE_MAX:
+        yield f"  and {len(gone) - GONE_MAX} more are gone"
