@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from harness.core.values.verdict import Verdict as Verdict
     from harness.files import find_scenarios as find_scenarios
     from harness.files import load_scenarios as load_scenarios
+    from harness.files.scenario_values import Fault as Fault
+    from harness.files.scenario_values import Use as Use
     from harness.plugins import load_plugins as load_plugins
     from harness.report.event_lines import event_lines as event_lines
     from harness.runner.fake_model import FakeModel as FakeModel

@@ -35,6 +35,10 @@ def test_illegal(fake_model):
         except anthropic.BadRequestError:
             pass
 
+def test_illegal_and_raised(fake_model):
+    with fake_model.says("Yes.").serve():
+        answer("")
+
 def test_never_asked(fake_model):
     fake_model.says("Yes.")
 
@@ -59,14 +63,15 @@ def test_misspelt(fake_model):
 def test_a_test_fails_by_what_its_model_saw(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_app=TESTS)
     made = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--harness-out", "kept")
-    made.assert_outcomes(passed=3, failed=5)
+    made.assert_outcomes(passed=3, failed=6)
     said = made.stdout.str()
     assert "never played: script turn 2 (say 'No.')" in said
     assert "valid_request." in said
     assert "no request reached the fake model: build the client inside" in said
     assert "fault 'http.stauts': unknown; did you mean 'http.status'" in said
     assert [line for line in said.splitlines() if "assert 1 == 2" in line]
-    assert said.count("\n  in test_") == 2
+    assert said.count("\n  in test_") == 3
+    assert "Captured fake_model call" in said
     assert "repeat:  pytest test_app.py::test_unplayed --harness" not in said
     assert "  repeat:  pytest test_app.py::test_unplayed\n" in said
     assert (pytester.path / "kept/test_app.py/test_good/test_good/baseline/history.jsonl").is_file()

@@ -6,6 +6,7 @@ when a test first plays.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Generator, Sequence
 from functools import partial
@@ -18,7 +19,7 @@ from harness.core.values.errors import InputError
 from harness.pytest_plugin import options, play_settings, scenario_items, session_page
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told
-from harness.pytest_plugin.fake_model_fixture import verify
+from harness.pytest_plugin.fake_model_fixture import seen, verify
 from harness.pytest_plugin.play_fixture import Play as Play
 from harness.pytest_plugin.play_fixture import Runs as Runs
 from harness.pytest_plugin.play_settings import PlaySettings
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = pytest.StashKey["PlaySettings"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
-_SCENARIOS = pytest.StashKey[frozenset[Path]]()
+_SCENARIOS, _WALKED = pytest.StashKey[frozenset[Path]](), pytest.StashKey[set[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,13 +55,14 @@ def pytest_configure(config: pytest.Config) -> None:
         plugins = config.getini("harness_plugins")
         found = configured(plugins, config=reads_config, folder=config.rootpath)
         settings = play_settings.configured(config)
+        is_strict = play_settings.true_or_false(config.getini("harness_vcr"), "harness_vcr")
         session_page.configure(config)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
     config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
-    config.stash[_SCENARIOS] = _scenarios_named(config)
-    if config.getini("harness_vcr"):
+    config.stash[_SCENARIOS], config.stash[_WALKED] = _scenarios_named(config), set()
+    if is_strict:
         from harness.pytest_plugin import vcr_suite
 
         vcr_suite.begin(config)
@@ -78,10 +80,9 @@ def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
             raise InputError(scenario_items.TARGETLESS, scenario_items.KEY)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
-    source, sources = config.args_source, pytest.Config.ArgsSource
-    owed = patterns if source is sources.TESTPATHS else more
-    if source is sources.INVOCATION_DIR:  # which holds all but what comes along with the package
-        owed = [*more, *filter(scenario_items.is_bundled, patterns)]
+    is_part = config.args_source is pytest.Config.ArgsSource.ARGS
+    is_whole = not is_part and config.rootpath == config.invocation_params.dir
+    owed = patterns if is_whole else more
     config.args += scenario_items.folders_of(owed, config.rootpath, config.args)
     return found
 
@@ -104,10 +105,21 @@ def pytest_collect_file(
         has_target = config.stash[_SETTINGS].target is not None
         if not scenario_items.is_named(file_path, parent, has_target):
             return None
+    config.stash[_WALKED].add(file_path)
     return scenario_items.ScenarioFile.from_parent(
-        parent, path=file_path, nodeid=scenario_items.bundled_id(file_path, config.rootpath),
+        parent, path=file_path, nodeid=scenario_items.node_name(file_path, config.rootpath),
         runs=partial(_runs_of, config), play=_play_item,
     )  # fmt: skip
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Warn of scenario files that a pattern names and pytest does not walk."""
+    config = session.config
+    is_part = config.args_source is pytest.Config.ArgsSource.ARGS
+    found = () if is_part else config.stash[_SCENARIOS]
+    walked: set[Path] = config.stash[_WALKED]
+    if said := scenario_items.unwalked(found, walked):
+        warnings.warn(pytest.PytestCollectionWarning(said), stacklevel=1)
 
 
 def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:
@@ -230,12 +242,17 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Verify the fake model of a test that raised nothing."""
+    """Verify the fake model of a test that raised nothing, and say what it saw in any other."""
     try:
         yield
-        fake = _fake_of(item)
-        if fake is not None and fake.is_owed:
+        if (fake := _fake_of(item)) and fake.is_owed:
             verify(fake, play_settings.repeat_command(item), whole=item.config.get_verbosity() > 0)
+    except Exception:
+        fake = _fake_of(item)
+        said = seen(fake, play_settings.repeat_command(item)) if fake and fake.is_owed else ""
+        if said:
+            item.add_report_section("call", "fake_model", said)
+        raise
     finally:
         fake = _fake_of(item) if session_page.page_of(item.config) else None
         run = fake.judged() if fake is not None else None

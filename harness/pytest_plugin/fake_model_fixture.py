@@ -23,3 +23,13 @@ def verify(fake: FakeModel, repeat: str, *, whole: bool) -> None:
     if run is None:
         fail(UNASKED)
     fail(report([run], frozenset(), repeat, whole))
+
+
+def seen(fake: FakeModel, repeat: str) -> str:
+    """What the fake model refuses of the requests of a test that failed by itself; "" for nothing.
+
+    What was left unplayed is no reason: the test broke off.
+    """
+    run = fake.judged()
+    told = run is not None and any(found.class_ for found in run.verdict.failing)
+    return report([run], frozenset(), repeat, whole=False) if told and run else ""

@@ -83,9 +83,8 @@ def _ini(parser: pytest.Parser) -> None:
     parser.addini("harness_stream", help="true or false where no option says it.")
     parser.addini(
         "harness_vcr",
-        type="bool",
-        default=False,
-        help="Play the cassettes of vcrpy strictly: a changed request fails, an unplayed one too.",
+        default="false",
+        help="true: play the cassettes of vcrpy strictly: what is changed or not asked for fails.",
     )
     parser.addini(
         "harness_plugins",

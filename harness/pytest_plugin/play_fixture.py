@@ -187,9 +187,10 @@ class Play:
     ) -> Iterator[Scenario]:
         from harness.core.values.errors import InputError, nearest
         from harness.files import find_scenarios, load_scenarios
+        from harness.files.scenario_values import checked_scenario
 
         if not isinstance(scenario, (str, Path)):
-            yield scenario
+            yield checked_scenario(scenario)
             return
         files = find_scenarios([self._path(scenario)])
         found = [one for file in files for one in load_scenarios(file, self._files_from)]

@@ -146,15 +146,20 @@ def _of(
     for name in ("target", "profile", "wire", "stream", "fail_on", *more):
         value = get(name)
         if name == "stream" and value:
-            if value not in ("true", "false"):
-                raise InputError(f"true or false, not {value!r}", place(name))
-            value = value == "true"
+            value = true_or_false(value, place(name))
         if value in ("", None):
             continue
         if what := _mistake(name, value):
             raise InputError(what, place(name))
         found = replace(found, **{name: value})
     return found
+
+
+def true_or_false(text: str, place: str) -> bool:
+    """The truth that a text names. Raises InputError for any other text."""
+    if text not in ("true", "false"):
+        raise InputError(f"true or false, not {text!r}", place)
+    return text == "true"
 
 
 def repeat_command(item: pytest.Item) -> str:

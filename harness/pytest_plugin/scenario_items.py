@@ -16,7 +16,6 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
-from harness.files.bundle import MARK, named_path, shown
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -88,9 +87,12 @@ def matched(patterns: Iterable[str], root: Path) -> frozenset[Path]:
 
 
 def _hits(pattern: str, root: Path) -> list[Path]:
-    if is_bundled(pattern):
-        return [named_path(pattern)]
-    return [root / hit for hit in glob.glob(pattern, root_dir=root, recursive=True)]
+    from harness.files.bundle import MARK, bundled
+
+    if pattern.startswith(MARK):
+        return [*bundled(pattern)]
+    found = glob.glob(pattern, root_dir=root, recursive=True, include_hidden=True)
+    return [Path(os.path.abspath(root / hit)) for hit in found]
 
 
 def _scenarios_of(path: Path) -> list[Path]:
@@ -105,31 +107,42 @@ def _scenarios_of(path: Path) -> list[Path]:
     return [path] if path.suffix in SUFFIXES and has_script(path) else []
 
 
-def is_bundled(pattern: str) -> bool:
-    """Whether a pattern names what comes along with the package, as `@loops`."""
-    return pattern.startswith(MARK)
-
-
-def bundled_id(path: Path, root: Path) -> str | None:
-    """The id of a file that came along, as `@loops/circles`; pytest has none for a file outside."""
-    return None if path.is_relative_to(root) else shown(path)
-
-
 def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> list[str]:
     """The folders and files that pytest must walk for the patterns beside those `named`."""
-    starts = [root / _fixed(pattern) for pattern in patterns]
+    starts = dict.fromkeys(start for pattern in patterns for start in _starts(pattern, root))
     walked = [Path(os.path.abspath(word.partition("::")[0])) for word in named]
-    return [
-        str(start)
-        for start in dict.fromkeys(starts)
-        if not any(start.is_relative_to(folder) for folder in walked)
-    ]
+    return [str(start) for start in starts if not any(map(start.is_relative_to, walked))]
+
+
+def unwalked(files: Iterable[Path], seen: Iterable[Path]) -> str:
+    """What to say of files that pytest did not come by, such as those of a hidden folder."""
+    missed = sorted({*files} - {*seen})
+    if not missed:
+        return ""
+    what = f"{missed[0]} is not collected" + (f", nor {len(missed) - 1} more" if missed[1:] else "")
+    return f"{KEY}: {what}: pytest does not walk the folder; name it in `testpaths`"
+
+
+def node_name(path: Path, root: Path) -> str:
+    """The first part of the ids of a file's items: from the root, or after `@` if it came along."""
+    from harness.files.bundle import shown
+
+    if path.is_relative_to(root):
+        return path.relative_to(root).as_posix()
+    short = shown(path)
+    return short if short != str(path) else os.path.relpath(path, root)
+
+
+def _starts(pattern: str, root: Path) -> list[Path]:
+    from harness.files.bundle import MARK
+
+    if pattern.startswith(MARK):
+        return _hits(pattern, root)
+    return [Path(os.path.abspath(root / _fixed(pattern)))]
 
 
 def _fixed(pattern: str) -> str:
     """The part of a pattern before its first wildcard."""
-    if is_bundled(pattern):
-        return str(named_path(pattern))
     parts = Path(pattern).parts
     plain = next((n for n, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return str(Path(*parts[:plain]))

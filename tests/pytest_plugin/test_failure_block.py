@@ -68,7 +68,7 @@ _finding = st.builds(
 )
 
 
-@given(st.lists(st.lists(_finding, min_size=1, max_size=8), min_size=1, max_size=30), _text)
+@given(st.lists(st.lists(_finding, min_size=1, max_size=6), min_size=1, max_size=25), _text)
 def test_no_block_is_longer(found: list[list[Finding]], doubt: str) -> None:
     runs = [
         replace(

@@ -6,11 +6,12 @@ import shlex
 
 import pytest
 
+from harness.files import scenario_values
 from harness.providers.anthropic import provider
 from harness.runner import run
 from tests.cli.conftest import AGENTS
 
-LOADED = (provider, run)
+LOADED = (provider, run, scenario_values)
 """Loaded before a pytest within this one, which takes away the modules that it has loaded."""
 
 GREETING = """\
@@ -49,13 +50,21 @@ def ids(project: pytest.Pytester, *words: str) -> list[str]:
     return [line for line in done.outlines if ".yaml::" in line]
 
 
+@pytest.mark.real
 def test_nothing_is_collected_unless_it_is_asked_for(project: pytest.Pytester) -> None:
     assert ids(project) == []
     assert ids(project, "scenarios") == []
     assert ids(project, "--harness-target", "reference") == []
 
 
-@pytest.mark.parametrize("pattern", ["scenarios", "scenarios/**/*.yaml", "scenarios/[gp]*.yaml"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "scenarios/**/*.yaml",
+        pytest.param("scenarios", marks=pytest.mark.real),
+        pytest.param("scenarios/[gp]*.yaml", marks=pytest.mark.real),
+    ],
+)
 def test_a_pattern_collects_one_item_a_run(project: pytest.Pytester, pattern: str) -> None:
     project.makeini(
         f"[pytest]\nharness_target = reference\nharness_scenarios = {pattern}\n"
@@ -67,6 +76,7 @@ def test_a_pattern_collects_one_item_a_run(project: pytest.Pytester, pattern: st
     assert ids(project, IDS[3], "-m", "harness") == [IDS[3]]
 
 
+@pytest.mark.real
 def test_the_session_chooses_wire_and_stream(project: pytest.Pytester) -> None:
     words = ("scenarios", "--harness-scenarios", "scenarios", "--harness-target", "reference")
     both = ids(project, *words, "--harness-wire", "openai-chat", "--harness-stream", "false")
@@ -87,6 +97,26 @@ def test_a_named_file_plays_the_configured_target(project: pytest.Pytester) -> N
     assert [*project.path.glob("kept/elsewhere.yaml/baseline/**/history.jsonl")]
 
 
+@pytest.mark.real
+def test_files_that_are_not_below_the_root(project: pytest.Pytester) -> None:
+    project.makeini(
+        "[pytest]\nharness_target = reference\n"
+        "harness_scenarios = @loops/do-nothing ../outside .hidden/*.yaml\n"
+    )
+    for folder in (project.path.parent / "outside", project.path / ".hidden"):
+        folder.mkdir(exist_ok=True)
+        (folder / "plain.yaml").write_text(PLAIN)
+    done = project.runpytest_inprocess("--collect-only", "-q")
+    assert "@loops/do-nothing::baseline" in done.outlines
+    assert "../outside/plain.yaml::baseline" in done.outlines
+    done.stdout.fnmatch_lines(["*harness_scenarios: *.hidden/plain.yaml is not collected: *"])
+    done = project.runpytest_inprocess("-q", "--harness-target", "agents:wrong", "-k", "plain")
+    done.stdout.fnmatch_lines(["  repeat:  pytest -c *.ini ../outside/plain.yaml::baseline --har*"])
+    assert ids(project, "../outside/plain.yaml::baseline", "-c", "tox.ini") == [
+        "../outside/plain.yaml::baseline"
+    ]
+
+
 MISTAKES = {
     ("elsewhere.yaml",): "error: *elsewhere.yaml: say which agent plays it: --harness-target*",
     ("mistyped.yaml", "--harness-target", "reference"): "error: *mistyped.yaml:3: key `sai`: *",
@@ -95,7 +125,10 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("words", MISTAKES)
+@pytest.mark.parametrize(
+    "words",
+    [*[*MISTAKES][:1], *(pytest.param(w, marks=pytest.mark.real) for w in [*MISTAKES][1:])],
+)
 def test_a_bad_file_is_one_error_of_the_collection(
     project: pytest.Pytester, words: tuple[str, ...]
 ) -> None:
@@ -110,12 +143,15 @@ def test_a_bad_file_is_one_error_of_the_collection(
 
 INI = {
     "harness_scenarios = scenrios/*.yaml": "harness_scenarios: 'scenrios/\\*.yaml' matches no *",
+    "harness_scenarios = @lops": "@lops: nothing of this name comes along; did you mean '@loops'*",
     "harness_scenarios = scenarios": "harness_scenarios: say which agent plays it: --harness-t*",
     "harness_scenarios = scenarios\nharness_profile = mine": "*no profile of this name*",
 }
 
 
-@pytest.mark.parametrize("lines", INI)
+@pytest.mark.parametrize(
+    "lines", [*[*INI][:1], *(pytest.param(x, marks=pytest.mark.real) for x in [*INI][1:])]
+)
 def test_a_wrong_key_ends_the_session_with_a_line(project: pytest.Pytester, lines: str) -> None:
     project.makeini(f"[pytest]\n{lines}\n")
     done = project.runpytest_inprocess()

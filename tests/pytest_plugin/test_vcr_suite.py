@@ -78,6 +78,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     return pytester
 
 
+@pytest.mark.real
 def test_the_layout_is_that_of_pytest_recording(suite: pytest.Pytester) -> None:
     made = sorted(path.name for path in suite.path.glob("cassettes/test_suite/*"))
     assert made == [
@@ -117,6 +118,7 @@ def test_what_is_not_asked_fails(suite: pytest.Pytester, monkeypatch: pytest.Mon
     assert "cassette.unplayed: never asked for: #2 POST /v1/messages" in done.outlines
 
 
+@pytest.mark.real
 def test_a_cassette_that_is_not_there(suite: pytest.Pytester) -> None:
     (suite.path / "cassettes/test_suite/test_one.yaml").unlink()
     done = suite.runpytest_inprocess("-k", "one")
@@ -124,6 +126,7 @@ def test_a_cassette_that_is_not_there(suite: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines(["cassette.miss: the cassette is not there; POST /v1/messages: *"])
 
 
+@pytest.mark.real
 def test_vcrpy_alone_misses_the_change(
     suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +164,7 @@ def test_within():
 """
 
 
+@pytest.mark.real
 def test_cassettes_of_modules_and_of_blocks(suite: pytest.Pytester) -> None:
     suite.makepyfile(test_shared=SHARED.replace("SECOND", 'ask("second")'))
     done = suite.runpytest_inprocess("test_shared.py")
@@ -194,6 +198,7 @@ def test_ignored():
 """
 
 
+@pytest.mark.real
 def test_other_requests_are_told_by_their_body(
     suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

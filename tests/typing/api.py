@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import assert_type
 
+import pytest
+
 from harness import (
     Brief,
     FakeModel,
     FakeRequest,
+    Fault,
+    FaultSpec,
     Finding,
     History,
     Inbound,
+    InboxItem,
     InputError,
     Message,
     Run,
@@ -22,8 +27,11 @@ from harness import (
     Tool,
     ToolError,
     ToolResult,
+    ToolScript,
+    ToolTurn,
     ToolUse,
     Turn,
+    Use,
     Verdict,
     assistant,
     judge,
@@ -106,3 +114,25 @@ def test_books(fake_model: FakeModel) -> None:
     assert_type(fake_model.requests[0], FakeRequest)
     assert_type(fake_model.requests[0].messages, tuple[Message, ...])
     assert_type(fake_model.verify(), Run)
+
+
+def test_memory(play: Play) -> None:
+    """A scenario that is built in Python."""
+    busy = Fault("http.status", status=529, retry_after=1, when=(2, 4), often=2)
+    assert_type(busy, FaultSpec)
+    turns = (
+        Turn(use="memory", input={"text": "lives in Oslo"}, times=3),
+        Turn(blocks=(Use("memory", {"text": "a"}), Use("memory"))),
+        Turn(say="I could not store that.", when="ended", optional=True),
+    )
+    tools = {"memory": ToolScript(script=(ToolTurn(error="the disk is full", times="forever"),))}
+    asked = (InboxItem(text="Please remember that."), InboxItem(text="And?", when="start"))
+    made = Scenario(name="memory", tools=tools, inbox=asked, script=turns, faults=(busy,))
+    assert_type(play(made, agent), Runs)
+
+
+@pytest.mark.harness(target="my_app:agent", wire="openai-chat", options={"size": 3})
+def test_marked(play: Play) -> None:
+    """A marker says how the runs are played."""
+    play("scenarios/greeting.yaml")
+    play("scenarios/greeting.yaml", chat=str.upper, world="simulate", profile="mine")
