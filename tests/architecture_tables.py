@@ -173,6 +173,7 @@ readers, and the machines that play a session step by step."""
 ENVIRONMENT_READERS: tuple[str, ...] = (
     "runner.fake_model",
     "runner.supervise",
+    "targets.known.driver",
     "targets.process_state",
     "transports.mcp_stdio",
     "cli",
@@ -194,8 +195,9 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-LISTENERS: tuple[str, ...] = ("transports.http_server",)
-"""Who may open a listening socket: the server whose connections are all checked."""
+LISTENERS: tuple[str, ...] = ("transports.http_server", "targets.known.driver")
+"""Who may open a listening socket: the server whose connections are all checked, and the relay to
+it out of a network of loopback alone."""
 
 LISTENING: frozenset[str] = _words(
     "create_server start_server create_unix_server start_unix_server listen bind serve_forever "

@@ -21,6 +21,7 @@ import msgspec
 from harness.adapters.framework_agent import FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
+from harness.targets.known import command_of, known
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 
 _BUILT_IN = {"reference": "harness.agent:agent", "naive": "harness.agent.naive_agent:agent"}
@@ -29,6 +30,7 @@ _FORMS = {
     "naive": "the loop of a tutorial, without bounds and guards",
     "PKG.MOD:CALLABLE": "a Python agent `def agent(brief)`, sync or async",
     "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
+    "NAME": "an agent that is known by name, as claude-code or codex: docs/known-targets.md",
     "process:COMMAND": "any program, over loopback HTTP",
     "http://HOST:PORT/PATH": "a server that is given a run by POST",
 }
@@ -110,9 +112,13 @@ def resolve(text: str) -> TargetSpec:
         return TargetSpec(text, "http", url=bare, options=options)
     if bare.startswith("process:"):
         return TargetSpec(text, "process", command=_command(bare, text), options=options)
+    if bare in known():
+        command = command_of(bare, str(options.get("program", "")))
+        return TargetSpec(text, "process", command=command, options=options,
+                          profile=known()[bare].profile)  # fmt: skip
     path = _BUILT_IN.get(bare, bare)
     if ":" not in path:
-        what = f"no such target; {nearest(bare, {*_BUILT_IN, *_FORMS})}"
+        what = f"no such target; {nearest(bare, {*_BUILT_IN, *known(), *_FORMS})}"
         raise InputError(what, f"target {text!r}")
     place = f"target {text!r}"
     found = _python_target(text, _import(path, place), options, place)

@@ -22,6 +22,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.providers.openai_responses.namespaces import whole_name
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import arguments_from, arguments_to
 
@@ -183,7 +184,8 @@ def _call(item: dict[str, Json]) -> Block | None:
     id_, name, text = item.get("call_id"), item.get("name"), item.get("arguments")
     if not (isinstance(id_, str) and isinstance(name, str) and isinstance(text, str)):
         return None
-    return ToolUse(id_, name, arguments_from(text), _rest(item, ("call_id", "name", "arguments")))
+    rest = _rest(item, ("call_id", "name", "namespace", "arguments"))
+    return ToolUse(id_, whole_name(item), arguments_from(text), rest)
 
 
 def _result_from(item: dict[str, Json]) -> Block | None:

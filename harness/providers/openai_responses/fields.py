@@ -9,6 +9,7 @@ import msgspec
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
+from harness.providers.openai_responses.namespaces import functions_in
 from harness.providers.openai_responses.rules import (
     LEAST_OUTPUT_TOKENS,
     NAME_CHARACTERS,
@@ -65,7 +66,7 @@ def _said(fields: Fields) -> ResponsesFields:
     return ResponsesFields(
         model=value_of(fields, "model", ""),
         system=value_of(fields, "instructions", ""),
-        tools=tuple(map(f.tool, functions)),
+        tools=(*map(f.tool, functions), *(tool for _, tool in functions_in(others))),
         tools_offered=bool(tools) and value_of(fields, "tool_choice") != "none",
         max_tokens=value_of(fields, "max_output_tokens"),
         stream=value_of(fields, "stream", False),

@@ -13,6 +13,7 @@ from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
 from harness.providers.openai_responses.blocks import output
 from harness.providers.openai_responses.conversations import PlacedReading
 from harness.providers.openai_responses.errors import envelope
+from harness.providers.openai_responses.namespaces import in_parts
 from harness.providers.openai_responses.record import RECORD
 from harness.providers.openai_responses.response import FAILED, finished, response_in
 from harness.providers.openai_responses.stream import events
@@ -98,7 +99,8 @@ def write(
     if isinstance(value, ApiError):
         head = _head(value.status, _JSON, name, value.headers)
         return (Send(encode(envelope(value)), head),)
-    response = response_object(value, output(value.blocks, name), reading, f"resp_{name}")
+    said = in_parts(output(value.blocks, name), reading.settings.get("tools"))
+    response = response_object(value, said, reading, f"resp_{name}")
     _keep(reading, response)
     if not reading.stream:
         return (Send(encode(response), _head(200, _JSON, name)),)

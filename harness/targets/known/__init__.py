@@ -1,0 +1,74 @@
+"""Agents that are known by name: each is a TOML file of this folder, played by the driver.
+
+The file says how the program is found, installed and started, what its own configuration is, and
+which profile it has. `version` is the release that it was tried with.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import shutil
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
+from harness.core.values.strict import Strict
+
+DRIVER = Path(__file__).with_name("driver.py")
+
+
+class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
+    """A program by name.
+
+    `first` starts it with the first message of a session and `next` with a later one; either gets
+    the message on standard input where no word of it holds `{text}`. `answer` says where the answer
+    stands: `text` (standard output), `json KEY` (of the last JSON value there) or `file PATH`;
+    `failed` is a key of that JSON value that is true for an error. `environment` and `files` are
+    its configuration. In all of them `{home}`, `{work}`, `{model}`, `{mcp}`, `{id}` and `{name}`
+    stand for the scratch HOME, the working folder of the session, the URLs of the model and of the
+    tools, a UUID of the session, and the model's name; `name` is its default.
+    """
+
+    title: str
+    program: str
+    install: str
+    version: str
+    first: tuple[str, ...]
+    next: tuple[str, ...]
+    answer: str = "text"
+    failed: str = ""
+    name: str = ""
+    environment: dict[str, str] = msgspec.field(default_factory=dict)
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+    profile: Profile = Profile()
+
+
+@cache
+def known() -> dict[str, Known]:
+    """The programs by name."""
+    files = sorted(Path(__file__).parent.glob("*.toml"))
+    return {file.stem: _read(file.name) for file in files}
+
+
+def _read(file: str) -> Known:
+    text = (pkgutil.get_data(__package__, file) or b"").decode()
+    return msgspec.convert(tomllib.loads(text), type=Known)
+
+
+def command_of(name: str, program: str = "") -> tuple[str, ...]:
+    """The command that plays a known program; `program` is where it is, if not on the PATH.
+
+    Raises InputError for a program that is not installed.
+    """
+    row = known()[name]
+    found = shutil.which(program or row.program)
+    if found is None:
+        what = f"no program {program or row.program} here: {row.install}"
+        raise InputError(what, f"target {name!r}")
+    said = msgspec.json.encode(msgspec.structs.replace(row, program=found)).decode()
+    return (sys.executable, "-I", str(DRIVER), said)

@@ -1,0 +1,269 @@
+"""The program that a run of a known target starts: a process of the agent for each message.
+
+It is a program of its own: standard library alone, so that it starts anywhere and at once. Its
+argument is the row of the target as JSON. The agent gets an environment of its row alone. Where
+Linux permits it, the agent has a network with loopback only; a relay joins that to the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import urllib.request
+import uuid
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ENV = os.environ
+FOLDER = Path(ENV.get("HARNESS_SESSION_DIR", "."))
+KEPT = ("PATH", "LANG", "HARNESS_SESSION_DIR")
+"""What stays of the run's environment; the last is how the harness knows its processes."""
+
+DEAD_PROXY = "http://127.0.0.1:9"
+TEXT_MAX = 4000
+_NEWUSER, _NEWNET = 0x10000000, 0x40000000
+_SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x41
+
+
+def main() -> int:
+    """Play the run; its exit status is 0, or that of an agent that a signal has ended."""
+    row = json.loads(sys.argv[1])
+    port = urlsplit(ENV["HARNESS_INBOX_URL"]).port or 0
+    path = FOLDER / "relay"
+    _serve(socket.AF_UNIX, str(path), lambda: _joined(socket.AF_INET, ("127.0.0.1", port)))
+    child = os.fork()
+    if child == 0:
+        os._exit(_play(row, port, path))
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return status if status >= 0 else 128 - status
+
+
+def _play(row: dict[str, Any], port: int, path: Path) -> int:
+    closed = _close_network()
+    if closed:
+        _serve(socket.AF_INET, ("127.0.0.1", port), lambda: _joined(socket.AF_UNIX, str(path)))
+    return Agent(row, {} if closed else _proxies()).play()
+
+
+def _proxies() -> dict[str, str]:
+    """Where the network cannot be closed, clients that know proxies meet a closed port."""
+    names = dict.fromkeys(("HTTPS_PROXY", "https_proxy", "ALL_PROXY"), DEAD_PROXY)
+    return {**names, "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+
+
+def _close_network() -> bool:
+    """Leave this process with a network of loopback alone; whether that was permitted."""
+    user, group = os.getuid(), os.getgid()
+    try:
+        import ctypes
+        import fcntl
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(_NEWUSER | _NEWNET) != 0:
+            return False
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+            fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _UP_RUNNING))
+    except (AttributeError, ImportError, OSError):
+        return False
+    return True
+
+
+def _serve(family: int, address: Any, joined: Any) -> None:
+    """Listen, and join each connection with the one that `joined` makes."""
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if family == socket.AF_UNIX:
+        Path(address).unlink(missing_ok=True)
+    listener.bind(address)
+    listener.listen(64)
+
+    def accept() -> None:
+        while True:
+            near, _ = listener.accept()
+            with contextlib.suppress(OSError):
+                _join(near, joined())
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+def _joined(family: int, address: Any) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.connect(address)
+    return made
+
+
+def _join(near: socket.socket, far: socket.socket) -> None:
+    for source, sink in ((near, far), (far, near)):
+        threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    """Carry bytes one way. A reset goes on as a reset, an end as an end."""
+    try:
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+    except OSError:
+        with contextlib.suppress(OSError):
+            sink.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        for each in (sink, source):
+            with contextlib.suppress(OSError):
+                each.close()
+
+
+class Agent:
+    """The agent of a row: its configuration, and a process for each message."""
+
+    def __init__(self, row: dict[str, Any], more: dict[str, str]) -> None:
+        self.row, self.options = row, json.loads(ENV.get("HARNESS_OPTIONS") or "{}")
+        self.home = FOLDER / "home"
+        self.seen: set[str] = set()
+        self.words = {
+            "{home}": str(self.home),
+            "{model}": ENV["ANTHROPIC_BASE_URL"],
+            "{mcp}": ENV["HARNESS_MCP_URL"],
+            "{name}": str(self.options.get("model") or row.get("name", "")),
+            "{program}": row["program"],
+        }
+        self.env = {name: ENV[name] for name in KEPT if name in ENV} | {"HOME": str(self.home)}
+        self.env |= more | {n: self._filled(v) for n, v in row.get("environment", {}).items()}
+
+    def _filled(self, text: str, **more: str) -> str:
+        for name, value in {**self.words, **{f"{{{n}}}": v for n, v in more.items()}}.items():
+            text = text.replace(name, value)
+        return text
+
+    def play(self) -> int:
+        """Work on the messages until there is none."""
+        _wake_tools(self.words["{mcp}"])
+        for message in _inbox():
+            if message["kind"] == "message" and (status := self.answer(message)):
+                return status
+        return 0
+
+    def answer(self, message: dict[str, Any]) -> int:
+        """Work on a message; the exit status of an agent that a signal ends, else 0."""
+        session = message["session"]
+        named = {"work": str(FOLDER / "work" / session), "id": str(_uuid(session))}
+        is_first = session not in self.seen
+        if is_first:
+            self._configure(named)
+        words = self.row["first" if is_first else "next"]
+        takes_text = any("{text}" in word for word in words)
+        command = [self._filled(w, **named).replace("{text}", message["text"]) for w in words]
+        made = subprocess.run(
+            command, cwd=named["work"], env=self.env, input=None if takes_text else
+            message["text"].encode("utf-8", "replace"), capture_output=True,
+            stdin=subprocess.DEVNULL if takes_text else None,
+        )  # fmt: skip
+        if made.returncode < 0:
+            sys.stderr.buffer.write(made.stderr[-TEXT_MAX:])
+            return 128 - made.returncode
+        self.seen.add(session)
+        return self._tell(message, made, named)
+
+    def _configure(self, named: dict[str, str]) -> None:
+        Path(named["work"]).mkdir(parents=True, exist_ok=True)
+        for name, text in self.row.get("files", {}).items():
+            file = Path(self._filled(name, **named))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(self._filled(text, **named), encoding="utf-8")
+
+    def _tell(
+        self, message: dict[str, Any], made: subprocess.CompletedProcess[bytes],
+        named: dict[str, str],
+    ) -> int:  # fmt: skip
+        """Send the answer; the exit status of an agent that failed without a word."""
+        out = made.stdout.decode("utf-8", "replace")
+        text, failed = self._said(out, named)
+        failed = failed or made.returncode != 0
+        if failed and not text:
+            text = made.stderr.decode("utf-8", "replace").strip()[-TEXT_MAX:]
+        if made.returncode and not text:
+            return made.returncode
+        kind = "error" if failed else "final"
+        _post(
+            {
+                "text": text,
+                "kind": kind,
+                "session": message["session"],
+                "in_reply_to": message["id"],
+            }
+        )
+        return 0
+
+    def _said(self, out: str, named: dict[str, str]) -> tuple[str, bool]:
+        """The answer, and whether the agent calls it an error."""
+        how, _, rest = self.row.get("answer", "text").partition(" ")
+        if how == "file":
+            file = Path(self._filled(rest, **named))
+            text = file.read_text("utf-8", "replace") if file.exists() else ""
+            file.unlink(missing_ok=True)
+            return text.strip(), not text
+        if how == "text":
+            return out.strip(), False
+        value = _last_json(out)
+        failed = bool(value.get(self.row["failed"])) if self.row.get("failed") else False
+        said = value.get(rest)
+        return (said if isinstance(said, str) else ""), failed or said is None
+
+
+def _last_json(out: str) -> dict[str, Any]:
+    """The last JSON object of an output, whole or on a line."""
+    for text in (out, *reversed(out.splitlines())):
+        with contextlib.suppress(ValueError):
+            if isinstance(value := json.loads(text), dict):
+                return value
+    start = out.find("\n{")
+    with contextlib.suppress(ValueError):
+        if start >= 0 and isinstance(value := json.loads(out[start:]), dict):
+            return value
+    return {}
+
+
+def _uuid(session: str) -> uuid.UUID:
+    return uuid.uuid5(uuid.NAMESPACE_URL, f"{FOLDER}/{session}")
+
+
+def _wake_tools(url: str) -> None:
+    """Have the server of tools answer once: agents wait for it only so long, or not at all."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {},
+              "clientInfo": {"name": "loop-harness", "version": "1"}}  # fmt: skip
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    kinds = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(url, data=json.dumps(asked).encode(), headers=kinds)
+    with contextlib.suppress(OSError), urllib.request.urlopen(request) as answer:
+        answer.read()
+
+
+def _inbox() -> Any:
+    while True:
+        with urllib.request.urlopen(ENV["HARNESS_INBOX_URL"]) as got:
+            if got.status == 204:
+                return
+            if got.status == 200:
+                yield json.loads(got.read())
+
+
+def _post(value: dict[str, Any]) -> None:
+    data = json.dumps(value).encode()
+    headers = {"content-type": "application/json"}
+    request = urllib.request.Request(ENV["HARNESS_OUTBOX_URL"], data=data, headers=headers)
+    with urllib.request.urlopen(request):
+        return
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""What the driver gives a program, what it takes from it, and that nothing else is in reach."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.calls import OutboxRequest
+from harness.runner import Run, run
+from harness.targets import TargetSpec
+from harness.targets.known import DRIVER, Known, driver
+
+pytestmark = pytest.mark.real
+
+SCRIPT = str(Path(__file__).with_name("script_agent.py"))
+ROW = Known(
+    title="a script",
+    program=sys.executable,
+    install="",
+    version="1",
+    first=("{program}", SCRIPT, "first", ""),
+    next=("{program}", SCRIPT, "next", "{text}"),
+    answer="json result",
+    failed="broken",
+    environment={"MODEL": "{model}", "WORK": "{home}"},
+    files={"{home}/config.json": '{"tools": "{mcp}"}'},
+)
+
+
+def _played(*texts: str, **fields: Any) -> Run:
+    scenario = Scenario(
+        name="talk",
+        inbox=tuple(InboxItem(text=text) for text in texts),
+        script=tuple(Turn(say=f"Answer {n}.", optional=True) for n, _ in enumerate(texts)),
+    )
+    row = msgspec.json.encode(msgspec.structs.replace(ROW, **fields)).decode()
+    command = (sys.executable, "-I", str(DRIVER), row)
+    return run(scenario, TargetSpec("script", "process", command=command))
+
+
+def _sent(made: Run) -> list[OutboxRequest]:
+    requests = [e.request for e in made.history.events if getattr(e, "seam", "") == "outbox"
+                and hasattr(e, "request")]  # fmt: skip
+    return [each for each in requests if isinstance(each, OutboxRequest)]
+
+
+def _closes_networks() -> bool:
+    """Whether this machine lets a process leave its network."""
+    import subprocess
+
+    code = "import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare(0x50000000) != 0)"
+    return subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_process_for_each_message_gets_its_row_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cret")
+    made = _played("Hello", "Again")
+    sent = _sent(made)
+    assert [each.kind for each in sent] == ["final", "final"], made.verdict.findings
+    first, second = (msgspec.json.decode(each.text) for each in sent)
+    assert (first["how"], first["said"], first["answer"]) == ("first", "Hello", "Answer 0.")
+    assert (second["how"], second["said"], second["answer"]) == ("next", "Again", "Answer 1.")
+    proxies = {n for n in first["names"] if "proxy" in n.lower()}
+    usual = {"HARNESS_SESSION_DIR", "HOME", "LANG", "LC_CTYPE", "MODEL", "PATH", "WORK"}
+    assert {*first["names"]} - proxies <= usual
+    assert first["folder"] == "main"
+    assert "/harness/mcp" in first["config"]
+    if _closes_networks():
+        assert not proxies
+        assert not first["outside"]
+    else:
+        assert "HTTPS_PROXY" in proxies
+
+
+def test_an_answer_that_is_called_an_error_and_a_failing_exit_are_errors() -> None:
+    sent = _sent(_played("This is broken", "fail"))
+    assert [each.kind for each in sent] == ["error", "error"]
+    assert sent[1].text == "the model is overloaded"
+
+
+def test_a_program_that_a_signal_ends_has_crashed() -> None:
+    made = _played("die")
+    assert [f.code for f in made.verdict.findings if f.check == "target"] == ["target.crashed"]
+
+
+def test_an_answer_may_stand_in_a_file_or_be_the_whole_output() -> None:
+    said = ("{program}", "-c", "import sys; print(sys.stdin.read().upper())")
+    assert [s.text for s in _sent(_played("hello", first=said, answer="text"))] == ["HELLO"]
+    code = "open('answer', 'w').write('kept')"
+    in_file = _played("hello", first=("{program}", "-c", code), answer="file {work}/answer")
+    assert [s.text for s in _sent(in_file)] == ["kept"]
+
+
+def test_the_server_of_tools_is_awake_before_the_first_message() -> None:
+    made = _played("Hello", first=("{program}", "-c", _HEARD), answer="text")
+    assert [s.text for s in _sent(made)] == ["Hello"]
+    asked: list[bytes] = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Server) as server, ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(server.handle_request)
+        driver._wake_tools(f"http://127.0.0.1:{server.server_port}/mcp")
+        waiting.result(10)
+    assert [msgspec.json.decode(body)["method"] for body in asked] == ["initialize"]
+    driver._wake_tools("http://127.0.0.1:9/mcp")  # a server that is not there stops nobody
+
+
+_HEARD = "import sys; print(sys.stdin.read())"

@@ -1,0 +1,85 @@
+"""The rows of the known targets."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import providers
+from harness.core.values.errors import InputError
+from harness.files import load_scenarios
+from harness.runner import run
+from harness.targets import resolve
+from harness.targets.known import command_of, known
+
+PAGE = (Path(__file__).parents[3] / "docs" / "known-targets.md").read_text("utf-8")
+TALK = Path(__file__).with_name("known-talk.yaml")
+WORDS = {"{home}", "{work}", "{model}", "{mcp}", "{id}", "{name}", "{program}", "{text}"}
+
+
+@pytest.mark.parametrize("name", known())
+def test_a_row_uses_known_words_and_stands_on_the_page(name: str) -> None:
+    row = known()[name]
+    texts = [*row.first, *row.next, *row.environment.values(), *row.files, *row.files.values()]
+    assert {word for text in texts for word in re.findall(r"\{[a-z]+\}", text)} <= WORDS
+    assert row.first[0] == row.next[0] == "{program}"
+    assert row.profile.wires
+    assert {*row.profile.wires} <= {*providers.names()}
+    assert "dummy" in " ".join(texts), "no key of the user's is ever needed"
+    (line,) = (line for line in PAGE.splitlines() if line.endswith(f"| `{row.install}` |"))
+    assert line.startswith(f"| `{name}` |")
+    assert f"| {row.version} |" in line
+
+
+@pytest.mark.parametrize("name", known())
+def test_a_program_that_is_not_installed_is_one_line_with_the_command(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(InputError) as caught:
+        resolve(name)
+    assert str(caught.value) == (
+        f"target '{name}': no program {known()[name].program} here: {known()[name].install}"
+    )
+
+
+def test_a_program_beside_the_path_is_named_by_an_option(tmp_path: Path) -> None:
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = resolve(f"claude-code?program={program}&model=claude-opus-5")
+    assert found.kind == "process"
+    assert str(program) in found.command[-1]
+    assert found.profile.wires == ("anthropic",)
+    assert command_of("claude-code", str(program)) == found.command
+
+
+def test_a_mistyped_name_is_told_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean 'claude-code'"):
+        resolve("claude-cod")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", known())
+def test_the_real_program_plays_messages_a_tool_and_a_history(name: str) -> None:
+    if shutil.which(known()[name].program) is None:
+        pytest.skip(f"not installed: {known()[name].install}")
+    target = resolve(name)
+    (wire,) = target.profile.wires
+    (scenario,) = (s for s in load_scenarios(TALK) if s.wire == wire)
+    made = run(scenario, target)
+    codes = {finding.code for finding in made.verdict.failing}
+    assert codes == REAL_FINDINGS.get(name, set()), made.verdict.findings
+    assert made.history.trace.executions
+
+
+REAL_FINDINGS = {
+    "gemini-cli": {
+        "valid_request.G3", "append_only_prefix.messages", "run.unplayed_turn", "expect.outcome"
+    },
+    "qwen-code": {"append_only_prefix.system", "append_only_prefix.messages"},
+}  # fmt: skip
+"""What the releases of the page do wrong: docs/known-targets.md#what-was-seen."""
