@@ -69,6 +69,13 @@ def test_each_form_of_a_request_is_seen(tmp_path: Path) -> None:
     assert loads(page) == []
 
 
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    pages = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
+    left = [str(p) for p in pages if f"({p})" not in index and p.parent.name != "decisions"]
+    assert left == ["index.md"], "the navigation of the site is made of the links of docs/index.md"
+
+
 @pytest.mark.skipif(not SITE.exists(), reason="make docs builds the site, and runs this test")
 def test_the_site_asks_no_other_host() -> None:
     pages = list(_files())
