@@ -8,6 +8,7 @@ finding made for it. Three of them are told whole; their histories stay in `.har
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import textwrap
 import warnings
@@ -28,8 +29,15 @@ from tests.mutants.__main__ import is_killed
 
 ROOT = Path(__file__).parents[1]
 OUT = Path(".harness/demo")
+PAGE = OUT / "report.html"
 WIDTH = 96
 COMMAND = ".venv/bin/harness"
+
+
+def write_page() -> None:
+    """The runs that are told as one page."""
+    words = ["show", "--html", str(PAGE), str(OUT)]
+    subprocess.run([sys.executable, "-m", "harness", *words], check=True, capture_output=True)
 
 
 class Told(NamedTuple):
@@ -167,6 +175,8 @@ def _folded(label: str, text: str) -> list[str]:
 
 
 NEXT = f"""\
+The report of the three, for a browser: {PAGE}
+
 Next: an agent as people write it, in about 60 lines, on what happens in loops:
    {COMMAND} run scenarios/loops --target examples.naive_agent:agent
 Then your own (docs/targets.md says how to name it): {COMMAND} doctor --target ..."""
@@ -175,6 +185,7 @@ Then your own (docs/targets.md says how to name it): {COMMAND} doctor --target .
 def main() -> int:
     """Tell the story; 1 when the reference agent fails or a wrong agent is not caught."""
     passed, caught = play_all()
+    write_page()
     print(*story(passed, caught), NEXT, sep="\n")
     return 0 if all(p.passed for p in passed) and all(c.code for c in caught) else 1
 

@@ -20,6 +20,8 @@ KNOWN = {
 }
 
 
+WRITE_PAGE = demo.write_page
+
 MADE_UP = [
     demo.Caught(name, "a", "a.b", "bad", "event 7: end", f".harness/demo/{name}")
     for name in demo.TOLD
@@ -44,6 +46,7 @@ def told(
     def tell(passes: bool, caught: list[demo.Caught]) -> tuple[int, str]:
         passed = [demo.Passed("greeting", passes, 3, 1)]
         monkeypatch.setattr(demo, "play_all", lambda: (passed, caught))
+        monkeypatch.setattr(demo, "write_page", lambda: None)
         return demo.main(), capsys.readouterr().out
 
     return tell
@@ -63,6 +66,10 @@ def test_the_story_of_three_incidents_fits_into_a_screen(
         assert each.proof.partition(":")[0] in text
         assert f"report:   .venv/bin/harness show {each.history}\n" in text
         assert os.path.exists(each.history)
+    WRITE_PAGE()
+    page = demo.PAGE.read_text("utf-8")
+    assert all(each.scenario in page for each in caught)
+    assert f"for a browser: {demo.PAGE}\n" in text
     assert "1 of 1 runs pass: 3 calls of the model, 1 of tools." in text
     assert "3 of 3 wrong agents are caught" in text
 
