@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from harness.cli.completion import completing, targets
 from harness.cli.options import (
     PROFILE_VARIABLE,
     configuration,
@@ -40,7 +41,13 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 @click.command("config")
-@click.option("--target", default="", metavar="SPEC", help="The agent, as for `run`.")
+@click.option(
+    "--target",
+    shell_complete=completing(targets),
+    default="",
+    metavar="SPEC",
+    help="The agent, as for `run`.",
+)
 @profile
 @real_s
 @fail_on

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from harness.cli.completion import catalogue_names, completing
 from harness.cli.interrupts import deferred
 from harness.cli.options import configuration, every_verb, plugins
 from harness.core.values.errors import InputError
@@ -36,7 +37,7 @@ class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
 
 
 @click.command("copy")
-@click.argument("name", metavar="@NAME")
+@click.argument("name", metavar="@NAME", shell_complete=completing(catalogue_names))
 @click.argument("dest", required=False, type=click.Path(path_type=Path), metavar="[DEST]")
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @plugins

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     chosen_profile,
@@ -40,7 +41,13 @@ _PROBES = 16
 
 
 @click.command("doctor")
-@click.option("--target", default="", metavar="SPEC", help="The agent, as for `harness run`.")
+@click.option(
+    "--target",
+    shell_complete=completing(targets),
+    default="",
+    metavar="SPEC",
+    help="The agent, as for `harness run`.",
+)
 @profile
 @real_s
 @world

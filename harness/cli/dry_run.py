@@ -1,50 +1,79 @@
 """A dry run: the runs that would be played, and the calls that their faults would hit.
 
-The calls depend on the agent, so a run with faults is rehearsed in virtual time with the same seed.
-The reference agent stands in for a program or a server, which is not started.
+Counting plays nothing. Which calls are hit depends on the agent. Where `--faults` or `--verbose`
+asks for it, a run with faults is rehearsed in virtual time with the same seed. The reference agent
+stands in for a program or a server, which is not started.
 """
 
 from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
 
 from harness.core.history.events import Answered
 from harness.core.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from harness.cli.run_output import Detail
 
 STAND_IN = "reference"
 
 
 def rehearse(
-    planned: list[tuple[str, Scenario]], target: str, seed: int | None, as_json: bool
+    planned: list[tuple[str, Scenario]],
+    target: str,
+    seed: int | None,
+    detail: Detail,
+    *,
+    with_hits: bool,
 ) -> int:
-    """Print what would run, with the hits of each; exit status 0.
+    """Print what would run, with the hits of each if they are asked for; exit status 0.
 
     Raises InputError for a target that cannot be used.
     """
     from harness.cli import terminal
+
+    faulty = sum(bool(scenario.faults) for _, scenario in planned)
+    rehearsed = faulty if with_hits else 0
+    agent = _agent(target) if rehearsed or target else ""
+    with terminal.progress(max(1, rehearsed), "rehearsed") as advance:
+        for path, scenario in planned:
+            found = hits(scenario, agent, seed) if scenario.faults and with_hits else None
+            if detail != "quiet":
+                _tell(path, scenario, found, detail)
+            if found is not None:
+                advance()
+    if detail != "json":
+        terminal.out(f"{len(planned)} runs, none of them played{_end(faulty, agent, with_hits)}")
+    return 0
+
+
+def _end(faulty: int, agent: str, with_hits: bool) -> str:
+    if not faulty:
+        return ""
+    if with_hits:
+        return f"; hits rehearsed with {agent}"
+    return f"; {faulty} have faults: -v rehearses which calls they hit"
+
+
+def _tell(path: str, scenario: Scenario, found: list[dict[str, str]] | None, detail: str) -> None:
+    """Print one run; `found` is None where nothing was rehearsed."""
+    from harness.cli import terminal
     from harness.report.json_lines import line
     from harness.runner.needs import needs_of
 
-    faulty = any(scenario.faults for _, scenario in planned)
-    agent = _agent(target) if faulty or target else ""
-    for path, scenario in planned:
-        found = hits(scenario, agent, seed) if scenario.faults else []
-        if as_json:
-            row = {"name": scenario.run_name, "title": scenario.title, "file": path}
-            needs = {"needs": needs_of(scenario)}
-            terminal.out(line({**row, **needs, "hits": found}))
-            continue
-        needed = ", ".join(needs_of(scenario))
-        terminal.out(f"{scenario.run_name}  (needs {needed})" if needed else scenario.run_name)
-        for hit in found:
-            terminal.out(f"    {hit['key']}  {hit['fault']}")
-        if scenario.faults and not found:
-            terminal.out("    no call is hit")
-    if not as_json:
-        said = f"; hits rehearsed with {agent}" if faulty else ""
-        terminal.out(f"{len(planned)} runs, none of them played{said}")
-    return 0
+    needs = needs_of(scenario)
+    if detail == "json":
+        row = {"name": scenario.run_name, "title": scenario.title, "file": path, "needs": needs}
+        terminal.out(line({**row, "hits": [] if not scenario.faults else found}))
+        return
+    needed = f"  (needs {', '.join(needs)})" if needs else ""
+    terminal.out(f"{scenario.run_name}{needed}")
+    for hit in found or ():
+        terminal.out(f"    {hit['key']}  {hit['fault']}")
+    if found == []:
+        terminal.out("    no call is hit")
 
 
 def _agent(target: str) -> str:

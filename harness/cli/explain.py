@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.completion import codes, completing
 from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("code")
+@click.argument("code", shell_complete=completing(codes))
 @plugins
 @every_verb
 def command(code: str, as_json: bool) -> int:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     EngineName,
@@ -47,7 +48,12 @@ DEFAULT_EXAMPLES = 1_000
 
 
 @click.command("fuzz")
-@click.option("--target", metavar="SPEC", help="The agent, as in `harness run`.")
+@click.option(
+    "--target",
+    shell_complete=completing(targets),
+    metavar="SPEC",
+    help="The agent, as in `harness run`.",
+)
 @click.option("--examples", type=click.IntRange(1), metavar="N",
               help=f"So many examples in all.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",

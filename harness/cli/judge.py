@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from harness.cli.completion import check_names, completing
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     TASKS_A_WORKER,
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
 @recording_format("How to read the files")
 @profile
 @fail_on
-@click.option("--check", metavar="NAME", help="Only this check.")
+@click.option(
+    "--check", shell_complete=completing(check_names), metavar="NAME", help="Only this check."
+)
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and take those that are there already.")  # fmt: skip
 @click.option(
@@ -71,7 +75,6 @@ def command(
     """
     from harness.cli import terminal
     from harness.cli.judge_journal import JudgeJournal
-    from harness.cli.judge_paths import files
     from harness.cli.judge_task import JudgeTask, check_names, judge_files
     from harness.report.judge_report import JudgedTotals
 
@@ -85,7 +88,7 @@ def command(
         agent = chosen_profile(profile_name)
         asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on)
         todo = _todo(paths, asked, journal, stamps)
-        total = sum(1 for _ in files(paths)) if terminal.has_progress() else 0
+        total = partial(_all_files, paths)
         advance = held.enter_context(terminal.progress(total, "files"))
         try:
             for file in judge_files(does, todo):
@@ -100,6 +103,12 @@ def command(
                 _show_tally(tally, as_json, verbose)
             raise
     return _end(tally, as_json, verbose)
+
+
+def _all_files(paths: tuple[Path, ...]) -> int:
+    from harness.cli.judge_paths import files
+
+    return sum(1 for _ in files(paths))
 
 
 def _file_count(paths: tuple[Path, ...]) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from harness.cli.completion import completing, listed
 from harness.cli.options import NamedPath, every_verb, plugins
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
@@ -16,7 +17,11 @@ Row = dict[str, Any]
 
 
 @click.command("list")
-@click.argument("what", metavar="scenarios|faults|checks|targets|formats|stores|examples|docs")
+@click.argument(
+    "what",
+    shell_complete=completing(listed),
+    metavar="scenarios|faults|checks|targets|formats|stores|examples|docs",
+)
 @click.argument("folder", required=False, type=NamedPath(), metavar="[DIR]")
 @plugins
 @every_verb

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
+from harness.cli.completion import catalogue_names, completing, items, profiles
 from harness.core.values.verdict import CLASSES
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from harness.configuration import Configuration
     from harness.core.values.profile import Profile
     from harness.engines import Engine
@@ -48,6 +51,14 @@ class NamedPath(click.Path):
         from harness.files.bundle import named_path
 
         return super().convert(named_path(value) if isinstance(value, str) else value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names after `@` where one is begun, else files."""
+        if not incomplete.startswith("@"):
+            return super().shell_complete(ctx, param, incomplete)
+        return items(catalogue_names(incomplete), incomplete)
 
 
 def every_verb(function: _F) -> _F:
@@ -116,7 +127,7 @@ def given_flags(context: click.Context) -> dict[str, Any]:
 
 
 profile = click.option("--profile", "profile_name", default="", metavar="NAME|FILE",
-                       envvar=PROFILE_VARIABLE,
+                       envvar=PROFILE_VARIABLE, shell_complete=completing(profiles),
                        help="What the agent is: a configured profile, or a file.")  # fmt: skip
 """`--profile NAME|FILE`, for a verb with `plugins`; `chosen_profile` reads it."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import NamedPath, WireChoice, every_verb, plugins
 from harness.core.values.errors import InputError
@@ -29,7 +30,13 @@ REAL_S = 600.0
 
 @click.command("record")
 @click.argument("cassette", type=click.Path(path_type=Path))
-@click.option("--target", required=True, metavar="SPEC", help="The agent, as for `run`.")
+@click.option(
+    "--target",
+    shell_complete=completing(targets),
+    required=True,
+    metavar="SPEC",
+    help="The agent, as for `run`.",
+)
 @click.option("--scenario", "file", type=NamedPath(), metavar="FILE",
               help="Its inbox, tools, session and limits are the target's; its script and faults "
               "are not.")  # fmt: skip

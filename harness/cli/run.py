@@ -17,6 +17,7 @@ import click
 import msgspec
 
 from harness.cli.baseline import baseline, chosen_baseline
+from harness.cli.completion import completing, targets
 from harness.cli.html_report import html
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
@@ -56,7 +57,7 @@ DEFAULT_OUT = ".harness/runs"
 
 @click.command("run")
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
-@click.option("--target", default="", metavar="SPEC",
+@click.option("--target", shell_complete=completing(targets), default="", metavar="SPEC",
               help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
               )  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN",
@@ -74,7 +75,11 @@ DEFAULT_OUT = ".harness/runs"
               )  # fmt: skip
 @click.option("--faults", type=click.Path(path_type=Path), metavar="OVERLAY",
               help="A YAML file with `faults:` that are added to every run.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="List what would run, and which calls faults hit.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="List what would run; with -v or --faults, which calls faults hit.",
+)
 @click.option("-x", "first", is_flag=True, help="Stop after the first failing run.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N",
               help="Stop after N failing runs.")  # fmt: skip
@@ -122,7 +127,7 @@ def command(
     planned = failing_on(under_profile(planned, agent), fail_on)
     planned = for_target(planned, target, spoken)
     if dry_run:
-        return rehearse(planned, target, drawn, as_json)
+        return rehearse(planned, target, drawn, detail, with_hits=verbose or faults is not None)
     check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
@@ -141,10 +146,11 @@ def _again(
 ) -> Callable[[str], str] | None:
     """The command that plays one run by its name below the one path of this command."""
     from harness.cli.selection import DEFAULT_FOLDER
+    from harness.files.bundle import shown
     from harness.report.run_summary import run_command
 
     path, *others = paths or (DEFAULT_FOLDER,)
-    return None if others else partial(run_command, asked(path=str(path)), seed=seed)
+    return None if others else partial(run_command, asked(path=shown(path)), seed=seed)
 
 
 def _speaking(agent: Profile, wires: tuple[str, ...]) -> Profile:

@@ -6,12 +6,18 @@ import json
 
 import click
 
+from harness.cli.completion import completing, files_with_schema
 from harness.cli.options import every_verb, plugins
 from harness.core.values.errors import InputError, nearest
 
 
 @click.command("schema")
-@click.argument("file", default="scenario", metavar="[scenario|overlay|profile|configuration]")
+@click.argument(
+    "file",
+    shell_complete=completing(files_with_schema),
+    default="scenario",
+    metavar="[scenario|overlay|profile|configuration]",
+)
 @plugins
 @every_verb
 def command(file: str, as_json: bool) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from harness.cli.completion import codes, completing, targets
 from harness.cli.options import (
     NamedPath,
     chosen_profile,
@@ -30,8 +31,14 @@ DEFAULT_OUT = ".harness/shrunk"
 
 @click.command("shrink")
 @click.argument("source", metavar="SCENARIO|RUN", type=NamedPath())
-@click.option("--target", default="", metavar="SPEC", help="The agent that shows the finding.")
-@click.option("--keep", default="", metavar="CODE",
+@click.option(
+    "--target",
+    shell_complete=completing(targets),
+    default="",
+    metavar="SPEC",
+    help="The agent that shows the finding.",
+)
+@click.option("--keep", default="", shell_complete=completing(codes), metavar="CODE",
               help="The finding to keep: its code, or its check. Default: the first one that "
               "fails the run.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN",

@@ -13,6 +13,9 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from time import monotonic
 
 import click
 
@@ -37,6 +40,7 @@ _COLOUR = re.compile(rf"{_TOKEN}<(\w*)>")
 
 def out(text: str) -> None:
     """Print a line of the result."""
+    _clear()
     try:
         print(_COLOUR.sub(_code, visible(text)), flush=True)
     except BrokenPipeError:
@@ -45,6 +49,7 @@ def out(text: str) -> None:
 
 def note(text: str) -> None:
     """Print a line that is no result."""
+    _clear()
     if sys.stderr is not None:
         print(visible(text), file=sys.stderr)
 
@@ -73,21 +78,72 @@ def _is_terminal(stream: object) -> bool:
     return bool(getattr(stream, "isatty", lambda: False)())
 
 
-def has_progress() -> bool:
-    """Whether a bar is shown: standard error is a terminal, and the results go elsewhere."""
-    return _is_terminal(sys.stderr) and not _is_terminal(sys.stdout)
+def _is_dumb() -> bool:
+    return os.environ.get("TERM") == "dumb"
+
+
+LINE_EVERY_S, DRAW_EVERY_S = 10.0, 0.1
+"""How often a count is told: as a line of a log, and on a terminal."""
+
+
+class Progress:
+    """A count on standard error: one line that changes on a terminal, else a line now and then.
+
+    The line is cleared before any other output. It stays away where nobody can see it change: in
+    the first ten seconds of a log.
+    """
+
+    def __init__(self, total: Callable[[], int], what: str) -> None:
+        self._total, self._what, self._ended = total, what, 0
+        self._is_live = _is_terminal(sys.stderr) and not _is_dumb()
+        self._begun = self._told = monotonic()
+        self._is_drawn = False
+
+    def advance(self) -> None:
+        """One more has ended."""
+        self._ended += 1
+        now = monotonic()
+        if now - self._told >= (DRAW_EVERY_S if self._is_live else LINE_EVERY_S):
+            self._told = now
+            self.draw() if self._is_live else note(self._words())
+
+    def draw(self) -> None:
+        """Draw the count on a terminal."""
+        if self._is_live:
+            sys.stderr.write(f"\r\x1b[K{self._words()[: width() - 1]}")
+            sys.stderr.flush()
+            self._is_drawn = True
+
+    def clear(self) -> None:
+        """Make room for another line."""
+        if self._is_drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._is_drawn = False
+
+    def _words(self) -> str:
+        seconds = int(monotonic() - self._begun)
+        return f"{self._ended} of {self._total()} {self._what}, {seconds} s"
+
+
+_SHOWN: ContextVar[Progress | None] = ContextVar("shown", default=None)
+"""The count that is shown now, if any."""
 
 
 @contextmanager
-def progress(total: int, what: str) -> Iterator[Callable[[], None]]:
-    """A bar on standard error, where there is one to be shown."""
-    if not has_progress():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
+def progress(total: int | Callable[[], int], what: str) -> Iterator[Callable[[], None]]:
+    """A count of what has ended; what there is in all may be a function, asked when it is told."""
+    counted = lru_cache(maxsize=1)(total) if callable(total) else lambda: total
+    bar = Progress(counted, what)
+    before = _SHOWN.set(bar)
+    bar.draw()
+    try:
+        yield bar.advance
+    finally:
+        bar.clear()
+        _SHOWN.reset(before)
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda: bar.advance(task)
+
+def _clear() -> None:
+    if bar := _SHOWN.get():
+        bar.clear()

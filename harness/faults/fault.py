@@ -9,7 +9,7 @@ lists them). Each is one value for all faults of the module, or a mapping by fun
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from inspect import cleandoc
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -69,9 +69,14 @@ class Fault(msgspec.Struct, frozen=True):
     def settings(self) -> dict[str, Any]:
         """The settings, with their types."""
         function = self.function
-        own = function.func if isinstance(function, partial) else function
-        types = get_type_hints(own, include_extras=True)
+        types = _types(function.func if isinstance(function, partial) else function)
         return {name: types[name] for name in self.defaults}
+
+
+@cache
+def _types(function: FaultFunction) -> dict[str, Any]:
+    """The types of a function's parameters: each scenario of a folder asks for them."""
+    return get_type_hints(function, include_extras=True)
 
 
 def faults_in(functions: Mapping[str, FunctionType], prefix: str) -> dict[str, Fault]:

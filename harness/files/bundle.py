@@ -89,6 +89,11 @@ def bundled_files(paths: Iterable[Path]) -> list[Path]:
     ]
 
 
+def bundle_names() -> list[str]:
+    """Every name without its ending; raises InputError where nothing came along."""
+    return [*dict.fromkeys(_short(path) for paths in _names().values() for path in paths)]
+
+
 @lru_cache(maxsize=1)
 def _root() -> Path | None:
     """The folder that holds the bundle; None in an archive, and where nothing came along."""

@@ -97,10 +97,11 @@ class SessionPage:
         """The runs, failed ones first, then in the order of each process."""
         import msgspec
 
+        from harness.files.regular_file import whole
         from harness.report.html.html_page import PagePart
 
         for path in sorted(self._folder.iterdir()):
-            yield msgspec.json.decode(path.read_bytes(), type=PagePart)
+            yield msgspec.json.decode(whole(path), type=PagePart)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say where the page is."""

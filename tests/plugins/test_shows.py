@@ -44,7 +44,7 @@ def test_run(harness: Line, folder: Path) -> None:
 
 
 def test_a_dry_run(harness: Line) -> None:
-    status, out, _ = harness(*RUN, "--dry-run")
+    status, out, _ = harness(*RUN, "--dry-run", "-v")
     assert (status, out.count("  my_parts.slow_disk")) == (0, 2)
 
 

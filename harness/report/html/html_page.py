@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
+from pkgutil import get_data
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -129,7 +129,9 @@ def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
 @cache
 def asset(name: str) -> str:
     """A file of the page."""
-    return files(__package__).joinpath(name).read_text("utf-8")
+    data = get_data(__name__, name)
+    assert data is not None
+    return data.decode()
 
 
 @cache
