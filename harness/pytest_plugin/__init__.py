@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.core.values.errors import InputError
+from harness.files.bundle import shown
 from harness.pytest_plugin import options, play_settings, scenario_items, session_page
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _SETTINGS = pytest.StashKey["PlaySettings"]()
 _CONFIGURATION = pytest.StashKey["Configuration"]()
 _SCENARIOS, _WALKED = pytest.StashKey[frozenset[Path]](), pytest.StashKey[set[Path]]()
+_BUNDLED = pytest.StashKey[frozenset[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
     config.stash[_SETTINGS] = settings.over(PlaySettings(seed=found.seed))
+    config.stash[_BUNDLED] = frozenset()
     config.stash[_SCENARIOS], config.stash[_WALKED] = _scenarios_named(config), set()
     if is_strict:
         from harness.pytest_plugin import vcr_suite
@@ -83,7 +86,10 @@ def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
     is_part = config.args_source is pytest.Config.ArgsSource.ARGS
     is_whole = not is_part and config.rootpath == config.invocation_params.dir
     owed = patterns if is_whole else more
-    config.args += scenario_items.folders_of(owed, config.rootpath, config.args)
+    bundled = filter(scenario_items.is_bundled, more if is_part else patterns)
+    config.stash[_BUNDLED] = scenario_items.matched(bundled, config.rootpath)
+    own = [pattern for pattern in owed if not scenario_items.is_bundled(pattern)]
+    config.args += scenario_items.folders_of(own, config.rootpath, config.args)
     return found
 
 
@@ -105,11 +111,27 @@ def pytest_collect_file(
         has_target = config.stash[_SETTINGS].target is not None
         if not scenario_items.is_named(file_path, parent, has_target):
             return None
-    config.stash[_WALKED].add(file_path)
+    name = scenario_items.node_name(file_path, config.rootpath)
+    return _scenario_file(parent, file_path, name)
+
+
+def _scenario_file(parent: pytest.Collector, path: Path, name: str) -> scenario_items.ScenarioFile:
+    parent.config.stash[_WALKED].add(path)
+    runs = partial(_runs_of, parent.config)
     return scenario_items.ScenarioFile.from_parent(
-        parent, path=file_path, nodeid=scenario_items.node_name(file_path, config.rootpath),
-        runs=partial(_runs_of, config), play=_play_item,
-    )  # fmt: skip
+        parent, path=path, nodeid=name, runs=runs, play=_play_item
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Add the scenarios of the catalogue: they mostly stand in an environment, which pytest does
+    not walk."""
+    bundled: frozenset[Path] = config.stash[_BUNDLED]
+    for path in sorted(bundled):
+        items += session.genitems(_scenario_file(session, path, shown(path)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -149,12 +171,12 @@ def play(request: pytest.FixtureRequest) -> Play:
 
 def play_of(item: pytest.Item, folders: Sequence[Path]) -> Play:
     """What plays scenarios for a test, as its markers and the session say."""
-    config = item.config
+    config, settings = item.config, _settings(item)
     return Play(
-        folders, _settings(item), out=_folder_of(item), profiles=partial(_profile, config),
+        folders, settings, out=_folder_of(item), profiles=partial(_profile, config),
         note=partial(_note, item), isolate=config.getoption("--harness-isolate"),
         whole=config.get_verbosity() > 0, files_from=config.stash[_CONFIGURATION].files_from,
-        repeat=play_settings.repeat_command(item), seen=partial(_seen, item),
+        repeat=play_settings.repeat_command(item, settings), seen=partial(_seen, item),
     )  # fmt: skip
 
 

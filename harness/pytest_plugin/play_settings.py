@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from harness.core.values.errors import InputError, nearest
+from harness.pytest_plugin.scenario_items import ScenarioItem, is_bundled
 
 MARKER = "harness"
 PLACE = "@pytest.mark.harness"
@@ -162,12 +163,23 @@ def true_or_false(text: str, place: str) -> bool:
     return text == "true"
 
 
-def repeat_command(item: pytest.Item) -> str:
+def repeat_command(item: pytest.Item, settings: PlaySettings = NOTHING) -> str:
     """The command that plays a test again, from the folder in which pytest was started."""
     config = item.config
-    _, _, name = item.nodeid.partition("::")
+    file, _, name = item.nodeid.partition("::")
+    if isinstance(item, ScenarioItem) and is_bundled(file):
+        return shlex.join(["harness", "run", file, *_run_words(item, settings)])
     path = os.path.relpath(item.path, config.invocation_params.dir)
     return shlex.join(["pytest", *_root_words(item), f"{path}::{name}", *_repeat_words(config)])
+
+
+def _run_words(item: ScenarioItem, settings: PlaySettings) -> list[str]:
+    """The options of `harness run` for a run of the catalogue, which pytest takes no path of."""
+    words = ["--only", item.scenario.run_name]
+    for name in ("target", "profile", "seed", "fail_on"):
+        value = getattr(settings, name)
+        words += [f"--{name.replace('_', '-')}", str(value)] if isinstance(value, str | int) else []
+    return words
 
 
 def _root_words(item: pytest.Item) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
+from harness.files.bundle import MARK, bundled, shown
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -87,9 +88,7 @@ def matched(patterns: Iterable[str], root: Path) -> frozenset[Path]:
 
 
 def _hits(pattern: str, root: Path) -> list[Path]:
-    from harness.files.bundle import MARK, bundled
-
-    if pattern.startswith(MARK):
+    if is_bundled(pattern):
         return [*bundled(pattern)]
     found = glob.glob(pattern, root_dir=root, recursive=True, include_hidden=True)
     return [Path(os.path.abspath(root / hit)) for hit in found]
@@ -107,9 +106,14 @@ def _scenarios_of(path: Path) -> list[Path]:
     return [path] if path.suffix in SUFFIXES and has_script(path) else []
 
 
+def is_bundled(pattern: str) -> bool:
+    """Whether a pattern names what comes along with the package, as `@loops`."""
+    return pattern.startswith(MARK)
+
+
 def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> list[str]:
     """The folders and files that pytest must walk for the patterns beside those `named`."""
-    starts = dict.fromkeys(start for pattern in patterns for start in _starts(pattern, root))
+    starts = dict.fromkeys(Path(os.path.abspath(root / _fixed(pattern))) for pattern in patterns)
     walked = [Path(os.path.abspath(word.partition("::")[0])) for word in named]
     return [str(start) for start in starts if not any(map(start.is_relative_to, walked))]
 
@@ -125,20 +129,10 @@ def unwalked(files: Iterable[Path], seen: Iterable[Path]) -> str:
 
 def node_name(path: Path, root: Path) -> str:
     """The first part of the ids of a file's items: from the root, or after `@` if it came along."""
-    from harness.files.bundle import shown
-
     if path.is_relative_to(root):
         return path.relative_to(root).as_posix()
     short = shown(path)
     return short if short != str(path) else os.path.relpath(path, root)
-
-
-def _starts(pattern: str, root: Path) -> list[Path]:
-    from harness.files.bundle import MARK
-
-    if pattern.startswith(MARK):
-        return _hits(pattern, root)
-    return [Path(os.path.abspath(root / _fixed(pattern)))]
 
 
 def _fixed(pattern: str) -> str:

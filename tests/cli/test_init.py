@@ -234,6 +234,7 @@ def _played(folder: Path) -> int:
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_an_unchanged_client_is_played_by_an_adapter(init: Command, tmp_path: Path) -> None:
     """A loop with a global client that is made at import, and a pyproject.toml with comments."""
     before = '# mine\n[project]\nname = "x" # kept\n\n[tool.ruff]\nline-length = 90\n'

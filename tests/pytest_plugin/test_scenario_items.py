@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import pytest
 
 from harness.files import scenario_values
@@ -187,12 +185,15 @@ def test_a_name_of_the_catalogue_collects_its_scenarios(project: pytest.Pytester
     collected = ids_of_all(project)
     assert {"@loops/circles::baseline", "scenarios/plain.yaml::baseline"} <= collected
     assert len(collected) == 25
+    project.runpytest_inprocess("--collect-only", "-q").stdout.fnmatch_lines(
+        ["26 tests collected*"]
+    )
     failed = project.runpytest_inprocess("-q", "-k", "circles and baseline and not stream")
     (repeat,) = (line for line in failed.outlines if line.strip().startswith("repeat:"))
-    words = shlex.split(repeat.partition("pytest ")[2])
-    again = project.runpytest_inprocess(*words)
-    again.assert_outcomes(failed=1)
-    again.stdout.fnmatch_lines(["*no_progress_stop.cycle*"])
+    said = repeat.partition("repeat:")[2].strip()
+    assert said == "harness run @loops/circles --only circles --target naive"
+    failed.assert_outcomes(failed=1)
+    assert not [line for line in ids(project, "test_own.py") if "circles" in line]
 
 
 def ids_of_all(project: pytest.Pytester) -> set[str]:
