@@ -146,10 +146,11 @@ def _again(
 ) -> Callable[[str], str] | None:
     """The command that plays one run by its name below the one path of this command."""
     from harness.cli.selection import DEFAULT_FOLDER
+    from harness.files.bundle import shown
     from harness.report.run_summary import run_command
 
     path, *others = paths or (DEFAULT_FOLDER,)
-    return None if others else partial(run_command, asked(path=str(path)), seed=seed)
+    return None if others else partial(run_command, asked(path=shown(path)), seed=seed)
 
 
 def _speaking(agent: Profile, wires: tuple[str, ...]) -> Profile:

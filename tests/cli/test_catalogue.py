@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from harness import load_scenarios, resolve, run
+from harness.cli.run import _again
 from harness.cli.shrink_source import scenarios_of
+from harness.files.bundle import bundled
 from harness.pytest_plugin import Play
+from harness.report.run_summary import Invocation
 from tests.cli.talks import Command
 
 CIRCLE = ("run", "@loops/circles", "--only", "circles")
@@ -127,3 +131,11 @@ def test_a_test_plays_it_by_its_name(tmp_path: Path) -> None:
 def test_a_folder_of_ones_own_may_begin_with_the_mark(in_process: Command, talks: Path) -> None:
     (talks / "scenarios").rename(talks / "@loops")
     assert "greeting" in in_process("list", "scenarios", "./@loops").out
+
+
+def test_the_summary_of_a_run_names_the_catalogue() -> None:
+    asked = partial(Invocation, target="naive")
+    for name in ("@loops/circles", "@loops"):
+        again = _again(tuple(bundled(name)), asked, None)
+        assert again is not None
+        assert again("circles") == f"harness run {name} --only circles --target naive"

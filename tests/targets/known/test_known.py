@@ -63,7 +63,10 @@ def test_a_mistyped_name_is_told_the_nearest() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", known())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n == "claude-code" else pytest.mark.nightly) for n in known()],
+)
 def test_the_real_program_plays_messages_a_tool_and_a_history(name: str) -> None:
     if shutil.which(known()[name].program) is None:
         pytest.skip(f"not installed: {known()[name].install}")
