@@ -15,7 +15,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
-from harness.files.regular_file import text_of
+from harness.files.regular_file import whole
 from harness.report.cause_tally import crash_of
 from harness.report.run_summary import RunSummary
 
@@ -50,7 +50,10 @@ def _field(text: str) -> str:
 
 def read(path: Path) -> dict[Accepted, str]:
     """The rows of a file with their notes; raises InputError with the line of a damaged one."""
-    head, *lines = text_of(path).split("\n")
+    try:
+        head, *lines = whole(path).decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
     if head != HEAD:
         raise InputError(f"no baseline that this version reads: its first line is not {HEAD!r}",
                          f"{path}:1")  # fmt: skip

@@ -74,9 +74,7 @@ def test_the_story_of_three_incidents_fits_into_a_screen(
     assert "3 of 3 wrong agents are caught" in text
 
 
-def test_a_run_of_the_reference_agent_that_fails_is_named(
-    told: Any, caught: list[demo.Caught]
-) -> None:
+def test_a_run_of_the_reference_agent_that_fails_is_named(told: Any) -> None:
     status, text = told(False, MADE_UP)
     assert status == 1
     assert "FAILS greeting" in text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import CLASSES, Finding, NotApplicable, Verdict
-from harness.report.baseline import COLUMNS, HEAD, Comparison, accepted, read, text, told
+from harness.report.baseline import COLUMNS, HEAD, Accepted, Comparison, accepted, read, text, told
 from harness.report.run_summary import RunSummary
 from tests.report.fabricated import summary
 from tests.report.test_command_summary import crash
@@ -132,6 +132,15 @@ def test_a_note_of_the_user_stays(tmp_path: Path) -> None:
     file.write_text(f"{HEAD}\n{COLUMNS}\na\ta.b\t\tissue 7\n", "utf-8")
     update([run("a", FOUND, OTHER)], file, read(file))
     assert file.read_text("utf-8").splitlines()[2:] == ["a\ta.b\t\tissue 7", "a\ta.c\t"]
+
+
+def test_a_large_baseline_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "b.tsv"
+    long = "a-scenario-of-a-long-name" * 20
+    rows = {Accepted(f"{long}/{n}", "a.b", ""): "" for n in range(3000)}
+    file.write_text(text(rows), "utf-8")
+    assert file.stat().st_size > 1024 * 1024
+    assert read(file) == rows
 
 
 BAD = {
