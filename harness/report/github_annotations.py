@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible_line
+from harness.files.regular_file import text_of
 from harness.report.cause_tally import CauseGroup, CauseTally
 from harness.report.event_lines import counted
 from harness.report.run_summary import RunSummary
@@ -21,8 +23,6 @@ KIND_MAX = 10
 """How many annotations of one kind GitHub shows of a step."""
 
 Kind = Literal["error", "warning", "notice"]
-_LINE_MAX = 1_000_000
-"""The size of a scenario file up to which the line of a variant is looked for."""
 
 
 def annotation_lines(runs: Sequence[RunSummary], root: Path) -> Iterator[str]:
@@ -68,10 +68,8 @@ def _place(run: RunSummary) -> tuple[str, int]:
     """The file of the scenario, and the line at which its variant begins."""
     variant = run.name.removeprefix(run.scenario).partition("@")[0].partition("+")[0].strip("/")
     try:
-        path = Path(run.file)
-        is_small = bool(run.file) and path.stat().st_size <= _LINE_MAX
-        lines = path.read_text("utf-8").splitlines() if variant and is_small else []
-    except (OSError, ValueError):
+        lines = text_of(Path(run.file)).splitlines() if variant and run.file else []
+    except InputError:
         return run.file, 1
     begins = re.compile(rf"\s*(-\s*)?(name:\s*)?['\"]?{re.escape(variant)}['\"]?\s*(:|$)")
     return run.file, next((n for n, line in enumerate(lines, 1) if begins.match(line)), 1)

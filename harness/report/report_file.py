@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
-from harness.files.regular_file import write_atomically
+from harness.files.regular_file import head_of, write_atomically
 from harness.report import command_summary, run_report
 from harness.report.run_summary import RunSummary
 
@@ -44,7 +45,6 @@ def is_report(path: str) -> bool:
     if not path.endswith(f"/{REPORT}"):
         return False
     try:
-        with open(path, "rb") as file:
-            return file.read(len(HEAD)) == HEAD.encode()
-    except OSError:
+        return head_of(Path(path)).startswith(HEAD.encode())
+    except InputError:
         return False
