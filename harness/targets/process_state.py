@@ -22,6 +22,9 @@ from typing import Any
 
 _STANDARD = (0, 1, 2)
 
+_STREAMS = ("stdin", "stdout", "stderr")
+"""Names of `sys` that the next run and the command's own lines write to."""
+
 _SHARED = ("builtins", "json", "random", "socket", "time")
 """Modules that every run uses: a function that a run replaces would end the runs after it."""
 
@@ -29,7 +32,7 @@ _SHARED = ("builtins", "json", "random", "socket", "time")
 class ProcessState:
     """The state of this process at one moment: folder, umask, environment, signal handlers,
     `sys.path`, recursion limit, garbage collection, functions of shared modules, the limit of open
-    files, and the standard file descriptors."""
+    files, the standard streams and their file descriptors."""
 
     def __init__(self) -> None:
         self.folder = _folder()
@@ -42,6 +45,7 @@ class ProcessState:
             number: signal.getsignal(number) for number in signal.valid_signals()
         }
         self._functions = {name: _functions(name) for name in _SHARED}
+        self._streams = {name: getattr(sys, name) for name in _STREAMS}
         self._collects = gc.isenabled()
         self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._files = [(number, _identity(number), _copy(number)) for number in _STANDARD]
@@ -52,6 +56,8 @@ class ProcessState:
             resource.setrlimit(resource.RLIMIT_NOFILE, self._open_files)
         for number, before, copy in self._files:
             _put_back(number, before, copy)
+        for name, stream in self._streams.items():
+            setattr(sys, name, stream)
         with suppress(OSError):
             if _folder() != self.folder:
                 os.chdir(self.folder)

@@ -25,6 +25,7 @@ def state() -> dict[str, object]:
         "handlers": {n: signal.getsignal(n) for n in signal.valid_signals()},
         "path": list(sys.path),
         "recursion": sys.getrecursionlimit(),
+        "streams": (sys.stdin, sys.stdout, sys.stderr),
     }
 
 
@@ -39,6 +40,7 @@ def disturb(brief: Any) -> None:
     signal.signal(signal.SIGINT, lambda number, frame: None)
     sys.path[:] = ["/nowhere"]
     sys.setrecursionlimit(123_456)
+    sys.stdin, sys.stdout, sys.stderr = None, None, object()  # type: ignore[assignment]
 
 
 def test_a_run_leaves_the_process_as_it_was() -> None:
