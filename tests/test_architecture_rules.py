@@ -45,7 +45,7 @@ WRONG: list[tuple[Rule, dict[str, str], list[str]]] = [
     (rules.pure_rooms, {"core/a.py": "x = hash('f')"}, ["a.py:1 pure room calls hash()"]),
     (rules.pure_rooms, {"core/a.py": "x = datetime.now()"}, ["reads the clock: .now()"]),
     (rules.floors, {"core/a.py": "from harness.runner import run"}, ["core may not import"]),
-    (rules.floors, {"checks/a.py": "import harness.providers.sse"}, ["checks may not import"]),
+    (rules.floors, {"checks/a.py": "import harness.faults.sse"}, ["checks may not import"]),
     (
         rules.floors,
         {"stores/a.py": "def f():\n from harness import transports"},

@@ -60,7 +60,10 @@ def test_misspelt(fake_model):
 """
 
 
-def test_a_test_fails_by_what_its_model_saw(pytester: pytest.Pytester) -> None:
+def test_a_test_fails_by_what_its_model_saw(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)  # with it pytest prints each message a second time
     pytester.makepyfile(test_app=TESTS)
     made = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--harness-out", "kept")
     made.assert_outcomes(passed=3, failed=6)

@@ -115,7 +115,7 @@ def test_a_module_that_cannot_be_imported(folder: Path, source: str, words: str)
     ("spec", "words"),
     [
         ("refrence", "no such target; did you mean 'reference'?"),
-        ("", "no such target; known: "),
+        ("", "no such target; the nearest of "),
         ("my_agents:agnt", "my_agents has no 'agnt'; did you mean 'agent' or 'Agents'?"),
         ("my_agents:Agents.Iner", "my_agents has no 'Agents.Iner'; did you mean 'Inner'?"),
         ("my_agents:", "my_agents has no ''; known: "),
