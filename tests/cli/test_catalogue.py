@@ -33,6 +33,7 @@ def play_first() -> None:
     run(load_scenarios("@loops/circles")[0], resolve("naive"), out=Path(".harness/runs"))
 
 
+@pytest.mark.real
 def test_a_scenario_is_played_by_its_name_and_repeated_by_it(
     in_process: Command, elsewhere: Path
 ) -> None:
