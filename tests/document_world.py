@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.agent import agent as reference
@@ -27,6 +29,17 @@ FOLDERS = {"loops": "*s.yaml", "gateway": "replay-spiral.yaml"}
 MY_PARTS = blocks(ROOT / "docs" / "plug-ins.md", "python")[0]
 """The plug-in of the pages."""
 
+CONFIGURATION = blocks(ROOT / "docs" / "configuration.md", "toml")[0]
+"""The configuration of the pages, with the profile `mine`."""
+
+A_TEST = """\
+from my_agent import agent
+
+
+def test_my_agent(play):
+    play("scenarios/greeting.yaml", agent)
+"""
+
 
 def make_project(folder: Path) -> None:
     """Lay what the README names: an agent in a package, and scenarios."""
@@ -39,14 +52,37 @@ def make_project(folder: Path) -> None:
 def make_world(folder: Path) -> None:
     """Lay all that the reference pages name."""
     make_project(folder)
-    _write(folder / "my_agent.py", AGENT)
+    for name in ("my_agent.py", "my_app.py"):
+        _write(folder / name, AGENT)
+    _write(folder / "test_my_agent.py", A_TEST)
+    _write(folder / "pyproject.toml", CONFIGURATION)
     _write(folder / "overlay.yaml", OVERLAY)
     _write(folder / "my_parts.py", MY_PARTS)
     for name in ("cassettes", "examples"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copytree(ROOT / "examples" / "node_agent", folder / "node_agent")
     shutil.copy(ROOT / "examples" / "node_agent.mjs", folder / "my_agent.mjs")
+    shutil.copytree(ROOT / "cassettes", folder / "tests" / "cassettes")
+    for name in ("session.jsonl", "logs/session.jsonl", ".claude/projects/mine/session.jsonl"):
+        _write(folder / name, "".join(json.dumps(line) + "\n" for line in _session()))
     _keep_runs(folder)
+
+
+def _session() -> Iterator[dict[str, object]]:
+    """The log of Claude Code: eight questions, and each asks the same of a search that fails."""
+    for turn in range(8):
+        yield _line("user", f"Where is the order {turn}?")
+        for call in (f"toolu_{turn}_{n}" for n in range(4)):
+            use = {"type": "tool_use", "id": call, "name": "search", "input": {"query": "order"}}
+            yield _line("assistant", [use], f"msg_{call}")
+            result = {"type": "tool_result", "tool_use_id": call, "content": "no index"}
+            yield _line("user", [{**result, "is_error": True}])
+        yield _line("assistant", [{"type": "text", "text": "It is lost."}], f"msg_{turn}")
+
+
+def _line(role: str, content: object, answer: str = "") -> dict[str, object]:
+    message = {"role": role, "content": content, **({"id": answer} if answer else {})}
+    return {"type": role, "sessionId": "lost", "isSidechain": False, "message": message}
 
 
 def _keep_runs(folder: Path) -> None:
