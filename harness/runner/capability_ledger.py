@@ -2,7 +2,7 @@
 
 A run that depends on a capability is held back until a run of the command uses it. What no run used
 by the end is missing, and the runs that depend on it are not applicable. A wire on which no run
-called the model is missing too, if a run called it on another one (decision 0031).
+called the model is missing too, if a run called it on another one (decision 0032).
 """
 
 from __future__ import annotations
