@@ -69,15 +69,15 @@ def make_world(folder: Path) -> None:
 
 
 def _session() -> Iterator[dict[str, object]]:
-    """The log of Claude Code: eight questions, and each asks the same of a search that fails."""
-    for turn in range(8):
+    """The log of Claude Code: eight questions; for the seventh it repeats a search that fails."""
+    for turn in range(1, 9):
         yield _line("user", f"Where is the order {turn}?")
-        for call in (f"toolu_{turn}_{n}" for n in range(4)):
+        for call in (f"toolu_{n}" for n in range(8 if turn == 7 else 0)):
             use = {"type": "tool_use", "id": call, "name": "search", "input": {"query": "order"}}
             yield _line("assistant", [use], f"msg_{call}")
             result = {"type": "tool_result", "tool_use_id": call, "content": "no index"}
             yield _line("user", [{**result, "is_error": True}])
-        yield _line("assistant", [{"type": "text", "text": "It is lost."}], f"msg_{turn}")
+        yield _line("assistant", [{"type": "text", "text": "It is on its way."}], f"msg_{turn}")
 
 
 def _line(role: str, content: object, answer: str = "") -> dict[str, object]:
