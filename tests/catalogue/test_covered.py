@@ -54,4 +54,4 @@ def test_agent_with_the_defect_is_found(row: Covered) -> None:
 def test_readme_says_how_many_are_faithful() -> None:
     faithful = sum(row.status == "faithful" for row in covered().values())
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert f"plays {faithful} of {len(INCIDENTS)} public incidents" in readme
+    assert f"{faithful} of {len(INCIDENTS)} public incidents" in readme
