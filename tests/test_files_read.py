@@ -14,7 +14,6 @@ HARNESS = Path(__file__).parents[1] / "harness"
 READER = "files/regular_file.py"
 
 EXCEPTIONS = {
-    "adapters/framework_agent.py": (1, "a table of the package"),
     "agent/composition.py": (1, "the seed that the runner laid in the session folder"),
     "agent/naive_agent.py": (1, "the seed that the runner laid in the session folder"),
     "agent/sessions/session_archive.py": (4, "the agent's own files"),
@@ -25,15 +24,13 @@ EXCEPTIONS = {
     "cli/terminal.py": (1, "/dev/null"),
     "cli/judge_journal.py": (1, "opened to append, after it was found to be regular"),
     "clock/meter.py": (1, "/proc"),
-    "core/values/table_file.py": (1, "a table of the package"),
+    "core/values/table_file.py": (1, "a file of the package"),
     "files/out_lock.py": (1, "its own lock, of which 20 bytes are read"),
     "files/owner.py": (1, "/proc"),
     "fuzz/campaign_journal.py": (1, "opened to append"),
     "fuzz/example.py": (1, "/dev/null"),
-    "providers/shared/rules.py": (1, "a table of the package"),
     "runner/disk_log.py": (1, "a database without a file"),
     "runner/forked_target.py": (10, "files of its own temporary folder"),
-    "starter/starter_files.py": (1, "a template of the package"),
     "stores/claude_code_store.py": (1, "a store, read while the agent writes it"),
     "stores/damaged_file.py": (3, "the store that a fault damages"),
     "stores/faulty_jsonl.py": (1, "the store that a fault damages"),
@@ -44,7 +41,6 @@ EXCEPTIONS = {
     "stores/store_readers.py": (1, "a store, read while the agent writes it"),
     "targets/family.py": (2, "/proc"),
     "targets/guardian.py": (1, "/proc"),
-    "targets/known/__init__.py": (1, "a table of the package"),
     "targets/known/driver.py": (1, "the answer of an agent, in a program without the package"),
     "targets/process_state.py": (1, "/dev/null"),
     "targets/resource_usage.py": (3, "/proc"),

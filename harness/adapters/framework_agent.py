@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import tomllib
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +13,7 @@ import msgspec
 
 from harness.core.values.profile import Capabilities, Profile
 from harness.core.values.strict import Strict
+from harness.core.values.table_file import package_text
 
 TABLE = "frameworks.toml"
 
@@ -68,7 +68,7 @@ class FrameworkAgent:
 @cache
 def frameworks() -> dict[str, Framework]:
     """The frameworks by the names of their adapters."""
-    text = (pkgutil.get_data(__package__, TABLE) or b"").decode()
+    text = package_text(__package__, TABLE)
     return msgspec.convert(tomllib.loads(text), type=dict[str, Framework])
 
 

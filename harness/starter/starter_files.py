@@ -6,7 +6,6 @@ Their texts are templates beside this module, in which `%{name}` stands for a va
 from __future__ import annotations
 
 import json
-import pkgutil
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from string import Template
 import msgspec
 
 from harness import providers
+from harness.core.values.table_file import package_text
 from harness.starter.candidate import Candidate
 from harness.starter.libraries import LIBRARIES
 
@@ -111,9 +111,8 @@ class _Text(Template):
 
 def template(file: str, /, **values: str) -> str:
     """A template with its values."""
-    data = pkgutil.get_data("harness.starter", f"templates/{file}")
-    assert data is not None, "the package is on a path that can be read"
-    return _Text(data.decode()).substitute(values) if values else data.decode()
+    text = package_text("harness.starter", f"templates/{file}")
+    return _Text(text).substitute(values) if values else text
 
 
 def of_target(target: str, files: Mapping[str, str]) -> Setup:

@@ -1,4 +1,4 @@
-"""Tables of a package: tab-separated text, read and checked once.
+"""Files of a package, and its tables: tab-separated text, read and checked once.
 
 A cell of a list holds words separated by blanks, a cell of an object holds JSON; an empty cell is
 the default. Blank lines and lines that begin with `#` are comments.
@@ -24,9 +24,14 @@ def table(package: str, name: str, row: type[_Row]) -> MappingProxyType[Any, _Ro
 
     Raises InputError, with file and line, for a line that is no such row.
     """
+    return parse(package_text(package, name), row, name)
+
+
+def package_text(package: str, name: str) -> str:
+    """The text of a file that a package brings."""
     data = pkgutil.get_data(package, name)
     assert data is not None, "the package is on a path that can be read"
-    return parse(data.decode(), row, name)
+    return data.decode()
 
 
 def parse(text: str, row: type[_Row], name: str) -> MappingProxyType[Any, _Row]:

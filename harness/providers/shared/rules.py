@@ -6,7 +6,6 @@ source thread. Texts drift by date; the `type` does not.
 
 from __future__ import annotations
 
-import pkgutil
 import re
 from collections.abc import Callable
 
@@ -15,6 +14,7 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.plans import ApiError
+from harness.core.values.table_file import package_text
 from harness.providers.shared.record import ProviderRecord
 
 
@@ -140,7 +140,5 @@ class RuleTable:
 
 def table_rows(package: str, name: str) -> list[dict[str, str]]:
     """The lines of a package's table, tab-separated; the first one names the columns."""
-    data = pkgutil.get_data(package, name)
-    assert data is not None, package
-    header, *lines = (line.split("\t") for line in data.decode().splitlines())
+    header, *lines = (line.split("\t") for line in package_text(package, name).splitlines())
     return [dict(zip(header, cells, strict=True)) for cells in lines]

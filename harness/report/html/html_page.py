@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
-from pkgutil import get_data
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,6 +19,7 @@ import msgspec
 from harness.cassettes.redaction import mask, mask_line
 from harness.core.history.history import History
 from harness.core.values.messages import Json, printable
+from harness.core.values.table_file import package_text
 from harness.core.values.verdict import VerdictWord
 from harness.core.values.visible_text import visible_line
 from harness.report.cause_tally import CauseTally
@@ -108,12 +108,9 @@ def _index(title: str, runs: list[RunSummary]) -> Json:
 
 def _causes(runs: list[RunSummary]) -> list[tuple[str, int, str, str]]:
     """The causes for a reader without JavaScript: title, runs, message, a run."""
-    tally = CauseTally()
-    for run in runs:
-        tally.add(run.name, run.verdict)
     return [
         (_shown(group.title), group.runs, _shown(group.finding.message), _shown(group.example))
-        for group in tally.groups()
+        for group in CauseTally.of(runs).groups()
     ]
 
 
@@ -129,9 +126,7 @@ def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
 @cache
 def asset(name: str) -> str:
     """A file of the page."""
-    data = get_data(__name__, name)
-    assert data is not None
-    return data.decode()
+    return package_text(__package__, name)
 
 
 @cache

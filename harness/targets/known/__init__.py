@@ -6,7 +6,6 @@ which profile it has. `version` is the release that it was tried with.
 
 from __future__ import annotations
 
-import pkgutil
 import shutil
 import sys
 import tomllib
@@ -18,6 +17,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.strict import Strict
+from harness.core.values.table_file import package_text
 
 DRIVER = Path(__file__).with_name("driver.py")
 
@@ -56,8 +56,7 @@ def known() -> dict[str, Known]:
 
 
 def _read(file: str) -> Known:
-    text = (pkgutil.get_data(__package__, file) or b"").decode()
-    return msgspec.convert(tomllib.loads(text), type=Known)
+    return msgspec.convert(tomllib.loads(package_text(__package__, file)), type=Known)
 
 
 def command_of(name: str, program: str = "") -> tuple[str, ...]:
