@@ -9,6 +9,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.files.bundle import bundled, bundled_files, shown
 from harness.files.regular_file import text_of
 from harness.files.scenario_file import has_script, load_scenarios
+from harness.report.event_lines import counted
 
 
 def bundle_text(name: str) -> str:
@@ -33,7 +34,7 @@ def _parts(path: Path, runs: Sequence[Scenario]) -> Iterator[str]:
         yield "\n".join(("Seen:", *seen))
     variants = ", ".join(dict.fromkeys(run.variant or "baseline" for run in runs))
     wires = ", ".join(dict.fromkeys(run.wire for run in runs))
-    yield f"{len(runs)} run{'s' * (len(runs) > 1)}: {variants}; on {wires}"
+    yield f"{counted(len(runs), 'run')}: {variants}; on {wires}"
     needs = dict.fromkeys(need for run in runs for need in needs_of(run))
     if needs:
         yield f"Runs of it need: {', '.join(needs)} (harness explain @docs/profiles)"

@@ -7,8 +7,8 @@ grows with the number of causes and not with the number of runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Self
 
 import msgspec
 
@@ -16,6 +16,7 @@ from harness.checks.causes import rank
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.event_lines import counted
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain
+from harness.report.run_summary import RunSummary
 
 GROUPS_MAX = 20
 """How many groups a summary shows, so that it stays within a screen."""
@@ -100,6 +101,14 @@ class CauseTally:
     def __init__(self, noun: str = "run") -> None:
         self._groups: dict[str, CauseGroup] = {}
         self._noun = noun
+
+    @classmethod
+    def of(cls, runs: Iterable[RunSummary]) -> Self:
+        """The tally of these runs."""
+        tally = cls()
+        for run in runs:
+            tally.add(run.name, run.verdict)
+        return tally
 
     def add(self, name: str, verdict: Verdict) -> None:
         """Count the findings of one run in, each cause once."""

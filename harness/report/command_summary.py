@@ -27,9 +27,7 @@ def summary(runs: Sequence[RunSummary], width: int, paint: Paint = plain) -> Ite
 
     Each section ends with a blank line.
     """
-    tally = CauseTally()
-    for run in runs:
-        tally.add(run.name, run.verdict)
+    tally = CauseTally.of(runs)
     reasons = (_classes(runs), _incidents(runs), not_applicable(runs), _unknown(runs))
     said = (text for part in (*reasons, _unreached(runs)) for text in part)
     lines = (line for text in said for line in wrapped(text, width, ""))

@@ -36,11 +36,8 @@ def first_screen(
 
     `again` gives the command that repeats the run of a name, if it is another than the run's own.
     """
-    tally = CauseTally()
-    for run in runs:
-        tally.add(run.name, run.verdict)
     repeats = {run.name: run.repeat for run in runs}
-    groups, repeat = tally.groups(), again or repeats.__getitem__
+    groups, repeat = CauseTally.of(runs).groups(), again or repeats.__getitem__
     end = [*_reasons(runs, width), *_ways_on(groups, report), short_totals(runs, plain, planned)]
     room = ROWS - sum(_rows(line, width) for line in end) - 1
     said = list(_causes(groups, repeat, wires(runs), width, room, paint))

@@ -30,11 +30,8 @@ def annotation_lines(runs: Sequence[RunSummary], root: Path) -> Iterator[str]:
 
     What fails is an error, a doubt a warning, what does not fail a notice.
     """
-    tally = CauseTally()
-    for run in runs:
-        tally.add(run.name, run.verdict)
     by_name = {run.name: run for run in runs}
-    groups = tally.groups()
+    groups = CauseTally.of(runs).groups()
     failing = [_annotation("error", g, by_name, root) for g in groups if g.fails]
     below = [_annotation("notice", g, by_name, root) for g in groups if not g.fails]
     for kind, lines in (("error", failing), ("warning", list(_doubts(runs))), ("notice", below)):

@@ -45,10 +45,7 @@ def markdown(runs: Sequence[RunSummary], most: int = COMMENT_MAX) -> str:
 
 
 def _parts(runs: Sequence[RunSummary]) -> Iterator[str]:
-    tally = CauseTally()
-    for run in runs:
-        tally.add(run.name, run.verdict)
-    groups, by_name = tally.groups(), {run.name: run for run in runs}
+    groups, by_name = CauseTally.of(runs).groups(), {run.name: run for run in runs}
     failing = [run for run in runs if run.word in ("fail", "unknown")]
     yield f"## {MARKS['fail' if failing else 'pass']} harness: {counts(runs)}\n\n"
     targets = ", ".join(code(target) for target in dict.fromkeys(run.target for run in runs))
