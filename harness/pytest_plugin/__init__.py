@@ -1,4 +1,4 @@
-"""The pytest plugin: three fixtures, six options and three ini keys.
+"""The pytest plugin: fixtures, scenario files as items, options and ini keys.
 
 Plug-ins are loaded at session start, in each pytest-xdist worker too. Everything else is imported
 when a test first plays.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.pytest_plugin.play_settings import CLASSES
+
 MARKER_HELP = (
     "harness(*, target, profile, wire, stream, world, options, store, seed, fail_on): how `play` "
     "and `fake_model` play in this test, class or module"
@@ -64,7 +66,7 @@ def _of_runs(group: pytest.OptionGroup) -> None:
     )
     group.addoption(
         "--harness-fail-on",
-        choices=("defect", "weakness", "advice"),
+        choices=CLASSES,
         help="From which class on a finding fails a run.",
     )
 

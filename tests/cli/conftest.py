@@ -127,6 +127,15 @@ def talks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def empty(talks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, the current one."""
+    made = talks / "empty"
+    made.mkdir()
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.fixture
 def in_process(talks: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command line, in this process."""
 

@@ -19,15 +19,6 @@ from tests.cli.talks import Command
 CIRCLE = ("run", "@loops/circles", "--only", "circles")
 
 
-@pytest.fixture
-def elsewhere(talks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder without scenarios."""
-    folder = talks / "elsewhere"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def play_first() -> None:
     """Keep a run of the scenario below the usual folder."""
     run(load_scenarios("@loops/circles")[0], resolve("naive"), out=Path(".harness/runs"))
@@ -35,25 +26,25 @@ def play_first() -> None:
 
 @pytest.mark.real
 def test_a_scenario_is_played_by_its_name_and_repeated_by_it(
-    in_process: Command, elsewhere: Path
+    in_process: Command, empty: Path
 ) -> None:
     done = in_process(*CIRCLE, "--target", "naive")
     assert done.status == 1
     shown = in_process("show", "@loops/circles")
     assert "no_progress_stop" in shown.out
-    assert [path.name for path in elsewhere.iterdir()] == [".harness"]
+    assert [path.name for path in empty.iterdir()] == [".harness"]
     (repeat,) = (line for line in done.out.splitlines() if line.strip().startswith("repeat:"))
     assert repeat.partition("harness ")[2].startswith("run @loops/circles --only circles ")
 
 
-def test_a_dry_run_names_the_files(in_process: Command, elsewhere: Path) -> None:
+def test_a_dry_run_names_the_files(in_process: Command, empty: Path) -> None:
     done = in_process("run", "@tools", "@cassettes/empty-inputs", "--dry-run", "--json")
     files = {json.loads(row)["file"] for row in done.out.splitlines()}
     assert {"@tools/environment-parity", "@cassettes/empty-inputs"} <= files
     assert all(name.startswith(("@tools/", "@cassettes/")) for name in files)
 
 
-def test_without_scenarios_the_catalogue_is_listed(in_process: Command, elsewhere: Path) -> None:
+def test_without_scenarios_the_catalogue_is_listed(in_process: Command, empty: Path) -> None:
     rows = in_process("list", "scenarios").out.splitlines()
     (row,) = (row for row in rows if row.startswith("@loops/circles "))
     assert row.endswith("The same calls with the same results, round and round (24 runs)")
@@ -63,8 +54,8 @@ def test_without_scenarios_the_catalogue_is_listed(in_process: Command, elsewher
     assert "there is no ./scenarios here; `harness list scenarios` says" in run.err
 
 
-def test_the_configured_catalogue_may_be_named(in_process: Command, elsewhere: Path) -> None:
-    (elsewhere / "harness.toml").write_text('catalogue = ["@tools"]\n')
+def test_the_configured_catalogue_may_be_named(in_process: Command, empty: Path) -> None:
+    (empty / "harness.toml").write_text('catalogue = ["@tools"]\n')
     rows = in_process("list", "scenarios").out.splitlines()
     assert [row.split()[0] for row in rows] == [
         "@tools/environment-defaults",
@@ -102,18 +93,18 @@ def test_a_wrong_name_is_one_line(words: tuple[str, ...], in_process: Command) -
     assert done.err.count("\n") == 1
 
 
-def test_a_scenario_that_was_not_played_is_not_shown(in_process: Command, elsewhere: Path) -> None:
+def test_a_scenario_that_was_not_played_is_not_shown(in_process: Command, empty: Path) -> None:
     done = in_process("show", "@loops/circles")
     assert done.status == 2
     assert "no run of this scenario stands here" in done.err
 
 
-def test_a_folder_with_one_run_is_that_run(in_process: Command, elsewhere: Path) -> None:
+def test_a_folder_with_one_run_is_that_run(in_process: Command, empty: Path) -> None:
     play_first()
     assert in_process("show", ".harness").out == in_process("show", "@loops/circles").out != ""
 
 
-@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.usefixtures("empty")
 def test_a_kept_run_of_the_catalogue_is_shrunk_from_its_scenario() -> None:
     play_first()
     (found,) = scenarios_of(Path(".harness/runs/circles"), (), None)

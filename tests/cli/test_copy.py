@@ -12,15 +12,6 @@ from harness.files.bundle import named_path
 from tests.cli.talks import Command
 
 
-@pytest.fixture
-def empty(talks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder."""
-    folder = talks / "empty"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def files(folder: Path) -> set[str]:
     """The files below a folder."""
     return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
