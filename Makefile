@@ -8,6 +8,8 @@ LIGHT := $(VENV)/.light
 REAL := $(VENV)/.real
 OLDER := .venv-older
 DOCS := .venv-docs
+BENCH := .venv-bench
+AIMOCK := @copilotkit/aimock@1.43.0
 OLDER_SDK := 0.125.*
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -77,8 +79,15 @@ check: $(READY) ## format, lint, types, architecture
 	$(RUN) -m mypy
 	$(RUN) -m pytest -q tests/test_architecture.py
 
-bench: $(READY) ## what a call costs, as ratios to the bare SDK
-	$(RUN) -m bench
+$(BENCH)/.ready: bench/requirements.txt pyproject.toml constraints.txt
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --editable '.[dev]' --requirement bench/requirements.txt \
+	  --constraint constraints.txt
+	npm install --silent --no-fund --prefix $(BENCH)/node $(AIMOCK) || echo "aimock is not measured"
+	@touch $@
+
+bench: $(BENCH)/.ready ## what a call costs beside the peers, and how time grows: docs/bench.md
+	$(BENCH)/bin/python -m bench --write
 
 fuzz: $(READY) ## the property tests, with many more examples
 	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
@@ -134,5 +143,5 @@ docs: $(READY) $(DOCS)/.ready ## the documentation as a site: build/site/index.h
 	@echo "build/site/index.html"
 
 clean: ## remove everything that these targets made, .venv too
-	rm -rf $(VENV) $(OLDER) $(DOCS) .strangers build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDER) $(DOCS) $(BENCH) .strangers build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 
 from bench import pairs
-from bench.doors import CALLS, door, on_transport, same_length
 from bench.figure import Figure
+from bench.model_calls import CALLS, door, on_transport, same_length
 from harness.core.scenario.scenario import FaultSpec
 from harness.transports.httpx_transport import HttpxTransport
 

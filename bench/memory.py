@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import httpx2
 import msgspec
 
-from bench.doors import conversation, door
 from bench.figure import Figure
+from bench.model_calls import conversation, door
 from harness.transports.httpx_transport import HttpxTransport
 
 WARM, CALLS = 10_000, 100_000

@@ -1,21 +1,15 @@
-"""How long judging takes as a session grows: 100, 1,000 and 10,000 turns.
+"""A session of any number of turns, played without a network: what the curves are measured on.
 
-The agent keeps a window of 200 messages: when it is full, it says that it compacts,
-and goes on from a summary. All checks together read a history in time that is linear in its length,
-so ten times the turns take ten times as long; the figure is the time per turn as a ratio of that of
-the session before.
+The agent keeps a window of 200 messages: when it is full, it says that it compacts, and goes on
+from a summary. So a request has a bounded length, and the session is linear in its turns.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from bench.figure import Figure
-from harness.checks.judge import judge
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Limits, Scenario, Turn
 from harness.core.scenario.script import TurnScript
@@ -24,9 +18,7 @@ from harness.core.values.calls import OutboxRequest, Received
 from harness.core.values.draws import Draws
 from harness.providers.anthropic.provider import AnthropicProvider
 
-SIZES = (100, 1_000, 10_000)
 WINDOW = 200
-MOST = 1.5
 NO_LIMIT = 1 << 40
 
 
@@ -59,23 +51,3 @@ def _turn(run: Transition, messages: list[dict[str, Any]], n: int) -> None:
     run.model(Received("/v1/messages", {}, msgspec.json.encode(body), n))
     messages.append({"role": "assistant", "content": "I see."})
     run.outbox(OutboxRequest("final", "I see.", f"m{n + 1}", "ok"), n)
-
-
-def figures(rounds: int) -> Iterator[Figure]:
-    """The growth of the time per turn, and the longest session's judging in seconds."""
-    before_us = 0.0
-    for turns in SIZES:
-        spent_s = min(_judged_s(turns) for _ in range(rounds if turns < SIZES[-1] else 1))
-        per_turn_us = spent_s / turns * 1e6
-        if before_us:
-            name = f"judging {turns:,} turns, per turn"
-            beside = f"of {before_us:4.0f} us a turn"
-            yield Figure(name, per_turn_us / before_us, MOST, beside=beside)
-        before_us = per_turn_us
-
-
-def _judged_s(turns: int) -> float:
-    history = session(turns)
-    began = time.perf_counter()
-    judge(history)
-    return time.perf_counter() - began
