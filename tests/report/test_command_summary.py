@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.values.verdict import Finding, NotApplicable, Verdict
+from harness.core.values.verdict import CrashPlace, Finding, NotApplicable, Verdict
 from harness.report.cause_tally import GROUPS_MAX, CauseTally
 from harness.report.command_summary import summary, totals
 from tests.report.fabricated import summary as run
@@ -21,7 +21,10 @@ SILENT = Finding("run.silent_fault", "the armed fault never fired", (7,))
 
 def crash(place: str, error: str, word: str) -> Finding:
     """A crash of the target with a word of its own."""
-    return Finding("target.crashed", f"the target crashed at {place}: {error}: {word} (in turn)")
+    file, _, line = place.rpartition(":")
+    at = CrashPlace(file, int(line), "turn", error)
+    said = f"the target crashed at {place}: {error}: {word} (in turn)"
+    return Finding("target.crashed", said, place=at)
 
 
 def fails(name: str, *found: Finding) -> object:

@@ -23,11 +23,24 @@ FAIL_ON: FindingClass = "weakness"
 """The class from which on findings fail a run, where nobody says another one."""
 
 
+class CrashPlace(msgspec.Struct, frozen=True):
+    """Where a target crashed: the innermost line of the user's code, and the error's name."""
+
+    file: str
+    line: int
+    function: str
+    error: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """A broken rule: `code` is `check.rule`, `events` number the events that prove it.
 
     `class_` is set by the judge; the finding of a plug-in may say its own. Book-keeping has none.
     `follows` is the code of the finding that it follows from, which the judge sets too.
+    `place` is that of a crash in the user's code.
     """
 
     code: str
@@ -35,6 +48,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     events: tuple[int, ...] = ()
     class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
     follows: str = ""
+    place: CrashPlace | None = None
 
     @property
     def check(self) -> str:
