@@ -90,7 +90,7 @@ def rows_of(made: list[RunSummary]) -> dict[object, str]:
 def test_a_narrower_selection_calls_nothing_gone_and_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / "b.tsv"
     update([run("a", FOUND), run("b", FOUND), run("c", FOUND), run("d", FOUND)], file)
-    lacks = NotApplicable("run", "needs cancel", "cancel")
+    lacks = NotApplicable("run", "needs cancel", "cancel", "unused")
     absent = msgspec.structs.replace(
         run("c"), verdict=Verdict("not_applicable", not_applicable=(lacks,))
     )

@@ -60,15 +60,21 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
+LackKind = Literal["", "declared", "unused", "wire", "package"]
+"""What a run lacks: a capability that the profile declares absent, or that no run used; a wire on
+which no run called the model; a package that is not installed."""
+
+
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
     """A check that could not be asked, and why; of a whole run `check` is `run`.
 
-    `missing` is the capability, or the package, that a run lacks.
+    `missing` names what a run lacks, and `kind` says what that is.
     """
 
     check: str
     reason: str
     missing: str = ""
+    kind: LackKind = ""
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
