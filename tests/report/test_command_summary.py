@@ -43,7 +43,8 @@ RUNS = [
     *(run(f"late/{n}", Verdict("not_applicable", not_applicable=(
         NotApplicable("run", f"needs virtual time: fault {n}"),))) for n in (1, 2)),
     *(run(f"mute/{n}", Verdict("not_applicable", not_applicable=(
-        NotApplicable("run", "needs cancel: no run asked", "cancel", "unused"),))) for n in (1, 2, 3)),
+        NotApplicable("run", "needs cancel: no run asked", "cancel", "unused"),)))
+      for n in (1, 2, 3)),
     run("early", Verdict("pass", "completed", not_applicable=(
         NotApplicable("run.unplayed_turn", "unreached: script turn 2"),))),
 ]  # fmt: skip
