@@ -20,6 +20,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.files.scenario_file import load_scenarios
 from harness.runner import run as play_here
+from harness.runner.applicability import needs_virtual_time
 from harness.runner.needs import absent
 from harness.targets import resolve
 from tests.field.environments import (
@@ -37,6 +38,9 @@ from tests.field.results import Line, Results, causes, results, runs_of
 
 TIMES = 3
 TIMEOUT_S = 3600
+SAMPLE_REAL_S = 45
+"""`--real-s` of a sample: what waits longer in real time is not drawn."""
+
 CLOSED, OPEN = "loopback only", "not closed: this machine permits no namespace"
 
 
@@ -46,11 +50,13 @@ def play(name: str, seed: int, sample: int | None = None) -> Results:
     drawn = target.sample if sample is None else sample
     paths = transposed(name, target) if target.transposed else target.plays
     only = draw(_runs(paths), name, seed, drawn) if drawn else ()
+    more = ("--real-s", str(SAMPLE_REAL_S)) if drawn else ()
     network = CLOSED if _may_close() else OPEN
-    times = [_time(name, 1, paths, only, network)]
+    words = [*paths, *options_of(name), *more]
+    times = [_time(name, 1, words, only, network)]
     for number in range(2, TIMES + 1):
         if again := to_repeat(times[0], is_dear=bool(drawn)):
-            times.append(_time(name, number, paths, again, network))
+            times.append(_time(name, number, words, again, network))
     found = results(name, version_of(name), network, seed, times)
     return msgspec.structs.replace(found, head=msgspec.structs.replace(found.head, drawn=drawn))
 
@@ -72,8 +78,9 @@ def draw(runs: Sequence[Scenario], name: str, seed: int, count: int) -> list[str
     profile = profile_of(name)
     choices: dict[str, list[str]] = {}
     for each in runs:
-        one = msgspec.structs.replace(each, profile=profile)
-        if not absent(one):
+        limits = msgspec.structs.replace(each.limits, real_s=SAMPLE_REAL_S)
+        one = msgspec.structs.replace(each, profile=profile, limits=limits)
+        if not absent(one) and not needs_virtual_time(one):
             choices.setdefault(one.name, []).append(one.run_name)
     drawing = random.Random(seed)
     drawn = drawing.sample(sorted(choices), min(count, len(choices)))
@@ -114,15 +121,15 @@ def transposed(name: str, target: Target) -> tuple[str, ...]:
 
 
 def _time(
-    name: str, number: int, paths: Sequence[str], only: Sequence[str], network: str
+    name: str, number: int, words: Sequence[str], only: Sequence[str], network: str
 ) -> list[Line]:
     """Play once; the lines of the command."""
     folder = ENVIRONMENTS / "runs" / name
     folder.mkdir(parents=True, exist_ok=True)
     python = str(python_of(name))
     command = [python, "-W", "ignore", "-m", "tests.field.loopback"] if network == CLOSED else []
-    command += [python, "-W", "ignore", "-m", "harness", "run", *paths, "--json"]
-    command += [*options_of(name), "--out", str(folder / str(number))]
+    command += [python, "-W", "ignore", "-m", "harness", "run", *words, "--json"]
+    command += ["--out", str(folder / str(number))]
     command += [word for run in only for word in ("--only", run)]
     lines, log_path = folder / f"{number}.jsonl", folder / f"{number}.log"
     with log_path.open("w", encoding="utf-8") as log, lines.open("wb") as kept:

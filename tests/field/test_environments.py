@@ -53,7 +53,7 @@ def test_a_program_is_named_in_its_environment() -> None:
 
 def test_the_same_seed_draws_the_same_scenarios_that_the_target_can_play() -> None:
     runs = [
-        scenario for path in sorted((ROOT / "scenarios" / "limits").glob("*.yaml"))
+        scenario for path in sorted((ROOT / "scenarios" / "loops").glob("*.yaml"))
         for scenario in load_scenarios(path)
     ]  # fmt: skip
     drawn = draw(runs, "codex", 1, 3)
