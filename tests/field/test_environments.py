@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 
@@ -32,6 +33,8 @@ def test_a_target_is_pinned_and_has_a_profile_and_something_to_play(name: str) -
     assert all(version_of(name))
     assert target.packages or target.node or target.shares in targets()
     assert not target.program or known()[name].program == target.program
+    module = profile_of(name).target.partition(":")[0]
+    assert target.program or module == "process" or importlib.util.find_spec(module)
     assert not target.transposed or (target.transposed,) == profile_of(name).wires
 
 
