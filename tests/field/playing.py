@@ -55,19 +55,19 @@ def play(name: str, seed: int, sample: int | None = None) -> Results:
     words = [*paths, *options_of(name), *more]
     times = [_time(name, 1, words, only, network)]
     for number in range(2, TIMES + 1):
-        if again := to_repeat(times[0], is_dear=bool(drawn)):
+        if again := to_repeat(times[0]):
             times.append(_time(name, number, words, again, network))
     found = results(name, version_of(name), network, seed, times)
     return msgspec.structs.replace(found, head=msgspec.structs.replace(found.head, drawn=drawn))
 
 
-def to_repeat(lines: Sequence[Line], is_dear: bool) -> list[str]:
-    """The runs that show findings: all, or of a dear target for each code the first that has it."""
+def to_repeat(lines: Sequence[Line]) -> list[str]:
+    """The runs that are played again: for each code the first run that shows it."""
     shown: set[str] = set()
     names = []
     for run in runs_of(lines):
         codes = {*causes(run)}
-        if run["verdict"] in ("fail", "unknown") and not (is_dear and codes <= shown):
+        if codes - shown:
             names.append(run["name"])
             shown |= codes
     return names
