@@ -39,7 +39,7 @@ from tests.field.results import Line, Results, causes, results, runs_of
 TIMES = 3
 TIMEOUT_S = 3600
 SAMPLE_REAL_S = 45
-"""`--real-s` of a sample: what waits longer in real time is not drawn."""
+"""`--real-s` of a sample in real time: what waits longer is not drawn."""
 
 CLOSED, OPEN = "loopback only", "not closed: this machine permits no namespace"
 
@@ -50,7 +50,7 @@ def play(name: str, seed: int, sample: int | None = None) -> Results:
     drawn = target.sample if sample is None else sample
     paths = transposed(name, target) if target.transposed else target.plays
     only = draw(_runs(paths), name, seed, drawn) if drawn else ()
-    more = ("--real-s", str(SAMPLE_REAL_S)) if drawn else ()
+    more = ("--real-s", str(SAMPLE_REAL_S)) if drawn and is_in_real_time(name) else ()
     network = CLOSED if _may_close() else OPEN
     words = [*paths, *options_of(name), *more]
     times = [_time(name, 1, words, only, network)]
@@ -59,6 +59,11 @@ def play(name: str, seed: int, sample: int | None = None) -> Results:
             times.append(_time(name, number, words, again, network))
     found = results(name, version_of(name), network, seed, times)
     return msgspec.structs.replace(found, head=msgspec.structs.replace(found.head, drawn=drawn))
+
+
+def is_in_real_time(name: str) -> bool:
+    """Whether the target is a program, for which no clock can be set forward."""
+    return bool(targets()[name].program) or profile_of(name).target.startswith("process:")
 
 
 def to_repeat(lines: Sequence[Line]) -> list[str]:
@@ -75,12 +80,12 @@ def to_repeat(lines: Sequence[Line]) -> list[str]:
 
 def draw(runs: Sequence[Scenario], name: str, seed: int, count: int) -> list[str]:
     """So many scenarios that the target can play, drawn with the seed, and one run of each."""
-    profile = profile_of(name)
+    profile, waits = profile_of(name), is_in_real_time(name)
     choices: dict[str, list[str]] = {}
     for each in runs:
         limits = msgspec.structs.replace(each.limits, real_s=SAMPLE_REAL_S)
         one = msgspec.structs.replace(each, profile=profile, limits=limits)
-        if not absent(one) and not needs_virtual_time(one):
+        if not absent(one) and not (waits and needs_virtual_time(one)):
             choices.setdefault(one.name, []).append(one.run_name)
     drawing = random.Random(seed)
     drawn = drawing.sample(sorted(choices), min(count, len(choices)))
