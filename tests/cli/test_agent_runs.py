@@ -12,7 +12,7 @@ from tests.cli.conftest import Command
 FILES = {
     "plain": "stream: both\nscript: [{say: Good morning.}]",
     "named": "wire: [anthropic, gemini]\nscript: [{say: Good morning.}]",
-    "own-fault": "stream: true\nscript: [{say: Good morning.}]\nfaults: [{kind: sse.message_start_twice}]",
+    "own-fault": "stream: true\nscript: [{say: Hi.}]\nfaults: [{kind: sse.message_start_twice}]",
     "own-dialect": "dialect: strict\nscript: [{say: Good morning.}]",
     "own-block": "script: [{blocks: [{type: server_tool_use, id: s, name: w, input: {}}]}]",
 }
