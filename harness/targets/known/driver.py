@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _play(row: dict[str, Any], port: int, path: Path) -> int:
-    closed = _close_network()
+    closed = close_network()
     if closed:
         _serve(socket.AF_INET, ("127.0.0.1", port), lambda: _joined(socket.AF_UNIX, str(path)))
     return Agent(row, {} if closed else _proxies()).play()
@@ -60,7 +60,7 @@ def _proxies() -> dict[str, str]:
     return {**names, "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
 
 
-def _close_network() -> bool:
+def close_network() -> bool:
     """Leave this process with a network of loopback alone; whether that was permitted."""
     user, group = os.getuid(), os.getgid()
     try:
