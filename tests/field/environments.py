@@ -35,7 +35,6 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shares: str = ""
     program: str = ""
     sample: int = 0
-    transposed: str = ""
 
     @property
     def package(self) -> str:
