@@ -20,7 +20,7 @@ RUN = json.loads(run_line(RUNS[2]))
 OBJECTS: dict[str, dict[str, Any]] = {
     "run": RUN,
     "finding": RUN["findings"][0],
-    "last": json.loads(last_line([Lack("cancel", "needs cancel", 3)], 2)),
+    "last": json.loads(last_line([Lack("cancel", "unused", "needs cancel", 3)], 2)),
     "baseline": json.loads(baseline_line(Comparison({}))),
     "transcript": json.loads(judged_line("f", "t", "har", Verdict("pass"), {}, "")),
 }

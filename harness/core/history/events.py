@@ -12,6 +12,7 @@ import msgspec
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import Outcome, StepRecord
+from harness.core.values.verdict import CrashPlace
 
 SCHEMA_VERSION = 2
 
@@ -190,13 +191,15 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     loops, backs_off); or unable (a harness failure, or a machine that is too slow).
 
     `polled`: the agent asked in the middle of a turn whether the user has cancelled.
-    Of a crash, `frames` are those of the user's code, the innermost last, and `traceback` all.
+    Of a crash, `frames` are those of the user's code, the innermost last, `place` is where that
+    one stands, and `traceback` is all.
     """
 
     how: str
     exit_code: int | None = None
     text: str = ""
     frames: tuple[str, ...] = ()
+    place: CrashPlace | None = None
     traceback: str = ""
     unplayed: tuple[str, ...] = ()
     silent_faults: tuple[str, ...] = ()
