@@ -107,8 +107,8 @@ class Course:
             "tools": "some" if request.tools_offered else "none",
             "sdk retry": str(event.sdk_retry),
         }
-        return self._made(event, "model", said, messages=self.shapes.number(exchange),
-                          frame=tuple(_frame(exchange, self._trace)), exchange=exchange)  # fmt: skip
+        frame, number = tuple(_frame(exchange, self._trace)), self.shapes.number(exchange)
+        return self._made(event, "model", said, messages=number, frame=frame, exchange=exchange)
 
 
 def course(history: History, numbers: dict[tuple[int, Shape], int] | None = None) -> Course:
@@ -119,7 +119,8 @@ def course(history: History, numbers: dict[tuple[int, Shape], int] | None = None
 def _in_order(calls: Iterable[Call]) -> Iterator[Call]:
     """Yield the calls, those of tools between two others in the order in which they were asked."""
     for is_tool, group in groupby(calls, lambda call: call.kind.startswith("tool ")):
-        yield from sorted(group, key=_rank) if is_tool else group
+        found = list(group)
+        yield from sorted(found, key=_rank) if is_tool else found
 
 
 def _rank(call: Call) -> tuple[str, str, str]:

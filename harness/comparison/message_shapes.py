@@ -14,7 +14,6 @@ from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace
 from harness.core.values.messages import (
     Block,
-    Json,
     Text,
     Thinking,
     ToolResult,
@@ -134,4 +133,3 @@ def shape_words(shape: Shape) -> str:
         return "none"
     role, *said = shape
     return f"{role}: {', '.join(said) or 'nothing'}"
-

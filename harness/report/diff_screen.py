@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
-
 from harness.comparison.figures import Figures, total
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.cause_tally import CauseTally
@@ -37,17 +35,23 @@ def screen(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
 
 def heading(diff: Diff, width: int) -> Iterator[str]:
     """Which sides there are."""
-    yield cut(f"A  {diff.a.words}", width)
-    yield cut(f"B  {diff.b.words}", width)
+    for letter, words in zip("AB", diff.sides, strict=True):
+        yield cut(f"{letter}  {words}", width)
 
 
 def counts(diff: Diff, paint: Paint = plain) -> str:
     """The last line: how many runs differ, of how many."""
-    unlike, left = len(diff.unlike), len(diff.left)
-    said = paint("fail" if diff.has_new else "pass", f"{unlike or 'none'} of them differ"
-                 if unlike != 1 else "1 of them differs")  # fmt: skip
-    not_compared = f"; {left} not compared" if left else ""
-    return f"{counted(len(diff.runs), 'run')} compared: {said}{not_compared}"
+    left = f"; {len(diff.left)} not compared" if diff.left else ""
+    said = paint("fail" if diff.has_new else "pass", _how_many(len(diff.unlike), len(diff.runs)))
+    return f"{counted(len(diff.runs), 'run')} compared: {said}{left}"
+
+
+def _how_many(unlike: int, runs: int) -> str:
+    if not unlike:
+        return "none differs"
+    if unlike == runs:
+        return "it differs" if runs == 1 else "all differ"
+    return f"{unlike} {'differs' if unlike == 1 else 'differ'}"
 
 
 def tally(diff: Diff, part: str) -> CauseTally:
@@ -65,11 +69,11 @@ def _findings(diff: Diff, part: str, width: int, paint: Paint) -> Iterator[str]:
     groups = tally(diff, part).groups()
     if not groups:
         return
-    most, style = (NEW_MAX, "fail") if part == "new" else (GONE_MAX, "pass")
-    said = "new in B: runs, finding, and a run" if part == "new" else "gone in B"
-    yield paint("strong", said)
+    most = NEW_MAX if part == "new" else GONE_MAX
+    style: Style = "fail" if part == "new" else "pass"
+    yield paint("strong", f"{part} in B")
     rows = [(f"{group.runs:>6}  {group.title}", group.example) for group in groups]
-    yield from _rows(rows, most, width, paint, "fail" if style == "fail" else "pass")
+    yield from _rows(rows, most, width, paint, style)
 
 
 def _rows(
@@ -79,8 +83,9 @@ def _rows(
     shown = rows[:most] if len(rows) > most else rows
     column = min(max(len(text) for text, _ in shown), max(width - 30, 30))
     for text, example in shown:
-        said = cut(text, column) if len(text) > column else text
-        yield f"{paint(style, said)}{' ' * (column - len(said))}  {cut(example, width - column - 2)}"
+        said = text if len(text) <= column else cut(text, column)
+        blanks = " " * (column - len(said) + 2)
+        yield f"{paint(style, said)}{blanks}{cut(example, width - column - 2)}"
     if len(rows) > most:
         yield paint("faint", f"        and {len(rows) - most} more: -v")
 
@@ -101,7 +106,7 @@ def _example(runs: Sequence[RunDiff]) -> str:
 def _beside(diff: Diff, width: int, paint: Paint) -> Iterator[str]:
     groups = by_words((what, run) for run in diff.runs for what in run.beside)
     if groups:
-        yield paint("strong", "requests say, A → B")
+        yield paint("strong", "said with requests, A → B")
         rows = [(f"{len(runs):>6}  {what}", runs[0].name) for what, runs in groups]
         yield from _rows(rows, BESIDE_MAX, width, paint)
 
@@ -130,8 +135,7 @@ def _left(diff: Diff, width: int) -> Iterator[str]:
     """Why runs cannot be compared, the most frequent reason first."""
     reasons = sorted(diff.reasons().items(), key=lambda item: -len(item[1]))
     for reason, names in reasons[:LEFT_MAX]:
-        said = f"not compared: {counted(len(names), 'run')} {reason} (as {names[0]})"
-        yield cut(said, width)
+        yield cut(f"not compared: {counted(len(names), 'run')} (as {names[0]}): {reason}", width)
     if others := reasons[LEFT_MAX:]:
         runs = sum(len(names) for _, names in others)
         yield f"not compared: {counted(runs, 'run')} for other reasons: -v"
@@ -144,7 +148,7 @@ def details(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
         yield paint("strong", run.name)
         yield from run_lines(run, width, paint)
     for left in diff.left:
-        yield cut(f"not compared: {left.name} {left.reason}", width)
+        yield cut(f"not compared: {left.name}: {left.reason}", width)
 
 
 def run_lines(run: RunDiff, width: int, paint: Paint = plain) -> Iterator[str]:
@@ -157,7 +161,7 @@ def run_lines(run: RunDiff, width: int, paint: Paint = plain) -> Iterator[str]:
         for name, side in (("A", run.a), ("B", run.b)):
             said = f"{side.call} #{side.event}  {side.line}".strip() if side.event else "no call"
             yield paint("faint", cut(f"    {name} {said}", width))
-    yield from (cut(f"  requests: {what}", width) for what in run.beside)
+    yield from (cut(f"  said with requests: {what}", width) for what in run.beside)
     yield from figure_lines(run.a.figures, run.b.figures, "  ")
     yield paint("faint", f"  A {run.a.history}")
     yield paint("faint", f"  B {run.b.history}")
@@ -172,9 +176,3 @@ def _found(
         style: Style = "fail" if finding in failing else "faint"
         yield f"  {word} {paint(style, finding.code)}{note}{follows}"
         yield cut(f"       {one_line(finding)}", width)
-
-
-def as_builtins(figures: Figures) -> dict[str, float]:
-    """The numbers by name."""
-    found: dict[str, float] = msgspec.to_builtins(figures)
-    return found

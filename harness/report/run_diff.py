@@ -37,6 +37,7 @@ class OneSide(msgspec.Struct, frozen=True):
     """What one side shows of a run. `call` names its first call that differs, `event` and `line`
     say where it stands and what it is; they are empty where the side has none."""
 
+    target: str
     verdict: str
     outcome: str
     history: str
@@ -111,9 +112,9 @@ def _only_in(one: Played, other: Played) -> tuple[Finding, ...]:
 
 def _side(side: Played, call: str, event: int) -> OneSide:
     line = event_lines(side.history, [event]).get(event, "") if event else ""
-    verdict = side.verdict
-    return OneSide(verdict.verdict, verdict.outcome, side.path, figures(side.history), call, event,
-                   line)  # fmt: skip
+    target, verdict = side.summary.target, side.verdict
+    return OneSide(target, verdict.verdict, verdict.outcome, side.path, figures(side.history),
+                   call, event, line)  # fmt: skip
 
 
 SETTINGS = ("expect", "limits", "tools", "window_tokens")
@@ -128,26 +129,20 @@ def _settings(a: History, b: History) -> Iterator[str]:
         yield f"scenario: {', '.join(named)}"
 
 
-class SideNames(msgspec.Struct, frozen=True):
-    """What a side is called, and which targets its histories name."""
-
-    named: str
-    targets: tuple[str, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """The name, and the target where it says more."""
-        others = [target for target in self.targets if target not in ("", self.named)]
-        return f"{self.named} (target {', '.join(others)})" if others else self.named
-
-
 class Diff(msgspec.Struct, frozen=True):
-    """Two sides: the runs that both played, and those that cannot be compared."""
+    """Two sides as the user named them: the runs that both played, and those that cannot be
+    compared."""
 
-    a: SideNames
-    b: SideNames
+    a: str
+    b: str
     runs: tuple[RunDiff, ...]
     left: tuple[NotCompared, ...] = ()
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What each side is called, with its target where that says more."""
+        return (_words(self.a, (run.a.target for run in self.runs)),
+                _words(self.b, (run.b.target for run in self.runs)))  # fmt: skip
 
     @property
     def unlike(self) -> list[RunDiff]:
@@ -171,6 +166,11 @@ class Diff(msgspec.Struct, frozen=True):
         for left in self.left:
             found.setdefault(left.reason, []).append(left.name)
         return found
+
+
+def _words(named: str, targets: Iterable[str]) -> str:
+    others = [target for target in dict.fromkeys(targets) if target not in ("", named)]
+    return f"{named}  (target {', '.join(others)})" if others else named
 
 
 def by_words(runs: Iterable[tuple[str, RunDiff]]) -> list[tuple[str, list[RunDiff]]]:
