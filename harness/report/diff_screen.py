@@ -14,8 +14,9 @@ from harness.report.event_lines import counted
 from harness.report.run_diff import Diff, RunDiff, by_words
 from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
 
-NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 3, 2, 2
-"""How many rows each part of the screen has, so that all of it stays within 24 lines."""
+NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2
+"""How many rows each part of the screen has, with the one that counts what is left out: all of it
+stays within 24 lines."""
 
 UNITS = {"virtual_s": " s", "real_s": " s"}
 
@@ -80,14 +81,14 @@ def _rows(
     rows: Sequence[tuple[str, str]], most: int, width: int, paint: Paint, style: Style = "faint"
 ) -> Iterator[str]:
     """Lines of a text and an example; what is too much is counted."""
-    shown = rows[:most] if len(rows) > most else rows
+    shown = rows if len(rows) <= most else rows[: most - 1]
     column = min(max(len(text) for text, _ in shown), max(width - 30, 30))
     for text, example in shown:
         said = text if len(text) <= column else cut(text, column)
         blanks = " " * (column - len(said) + 2)
         yield f"{paint(style, said)}{blanks}{cut(example, width - column - 2)}"
     if len(rows) > most:
-        yield paint("faint", f"        and {len(rows) - most} more: -v")
+        yield paint("faint", f"        and {len(rows) - len(shown)} more: -v")
 
 
 def _calls(diff: Diff, width: int, paint: Paint) -> Iterator[str]:
@@ -134,9 +135,10 @@ def _figure(name: str, a: float, b: float) -> str:
 def _left(diff: Diff, width: int) -> Iterator[str]:
     """Why runs cannot be compared, the most frequent reason first."""
     reasons = sorted(diff.reasons().items(), key=lambda item: -len(item[1]))
-    for reason, names in reasons[:LEFT_MAX]:
+    shown = reasons if len(reasons) <= LEFT_MAX else reasons[: LEFT_MAX - 1]
+    for reason, names in shown:
         yield cut(f"not compared: {counted(len(names), 'run')} (as {names[0]}): {reason}", width)
-    if others := reasons[LEFT_MAX:]:
+    if others := reasons[len(shown) :]:
         runs = sum(len(names) for _, names in others)
         yield f"not compared: {counted(runs, 'run')} for other reasons: -v"
 

@@ -12,6 +12,7 @@ import msgspec
 
 from harness.comparison import Change, Figures, differences, figures
 from harness.core.history.history import History
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.baseline import accepted
 from harness.report.event_lines import event_lines
@@ -124,7 +125,7 @@ SETTINGS = ("expect", "limits", "tools", "window_tokens")
 def _settings(a: History, b: History) -> Iterator[str]:
     """Yield which settings of the scenario differ: the file or the profile was another one."""
     one, other = a.trace.settings, b.trace.settings
-    named = [name for name in SETTINGS if one.get(name) != other.get(name)]
+    named = [name for name in SETTINGS if canonical(one.get(name)) != canonical(other.get(name))]
     if named:
         yield f"scenario: {', '.join(named)}"
 
