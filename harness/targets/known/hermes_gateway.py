@@ -53,7 +53,8 @@ class Gateway:
     """The process `hermes gateway run`, and what is said to it."""
 
     def __init__(self, program: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         more = {
             "API_SERVER_ENABLED": "true",
@@ -66,7 +67,7 @@ class Gateway:
         command = [program, "gateway", "run", "--replace"]
         self.process = subprocess.Popen(command, env=env | more, stdin=subprocess.DEVNULL)
         self.ids = Path(ENV["HERMES_HOME"], "harness-sessions.json")
-        self.answers: set[str | None] = set()
+        self.said: list[dict[str, str]] = []
         self._wait()
 
     def _wait(self) -> None:
@@ -83,7 +84,10 @@ class Gateway:
         """Have a message answered, and pass the answer on; False where the gateway has ended."""
         session = message["session"]
         known = json.loads(self.ids.read_text()) if self.ids.exists() else {}
-        said = {"model": "hermes-agent", "messages": [{"role": "user", "content": message["text"]}]}
+        asked = {
+            "model": "hermes-agent",
+            "messages": [{"role": "user", "content": message["text"]}],
+        }
         headers = {
             "authorization": f"Bearer {KEY}",
             "content-type": "application/json",
@@ -91,7 +95,7 @@ class Gateway:
             "idempotency-key": message["id"],
         }
         url = f"http://127.0.0.1:{self.port}/v1/chat/completions"
-        request = urllib.request.Request(url, json.dumps(said).encode(), headers)
+        request = urllib.request.Request(url, json.dumps(asked).encode(), headers)
         try:
             with _opened(request) as got:
                 value, now = json.loads(got.read()), got.headers.get("x-hermes-session-id")
@@ -99,16 +103,11 @@ class Gateway:
             return False
         if now:
             self.ids.write_text(json.dumps({**known, session: now}))
-        if self._is_new(value):
-            _post({**_outcome(value), "session": session, "in_reply_to": message["id"]})
+        said = {**_outcome(value), "session": session, "in_reply_to": message["id"]}
+        if said not in self.said:  # a message that comes again gets the answer that it has
+            _post(said)
+            self.said.append(said)
         return True
-
-    def _is_new(self, value: dict[str, Any]) -> bool:
-        """Whether an answer is not one that was passed on: a message that comes again gets it."""
-        name = value.get("id")
-        is_new = name is None or name not in self.answers
-        self.answers.add(name)
-        return is_new
 
     def status(self) -> int:
         """The exit status of a gateway that no longer answers."""
