@@ -112,7 +112,7 @@ def _annotate(repository: Path, runs: Sequence[RunSummary]) -> None:
     from harness.report.github_annotations import annotation_lines
 
     for line in annotation_lines(runs, repository):
-        terminal.note(line)
+        terminal.annotate(line)
 
 
 def output_files(function: _F) -> _F:
@@ -148,7 +148,9 @@ def chosen_files() -> OutputFiles:
 
 
 def _is_github(given: bool | None) -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true" if given is None else given
+    from harness.cli import terminal
+
+    return terminal.is_github() if given is None else given
 
 
 def _of_github() -> tuple[Path | None, Path]:
