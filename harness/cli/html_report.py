@@ -39,11 +39,26 @@ def html(function: _F) -> _F:
     return option(function)
 
 
-def write_runs(file: Path, runs: Sequence[RunSummary]) -> None:
-    """Write the page of these runs, with the histories that were kept on disk."""
-    from harness.report.html.html_page import in_order
+def kept_history(run: RunSummary) -> History | None:
+    """The history of a run that was kept on disk; None without one."""
+    from harness.cli.show import read
 
-    _write(file, _title(runs), map(_part, in_order(runs)))
+    try:
+        return read(Path(run.history)) if run.history else None
+    except InputError:  # it was removed since
+        return None
+
+
+def write_runs(
+    file: Path,
+    runs: Sequence[RunSummary],
+    title: str = "",
+    read: Callable[[RunSummary], History | None] = kept_history,
+) -> None:
+    """Write the page of these runs with their histories, which `read` gives one by one."""
+    from harness.report.html.html_page import in_order, page_part
+
+    _write(file, title or _title(runs), (page_part(run, read(run)) for run in in_order(runs)))
 
 
 def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
@@ -66,16 +81,6 @@ def _write(file: Path, title: str, parts: Iterable[PagePart]) -> None:
 def _title(runs: Sequence[RunSummary]) -> str:
     targets = ", ".join(dict.fromkeys(run.target for run in runs))
     return f"{targets or 'no run'}"
-
-
-def _part(run: RunSummary) -> PagePart:
-    from harness.cli.show import read
-    from harness.report.html.html_page import page_part
-
-    try:
-        return page_part(run, read(Path(run.history)) if run.history else None)
-    except InputError:  # it was removed since
-        return page_part(run)
 
 
 def _verdict(path: Path) -> Verdict:
