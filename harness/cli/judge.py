@@ -81,7 +81,6 @@ def command(
     read.
     """
     from harness.cli import terminal
-    from harness.cli.judge_journal import JudgeJournal
     from harness.cli.judge_outputs import JudgeOutputs
     from harness.cli.judge_task import JudgeTask, check_names, judge_files, judged_history
     from harness.report.judge_report import JudgedTotals
@@ -93,23 +92,19 @@ def command(
         JudgeOutputs(page, partial(judged_history, kind=kind)),
     )
     with ExitStack() as held:
-        if resume:
-            held.enter_context(out_lock(resume))
-        journal = held.enter_context(JudgeJournal(resume)) if resume else None
+        journal = _journal(resume, held) if resume else None
         stamps: dict[str, Stamp] = {}
         agent = chosen_profile(profile_name)
         asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on)
         todo = _todo(paths, asked, journal, stamps)
-        total = partial(_all_files, paths)
-        advance = held.enter_context(terminal.progress(total, "files"))
+        advance = held.enter_context(terminal.progress(partial(_all_files, paths), "files"))
         try:
             for file in judge_files(does, todo):
                 with deferred():
                     if journal and (stamp := stamps.pop(file.path, None)):
                         journal.add(stamp, file)
-                    taken = outputs.take(file)
+                    tally.add(taken := outputs.take(file))
                     _show(taken, detail)
-                    tally.add(taken)
                 advance()
         except KeyboardInterrupt:
             with deferred():
@@ -125,6 +120,13 @@ def _detail(as_json: bool, verbose: bool) -> Detail:
     if chosen_files().takes_standard_output:
         return "none"
     return "json" if as_json else "verbose" if verbose else "usual"
+
+
+def _journal(folder: Path, held: ExitStack) -> JudgeJournal:
+    from harness.cli.judge_journal import JudgeJournal
+
+    held.enter_context(out_lock(folder))
+    return held.enter_context(JudgeJournal(folder))
 
 
 def _all_files(paths: tuple[Path, ...]) -> int:
