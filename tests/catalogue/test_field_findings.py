@@ -21,7 +21,7 @@ COMPLETE = """
 target = "an-agent"
 version = "1.0"
 language = "Python"
-codes = ["valid_request.V4", "effect_once.call"]
+codes = ["valid_request.V4", "effect_once.again"]
 class = "defect"
 title = "A call is paid twice"
 what = "It pays twice."
@@ -78,7 +78,7 @@ def test_a_file_without_one_of_its_keys_is_refused(line: str) -> None:
         ('"Two payments."', '""'),
         ('"defect"', '"advice"'),
         ('"https://example.org/1"', '"see the tracker"'),
-        ('["valid_request.V4", "effect_once.call"]', "[]"),
+        ('["valid_request.V4", "effect_once.again"]', "[]"),
         ('basis = ""', 'basis = ""\nbases = ""'),
     ],
 )

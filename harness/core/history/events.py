@@ -30,6 +30,15 @@ class Event(msgspec.Struct, frozen=True, gc=False, tag_field="event", omit_defau
     turn: int = 0
 
 
+class RunSettings(msgspec.Struct, frozen=True):
+    """The shape of those settings of a run that checks read as they stand in its first event."""
+
+    checks: dict[str, dict[str, Json] | None] | None = None
+    tools: dict[str, dict[str, Json] | None] | None = None
+    window_tokens: float | None = None
+    seeded: int | None = None
+
+
 class Started(Event, frozen=True, kw_only=True, tag="started"):
     """A run begins, or begins again after a restart (`attempt`).
 
