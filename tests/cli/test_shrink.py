@@ -86,6 +86,28 @@ def test_a_run_that_was_kept_is_shrunk_from_its_scenario(in_process: Command, ta
 
 
 @pytest.mark.real
+def test_a_time_that_is_over_leaves_the_smallest_by_then_played_once_more(
+    in_process: Command, talks: Path
+) -> None:
+    done = in_process(*shrink_words("--keep", "target", "--minutes", "0.000001"))
+    assert done.status == 0
+    assert "the time is over: perhaps it is not the smallest there is" in done.out
+    assert "0 candidates, 0 kept" in done.out
+    assert len(loaded(talks / ".harness/shrunk/chat-crashed.yaml").inbox) == 3
+
+
+@pytest.mark.real
+def test_the_session_of_the_last_run_is_kept_beside_the_file(
+    in_process: Command, talks: Path
+) -> None:
+    words = shrink_words("--keep", "target", "--keep-session", "--json", "--out", "small")
+    for _ in range(2):
+        row = json.loads(in_process(*words).out)
+        assert row["session"] == "small/chat-crashed.session"
+        assert (talks / row["session"]).is_dir()
+
+
+@pytest.mark.real
 def test_in_real_time_it_says_what_a_run_costs(in_process: Command) -> None:
     done = in_process(
         *shrink_words("--only", "chat", "--keep", "target", "--world", "supervise", "--json")
