@@ -38,10 +38,12 @@ from harness.core.values.errors import InputError
 from harness.files.out_lock import out_lock
 
 if TYPE_CHECKING:
+    from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.fuzz.campaign import Campaign
     from harness.fuzz.campaign_journal import Journal
+    from harness.targets import TargetSpec
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
@@ -122,40 +124,54 @@ def _begun(
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
-    import msgspec
     from msgspec import UNSET
 
     from harness.checks.judge import names
-    from harness.cli.selection import check_target
     from harness.core.scenario.scenario import DEFAULT_WIRE
     from harness.core.values.profile import NO_PROFILE
     from harness.fuzz.batch import SIZE, SIZE_IN_REAL_TIME
     from harness.fuzz.campaign import begin
-    from harness.fuzz.campaign_journal import FILE, CampaignPlan
-    from harness.targets.spec import resolve
+    from harness.fuzz.campaign_journal import CampaignPlan
 
     start = Path.cwd()  # a target may change the folder of the process
-    agent = chosen_profile(profile_name)
-    target = target or agent.target
-    check_target(target, [])
-    spec = resolve(target)
-    agent = agent.completed_by(spec.profile)
-    agent = msgspec.structs.replace(agent, store=store or agent.store)
+    agent, spec = _agent(profile_name, target, store)
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
-    named = out or Path(DEFAULT_OUT) / str(drawn)
-    folder = start / named
-    if (folder / FILE).exists() and (folder / FILE).stat().st_size:
-        what = f"holds a campaign: go on with --resume {named}, or choose another --out"
-        raise InputError(what, str(named))
-    held.enter_context(out_lock(folder, named))
+    folder = _new_folder(start, out or Path(DEFAULT_OUT) / str(drawn), held)
     spoken = wire or next(iter(agent.wires), DEFAULT_WIRE)
-    plan = CampaignPlan(target=target, seed=drawn, wire=spoken,
+    plan = CampaignPlan(target=spec.text, seed=drawn, wire=spoken,
                         fail_on=fail_on or agent.fail_on or UNSET,
                         profile=UNSET if agent == NO_PROFILE else agent,
                         profile_name=profile_name or UNSET, store=store or UNSET,
                         keep=keep or agent.keep or UNSET,
                         size=SIZE if spec.kind == "python" else SIZE_IN_REAL_TIME)  # fmt: skip
     return *begin(folder, plan, names()), folder
+
+
+def _agent(profile_name: str, named: str | None, store: str) -> tuple[Profile, TargetSpec]:
+    """The agent, with what is known of its kind of target and the store of the command."""
+    from msgspec.structs import replace
+
+    from harness.cli.selection import check_target
+    from harness.targets.spec import resolve
+
+    agent = chosen_profile(profile_name)
+    target = named or agent.target
+    check_target(target, [])
+    spec = resolve(target)
+    known = agent.completed_by(spec.profile)
+    return replace(known, store=store or known.store), spec
+
+
+def _new_folder(start: Path, named: Path, held: ExitStack) -> Path:
+    """The folder of a new campaign, locked. Raises InputError for one that holds a campaign."""
+    from harness.fuzz.campaign_journal import FILE
+
+    folder = start / named
+    if (folder / FILE).exists() and (folder / FILE).stat().st_size:
+        what = f"holds a campaign: go on with --resume {named}, or choose another --out"
+        raise InputError(what, str(named))
+    held.enter_context(out_lock(folder, named))
+    return folder
 
 
 def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:

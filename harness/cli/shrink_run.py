@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -152,10 +153,7 @@ def _shrunk(
             late = True
             shrunk = Shrunk(last.best, last.tried, last.kept, minimal=False)
     after = _named(shrunk.scenario, scenario, keeping.finding.code)
-    file, source = asked.start / asked.out / f"{after.name}.yaml", asked.start / asked.source
-    if file.exists() and source.exists() and file.samefile(source):
-        what = "--out is the folder of the scenario itself, of the same name"
-        raise InputError(what, str(asked.out / file.name))
+    file = _file_of(asked, after)
     head = [mask(f"harness shrink of {scenario.run_name}: {keeping.finding.code}")]
     try:
         with deferred():
@@ -167,6 +165,15 @@ def _shrunk(
         interrupted=stop is not None, late=late,
     )  # fmt: skip
     return result, stop
+
+
+def _file_of(asked: ShrinkRequest, small: Scenario) -> Path:
+    """Where the small scenario goes. Raises InputError where the given one is."""
+    file, source = asked.start / asked.out / f"{small.name}.yaml", asked.start / asked.source
+    if file.exists() and source.exists() and file.samefile(source):
+        what = "--out is the folder of the scenario itself, of the same name"
+        raise InputError(what, str(asked.out / file.name))
+    return file
 
 
 def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:

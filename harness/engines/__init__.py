@@ -58,8 +58,9 @@ class Engine(Protocol):
         task that has cost `attempts` workers; it is called in this process, in its place in the
         order, and may use the engine itself, to do parts of the task. `again` makes the task that
         is done next of a task and the exit status of the local worker that it has cost. Raises what
-        `work` and `lost` raise, when all results before it were given. The result of a task that is
-        `loose` is given as soon as it is there, and is not counted in the window. With `rest`, an
-        interrupt first yields what local workers have done after a task that is still under way.
+        `work` and `lost` raise, when all results before it were given. A local worker's
+        result of a task that is `loose` is given as soon as it is there, and is not counted in the
+        window. With `rest`, an interrupt first yields what local workers have done after a task
+        that is still under way.
         """
         ...

@@ -82,41 +82,30 @@ class Ray:
         """See `Engine.each`."""
         remote = self._ray.remote(**_SETTINGS)(_in_folder)
         leases: deque[_Lease] = deque()
-        out_of_order: list[_Lease] = []
         under_way: list[Any] = []
 
         def begin(task: Any) -> Any:
             under_way.append(remote.remote(os.getcwd(), loaded_modules(), work, task))
             return under_way[-1]
 
-        def ended(lease: _Lease) -> Any:
-            """What a lease came to; `_LOST` once more where its task was begun anew."""
-            result = self._result(lease.reference)
-            if result is not _LOST:
-                return result
-            if lease.tries >= attempts:
-                return lost(lease.task)
-            lease.tries, lease.task = lease.tries + 1, again(lease.task, _KILLED)
-            lease.reference = begin(lease.task)
-            return _LOST
-
         try:
             while True:
                 while len(leases) < window and len(under_way) < self.workers:
                     if (task := source()) is None:
                         break
-                    (out_of_order if loose(task) else leases).append(_Lease(task, begin(task)))
-                if not leases and not out_of_order:
+                    leases.append(_Lease(task, begin(task)))
+                if not leases:
                     return
                 under_way[:] = self._ray.wait(under_way, num_returns=1)[1]
-                for lease in [one for one in out_of_order if one.reference not in under_way]:
-                    if (result := ended(lease)) is not _LOST:
-                        out_of_order.remove(lease)
-                        yield result
                 while leases and leases[0].reference not in under_way:
-                    if (result := ended(leases[0])) is not _LOST:
-                        leases.popleft()
-                        yield result
+                    lease = leases[0]
+                    result = self._result(lease.reference)
+                    if result is _LOST and lease.tries < attempts:
+                        lease.tries, lease.task = lease.tries + 1, again(lease.task, _KILLED)
+                        lease.reference = begin(lease.task)
+                        continue
+                    leases.popleft()
+                    yield lost(lease.task) if result is _LOST else result
         finally:
             self._stop(under_way)
 

@@ -17,9 +17,17 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import Finding, FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
-from harness.fuzz.example import PlayedExample, RawFinding, draw, options_of, play
+from harness.fuzz.example import (
+    PlayedExample,
+    RawFinding,
+    draw,
+    options_of,
+    played_of,
+    run_of,
+)
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, shrunk_finding
 from harness.fuzz.found_runs import FoundRun
+from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
 from harness.targets.process_exits import make_replaceable
@@ -117,16 +125,14 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     causes: dict[str, CauseCount] = {}
     runs: list[FoundRun] = []
     known = set(batch.known)
-    calls = 0
-    examples = 0
+    calls = examples = 0
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
         examples += 1
-        is_varied = bool(batch.parents) and random.random() < _VARIED
-        given = mutated(random, batch.parents) if is_varied else ()
-        drawn = draw(given, random, options, batch.fail_on, batch.profile, target)
-        played = play(*drawn, target, example, keep=batch.keep)
+        drawn = draw(_given(batch, random), random, options, batch.fail_on, batch.profile, target)
+        run = run_of(drawn[0], target, keep=batch.keep)
+        played = played_of(run, drawn[1], example)
         count_in(causes, (CauseCount(finding, example) for finding in played.causes))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
@@ -134,7 +140,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
             seen.update((pair, entry.not_asked) for pair in new)
             entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
         found += played.found
-        runs += _runs(played, known, drawn[0], example)
+        runs += _runs(played, run, drawn[0], known, example)
         doubts += played.doubts
         calls += played.model_calls
     return BatchResult(
@@ -150,17 +156,22 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     )
 
 
+def _given(batch: Batch, random: Random) -> Choices:
+    """The choices of an example that are mutated from parents; none for one that is drawn anew."""
+    is_varied = bool(batch.parents) and random.random() < _VARIED
+    return mutated(random, batch.parents) if is_varied else ()
+
+
 def _runs(
-    played: PlayedExample, known: set[str], scenario: Scenario, example: int
+    played: PlayedExample, run: Run, scenario: Scenario, known: set[str], example: int
 ) -> Iterator[FoundRun]:
     """The run of an example that shows what is not known, which then is."""
     new = [found.alike for found in played.found if not {found.code, found.alike} & known]
-    assert played.run is not None
     if new:
         known.update(new)
-        yield FoundRun.of(example, scenario, played.run)
-    elif played.run.kept is not None:
-        drop_kept(played.run.kept)
+        yield FoundRun.of(example, scenario, run)
+    elif run.kept is not None:
+        drop_kept(run.kept)
 
 
 def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:

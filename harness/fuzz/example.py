@@ -60,7 +60,7 @@ class RawFinding(msgspec.Struct, frozen=True):
 class PlayedExample(msgspec.Struct, frozen=True):
     """The result of one example; `doubts` say why it cannot be judged.
 
-    `causes` are the findings that follow from no other, one a code. `run` is what was played.
+    `causes` are the findings that follow from no other, one a code.
     """
 
     entry: CorpusEntry
@@ -68,7 +68,6 @@ class PlayedExample(msgspec.Struct, frozen=True):
     causes: tuple[Finding, ...] = ()
     doubts: tuple[str, ...] = ()
     model_calls: int = 0
-    run: Run | None = None
 
 
 def options_of(
@@ -136,14 +135,13 @@ def _needs_of(fault: FaultSpec, scenario: Scenario) -> tuple[Capability, ...]:
     return needs_of(plain)
 
 
-def play(
-    scenario: Scenario, choices: Choices, target: TargetSpec, example: int, *, keep: bool = False
-) -> PlayedExample:
-    """Play an example, number `example` of the campaign, and keep what the campaign needs.
+def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int) -> PlayedExample:
+    """Play an example, number `example` of the campaign, and keep what the campaign needs."""
+    return played_of(run_of(scenario, target), choices, example)
 
-    With `keep` the session folder of a run that fails is kept.
-    """
-    run = run_of(scenario, target, keep=keep)
+
+def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
+    """What the campaign needs of a run."""
     fired = tuple(sorted(_fired(run)))
     return PlayedExample(
         CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
@@ -154,12 +152,11 @@ def play(
         tuple(causes_of(run)),
         run.verdict.doubts,
         sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
-        run,
     )
 
 
 def run_of(scenario: Scenario, target: TargetSpec, *, keep: bool = False) -> Run:
-    """A run whose output is discarded."""
+    """A run whose output is discarded. With `keep` the session folder of one that fails stays."""
     with silence():
         return run(scenario, target, keep=keep)
 

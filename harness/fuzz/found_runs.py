@@ -46,7 +46,8 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True):
 
 def scenario_file(folder: Path, example: int) -> Path:
     """Where the scenario of an example is, if it showed a finding."""
-    return folder / FOUND / f"example-{example}" / "scenario.yaml"
+    name = f"example-{example}"
+    return folder / FOUND / name / f"{name}.yaml"
 
 
 def write(folder: Path, found: FoundRun) -> None:

@@ -28,7 +28,7 @@ from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
 from harness.targets.family import family
 from harness.targets.http_target import post_run
-from harness.targets.lasting_program import put_back, take_program
+from harness.targets.lasting_program import lasting_programs
 from harness.targets.liveness import START_S, Liveness, Stop
 from harness.targets.process_target import end_program, output_tail, signal_group, start_program
 from harness.targets.resource_usage import OfProgram, Usage
@@ -107,7 +107,7 @@ class _Attempts:
 
     def _attempt_of_lasting(self, env: dict[str, str]) -> End:
         """Have a program play the run that goes on after it; it stays if all is in order."""
-        program = take_program(self.target)
+        program = lasting_programs().take(self.target, env)
         self.child, start_s = program.child, START_S if program.is_new else 0.0
         in_order = False
         try:
@@ -118,7 +118,7 @@ class _Attempts:
             return End("returned", 0) if in_order else self._ended(code or 0, program.output)
         finally:
             if in_order:
-                put_back(self.target, program)
+                lasting_programs().put_back(self.target, program)
             else:
                 program.end()
 

@@ -42,7 +42,7 @@ _OF_A_PROCESS = ("PATH", "LANG", "HOME")
 class LastingProgram:
     """A program that was started, and the URL that gives it its runs."""
 
-    def __init__(self, target: TargetSpec) -> None:
+    def __init__(self, target: TargetSpec, names: Mapping[str, str]) -> None:
         """Start it. Raises InputError for one that cannot be started."""
         self.is_new = True
         self._news = threading.Condition()
@@ -56,12 +56,7 @@ class LastingProgram:
             held.callback(server.close)
             held.enter_context(family(f"{NEXT_RUN}={url}", adopts=False))
             self.output: IO[bytes] = held.enter_context(tempfile.TemporaryFile())
-            env = {
-                "PATH": os.environ.get("PATH", os.defpath),
-                "LANG": os.environ.get("LANG", "C.UTF-8"),
-                "HOME": str(home),
-                NEXT_RUN: url,
-            }
+            env = {"PATH": names["PATH"], "LANG": names["LANG"], "HOME": str(home), NEXT_RUN: url}
             self.child: subprocess.Popen[bytes] = start_program(target, env, self.output)
             self._held = held.pop_all()
 
@@ -120,39 +115,42 @@ class LastingProgram:
             return 200, body
 
 
-_idle: dict[tuple[tuple[str, ...], str], list[LastingProgram]] = {}
-"""The programs of this process that wait for a run, by command and folder."""
+class LastingPrograms:
+    """The programs of this process that wait for a run, by command and folder."""
 
-_lock = threading.Lock()
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[tuple[str, ...], str], list[LastingProgram]] = {}
+        self._lock = threading.Lock()
+        Finalize(None, self._end, exitpriority=0)  # a worker process ends without `atexit`
 
-
-def take_program(target: TargetSpec) -> LastingProgram:
-    """A program that waits for a run, or a new one. Raises InputError."""
-    with _lock:
-        waiting = _idle.setdefault((target.command, os.getcwd()), [])
-        while waiting:
-            program = waiting.pop()
+    def take(self, target: TargetSpec, names: Mapping[str, str]) -> LastingProgram:
+        """One that waits, or a new one with the PATH and LANG of `names`. Raises InputError."""
+        waiting = self._of(target)
+        while program := self._popped(waiting):
             if program.child.poll() is None:
                 return program
             program.end()
-    return LastingProgram(target)
+        return LastingProgram(target, names)
 
+    def put_back(self, target: TargetSpec, program: LastingProgram) -> None:
+        """Keep a program for the next run, until this process ends."""
+        with self._lock:
+            self._of(target).append(program)
 
-def put_back(target: TargetSpec, program: LastingProgram) -> None:
-    """Keep a program for the next run, until this process ends."""
-    _end_at_exit()
-    with _lock:
-        _idle.setdefault((target.command, os.getcwd()), []).append(program)
+    def _of(self, target: TargetSpec) -> list[LastingProgram]:
+        return self._waiting.setdefault((target.command, os.getcwd()), [])
+
+    def _popped(self, waiting: list[LastingProgram]) -> LastingProgram | None:
+        with self._lock:
+            return waiting.pop() if waiting else None
+
+    def _end(self) -> None:
+        for waiting in self._waiting.values():
+            while program := self._popped(waiting):
+                program.end()
 
 
 @cache
-def _end_at_exit() -> None:
-    """Have the programs ended with this process, which may be a worker."""
-    Finalize(None, _end_all, exitpriority=0)
-
-
-def _end_all() -> None:
-    with _lock:
-        for programs in _idle.values():
-            while programs:
-                programs.pop().end()
+def lasting_programs() -> LastingPrograms:
+    """Those of this process."""
+    return LastingPrograms()

@@ -179,8 +179,13 @@ def test_a_program_has_its_findings_on_disk_as_they_come_and_ends_in_time(
     folder: Path, harness: Harness
 ) -> None:
     (folder / "program.py").write_text(PROGRAM)
+    (folder / "mine.toml").write_text(
+        "[capabilities]\nsession = false\ncancel = false\nrestarts = false\nstore = false\n"
+        "streaming = false\noutbox = false\ncompaction = false\n"
+    )
     words = ("fuzz", "--target", "process:python3 program.py", "--seed", "1", "--out", "night",
-             "--store", "jsonl:rows.jsonl", "--keep", "--minutes", "0.3")  # fmt: skip
+             "--profile", "mine.toml", "--store", "jsonl:rows.jsonl", "--keep",
+             "--minutes", "0.3")  # fmt: skip
     begun_s = time.monotonic()
     begun = subprocess.Popen(command(*words), cwd=folder, env=environment(), text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
@@ -188,7 +193,7 @@ def test_a_program_has_its_findings_on_disk_as_they_come_and_ends_in_time(
     seen = next(line for line in begun.stderr if line.startswith("seen "))
     there = folder / seen.split(": ")[1].strip()
     assert {p.name for p in there.iterdir()} == {
-        "scenario.yaml", "history.jsonl", "verdict.json", "session"
+        f"{there.name}.yaml", "history.jsonl", "verdict.json", "session"
     }  # fmt: skip
     assert (there / "session" / "rows.jsonl").exists()
     out, _ = begun.communicate(timeout=90)

@@ -74,7 +74,7 @@ def test_a_run_that_was_kept_is_shrunk_from_its_scenario(in_process: Command, ta
     words = ("--target", UNGUARDED, "--keep", "no_progress_stop.same_failure", "--json")
     from_file = in_process("shrink", run, *words)
     assert json.loads(from_file.out)["before"]["turns"] == 2
-    assert from_file.err == ""
+    assert all("things left" in line for line in from_file.err.splitlines())
     (talks / "scenarios/loop.yaml").unlink()
     from_history = in_process("shrink", f"{run}/history.jsonl", *words)
     assert "no ./scenarios with the run 'loop': a scenario is made of its history" in (

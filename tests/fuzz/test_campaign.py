@@ -117,7 +117,7 @@ def test_the_runs_that_show_findings_are_on_disk_and_not_in_the_journal(
     assert shown
     assert not any(line.runs for line in taken)
     files = {found_runs.scenario_file(reference, example) for example in shown}
-    assert {*(reference / FOUND).glob("*/scenario.yaml")} == files
+    assert {*(reference / FOUND).glob("*/*.yaml")} == files
     for file in files:
         (scenario,) = load_scenarios(file)
         assert play(scenario, resolve(TARGET)).verdict.verdict == "fail"

@@ -33,7 +33,7 @@ def test_scenario_history_and_verdict_can_be_read_again(tmp_path: Path) -> None:
     (scenario,) = load_scenarios(file)
     assert (scenario.name, scenario.script) == ("example-3", GREETING.script)
     assert {p.name for p in file.parent.iterdir()} == {
-        "scenario.yaml", "history.jsonl", "verdict.json"
+        "example-3.yaml", "history.jsonl", "verdict.json"
     }  # fmt: skip
 
 
