@@ -119,22 +119,29 @@ def run(
     if not reasons and (reason := reason_not_applicable(scenario, spec, chosen)):
         reasons = (NotApplicable("run", reason),)
     if reasons:
-        return _unplayed(scenario, spec, chosen, reasons)
+        return _unplayed(scenario, spec, chosen, reasons, out)
     try:
         with session_folder() as folder:
             history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             return judged_run(scenario, spec, chosen, history, out, folder if keep else None)
     except PackageMissing as error:
         lacks = NotApplicable("run", error.what, error.package, "package")
-        return _unplayed(scenario, spec, chosen, (lacks,))
+        return _unplayed(scenario, spec, chosen, (lacks,), out)
     except Inapplicable as error:
-        return _unplayed(scenario, spec, chosen, (NotApplicable("run", error.what),))
+        return _unplayed(scenario, spec, chosen, (NotApplicable("run", error.what),), out)
 
 
 def _unplayed(
-    scenario: Scenario, target: TargetSpec, world: World, reasons: tuple[NotApplicable, ...]
+    scenario: Scenario,
+    target: TargetSpec,
+    world: World,
+    reasons: tuple[NotApplicable, ...],
+    out: Path | None,
 ) -> Run:
+    """The run that is not applicable; with `out` its verdict alone is on disk."""
     verdict = Verdict("not_applicable", not_applicable=reasons)
+    if out:
+        run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
     return Run(scenario, target.text, world, scenario.seed, History(), verdict)
 
 

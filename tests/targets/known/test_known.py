@@ -14,13 +14,10 @@ from harness.files import load_scenarios
 from harness.runner import run
 from harness.targets import resolve
 from harness.targets.known import command_of, known
-from tests.field.environments import is_installed, options_of
+from tests.field.environments import CHEAP, is_installed, options_of, require
 
 PAGE = (Path(__file__).parents[3] / "docs" / "known-targets.md").read_text("utf-8")
 TALK = Path(__file__).with_name("known-talk.yaml")
-CHEAP = "gemini-cli"
-"""What `make test-real` installs and plays; the others are nightly."""
-
 WORDS = {
     "{home}", "{work}", "{model}", "{mcp}", "{id}", "{name}", "{program}", "{text}", "{python}",
     "{here}",
@@ -76,11 +73,10 @@ def test_a_mistyped_name_is_told_the_nearest() -> None:
 @pytest.mark.real
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=() if n == CHEAP else pytest.mark.nightly) for n in known()],
+    [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in known()],
 )
 def test_the_real_program_plays_messages_a_tool_and_a_history(name: str) -> None:
-    if not is_installed(name) and shutil.which(known()[name].program) is None:
-        pytest.skip(f"not installed: python -m tests.field --install {name}")
+    require(name, is_installed(name) or shutil.which(known()[name].program) is not None)
     target = resolve(options_of(name)[1] if is_installed(name) else name)
     for scenario in load_scenarios(TALK):
         if scenario.wire in target.profile.wires:
