@@ -197,9 +197,13 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-LISTENERS: tuple[str, ...] = ("transports.http_server", "targets.known.driver")
-"""Who may open a listening socket: the server whose connections are all checked, and the relay to
-it out of a network of loopback alone."""
+LISTENERS: tuple[str, ...] = (
+    "transports.http_server",
+    "targets.known.driver",
+    "targets.known.hermes_gateway",
+)
+"""Who may open a listening socket: the server whose connections are all checked, the relay to it
+out of a network of loopback alone, and who asks for a free port there."""
 
 LISTENING: frozenset[str] = _words(
     "create_server start_server create_unix_server start_unix_server listen bind serve_forever "
