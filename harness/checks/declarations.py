@@ -38,8 +38,8 @@ def needs(
     A recording tells what stands in its messages; it does not tell when anything happened, what was
     tried again, or who stopped the agent. With `told_by="run"` a check is asked of runs alone, with
     `"requests"` also of recordings that keep the requests as they were sent, with `"rules"` of
-    those whose requests were put to the rules of a dialect. With `or_calls` the calls in the answers
-    of the model do in place of the seam `tool`: of tools of the agent's own nothing else is seen.
+    those whose requests were put to the rules of a dialect. With `or_calls` the calls in the
+    answers of the model do in place of the seam `tool`: of the agent's own tools no more is seen.
     """
 
     def declare(check: _Check[_P]) -> _Check[_P]:
