@@ -9,13 +9,14 @@ REAL := $(VENV)/.real
 OLDER := .venv-older
 DOCS := .venv-docs
 OLDER_SDK := 0.125.*
+FIELD_CHEAP := pydantic_ai openai_agents gemini-cli
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
 # The tests start hundreds of Pythons; without compiled modules each would compile all of them.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-nightly test-older-sdk test-older-openai check bench fuzz fuzz-readers fuzz-long corpus nightly mutants mutant-table hardening policies seeds seeds-audit wire-table strangers docs clean
+.PHONY: help setup demo test test-real test-nightly test-older-sdk test-older-openai check bench fuzz fuzz-readers fuzz-long corpus nightly mutants mutant-table hardening policies seeds seeds-audit wire-table field docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +50,8 @@ demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## the main job in half a min
 test: $(READY) ## the tests that need only Python
 	$(RUN) -m pytest -n auto -m "not real"
 
-test-real: $(REAL) test-older-sdk ## the slow tests, with real parts: processes, Node, databases
+test-real: $(REAL) test-older-sdk ## the slow tests, with real parts: processes, Node, databases, two frameworks, one program
+	-$(RUN) -m tests.field --install $(FIELD_CHEAP)
 	$(RUN) -m pytest -n auto -m "real and not nightly"
 
 $(OLDER)/.ready: $(READY)
@@ -95,7 +97,7 @@ corpus: $(READY) ## recorded calls of real providers, put to our rules; skips wi
 test-nightly: $(REAL) ## whole catalogues of other agents, and sweeps of the corpus
 	$(RUN) -m pytest -n auto -m nightly
 
-nightly: test-nightly fuzz corpus mutants mutant-table policies strangers seeds-audit ## the long runs: properties, recordings, wrong agents, campaigns, policies, other frameworks, the seeds' audit
+nightly: test-nightly fuzz corpus mutants mutant-table policies field seeds-audit ## the long runs: properties, recordings, wrong agents, campaigns, policies, agents that people run, the seeds' audit
 
 hardening: $(REAL) ## the whole attack on each server; each write and each phase of each command
 	$(RUN) -m tests.hardening.attack
@@ -117,8 +119,8 @@ seeds-audit: $(READY) ## a change of the product for each statement of the seeds
 wire-table: $(OLDER)/.ready ## what the SDKs make of faulty answers, measured anew
 	$(RUN) -m tests.wire_table --out docs/wire-table.md
 
-strangers: $(READY) ## agents of seven frameworks, each in an environment of its own, play the catalogue
-	$(RUN) -m tests.strangers
+field: $(READY) ## agents that people run, each in an environment of its own, play the catalogue; ARGS="NAME ... --kept"
+	$(RUN) -m tests.field $(ARGS)
 
 mutants: $(READY) ## every wrong agent against its scenario: the matrix
 	$(RUN) -m tests.mutants
@@ -134,5 +136,5 @@ docs: $(READY) $(DOCS)/.ready ## the documentation as a site: build/site/index.h
 	@echo "build/site/index.html"
 
 clean: ## remove everything that these targets made, .venv too
-	rm -rf $(VENV) $(OLDER) $(DOCS) .strangers build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDER) $(DOCS) .field build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -18,7 +18,7 @@ import yaml
 from harness.cassettes.cassette_file import load_cassette, notes_of, parse_cassette
 from harness.cassettes.cassette_redaction import redacted
 from harness.core.values.errors import InputError, nearest
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, printable
 from harness.files.regular_file import write_atomically
 from harness.providers.shared.codec import decode, encode
 from harness.recordings.http_interaction import BASE64, Cassette, Interaction, as_vcr, phrase
@@ -42,6 +42,13 @@ def _dumped(cassette: Cassette, interaction: Callable[[Interaction], dict[str, J
     if cassette.metadata:
         held["metadata"] = cassette.metadata
     held["version"] = 1
+    try:
+        return _yaml(held)
+    except UnicodeEncodeError:  # half a surrogate pair, which YAML cannot say, becomes its escape
+        return _yaml(printable(held))
+
+
+def _yaml(held: Json) -> bytes:
     text: str = yaml.dump(held, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return text.encode()
 
@@ -91,8 +98,11 @@ def _typed(body: bytes) -> dict[str, Json]:
 
 
 def _json(text: str) -> Json:
-    """The object or list in a text, if encoding it again gives the same text."""
-    if text[:1] not in "{[":
+    """The object or list in a text, if encoding it again gives the same text.
+
+    JSON escapes half a surrogate pair, and YAML has no way to: such a text stays a text.
+    """
+    if text[:1] not in "{[" or "\\ud" in text.lower():
         return None
     try:
         value = decode(text)

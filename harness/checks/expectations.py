@@ -185,7 +185,7 @@ def target(history: History) -> Iterator[Finding]:
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
         text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
-        yield Finding(f"target.{ended.how}", text, (ended.n,))
+        yield Finding(f"target.{ended.how}", text, (ended.n,), place=ended.place)
 
 
 _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")

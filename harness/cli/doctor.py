@@ -141,7 +141,7 @@ class _Player:
                 kept = Path(run.history) if run.history else None
                 history = decode(whole(kept)) if kept else History()
                 self.ended += 1
-                yield Probe(scenario, history.trace, run.verdict, run.touched)
+                yield Probe(scenario, history.trace, run.verdict, run.connections.used)
                 advance()
 
     def _task(self, scenario: Scenario, out: Path) -> RunTask:

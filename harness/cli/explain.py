@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 def command(code: str, as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
 
+    field/NAME is what was confirmed in a public agent, field/AGENT all of an agent, field/ all.
+
     As in no_progress_stop.same_call, V11, http.status, http.status.retry_after, limits.real_s, T4.
 
     A name after @ is of what comes along: the story of a scenario (@loops/circles), or a page.
@@ -40,15 +42,18 @@ def command(code: str, as_json: bool) -> int:
 
 def explanation(code: str) -> str:
     """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
-    from harness.catalogue import incident
+    from harness.catalogue import FIELD_PREFIX, incident
     from harness.cli.bundle_text import bundle_text
+    from harness.cli.field_explanation import field_text, seen_in_the_field
 
     if code.startswith(MARK):
         return bundle_text(code)
     if row := incident(code):
         return _incident(code, row)
+    if code.startswith(FIELD_PREFIX):
+        return field_text(code)
     if texts := [*_parts(code)]:
-        return "\n\n".join(texts)
+        return "\n\n".join([*texts, *seen_in_the_field(code)])
     hint = unknown_name(code, names())
     raise InputError(f"no such code, check, fault, rule, setting or key; {hint}", code)
 
@@ -89,11 +94,12 @@ def _check(code: str, is_other: bool) -> Iterator[str]:
 def names() -> set[str]:
     """Every name that is explained, incidents and pages apart."""
     from harness.checks.judge import names as checks
+    from harness.cli.field_explanation import field_names
     from harness.cli.rule_explanation import rule_names
     from harness.cli.setting_explanation import key_names, setting_names
 
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
-            *_codes()}  # fmt: skip
+            *_codes(), *field_names()}  # fmt: skip
 
 
 def _codes() -> Iterator[str]:

@@ -115,7 +115,7 @@ class InitReport:
         command = ["run", starter.path]
         self._out(f"\n{self._paint('strong', '$ harness ' + ' '.join(command))}\n")
         more = ["--json"] if self._as_json else []
-        ended = child_command(["-m", "harness", *command, *more], _LIMIT_S, shows=True)
+        ended = child_command(["-m", "harness", *command, *more], _LIMIT_S, shows="all")
         if ended.status == 1:
             self._out(f"\nto mend it: {starter.mend}")
             if is_example:

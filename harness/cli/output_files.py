@@ -68,18 +68,19 @@ class OutputFiles(msgspec.Struct, frozen=True):
         if self.junit:
             from harness.report.junit_report import junit
 
-            _write(self.junit, junit(runs))
+            write_output(self.junit, junit(runs))
         if self.markdown:
             from harness.report.markdown_summary import markdown
 
-            _write(self.markdown, markdown(runs).encode("utf-8", "backslashreplace"))
+            write_output(self.markdown, markdown(runs).encode("utf-8", "backslashreplace"))
         if self.step_summary:
             _summarize(self.step_summary, runs)
         if self.repository:
             _annotate(self.repository, runs)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_output(path: Path, data: bytes) -> None:
+    """Write a document to a file, or to standard output."""
     from harness.cli import terminal
     from harness.files.regular_file import write_atomically
 

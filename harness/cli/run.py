@@ -106,14 +106,12 @@ def command(
     The catalogue comes along: @all, a folder of it (@loops), a scenario (@loops/circles).
     A CASSETTE, or a DIR of nothing else, is played by itself: its user, its tools, its model.
     """
+    from harness.cli.agent_runs import for_agent
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
     from harness.cli.selection import (
         check_target,
         failing_on,
-        for_target,
-        narrow,
-        on_wires,
         overlaid,
         plan,
         under_profile,
@@ -123,9 +121,8 @@ def command(
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = _speaking(chosen_profile(profile_name), spoken)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    planned = overlaid(on_wires(narrow(plan(paths), only), agent.wires), faults)
+    planned = overlaid(for_agent(plan(paths), only, agent.wires, target), faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
-    planned = for_target(planned, target, spoken)
     if dry_run:
         return rehearse(planned, target, drawn, detail, with_hits=verbose or faults is not None)
     check_target(target, planned)

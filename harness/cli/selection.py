@@ -132,20 +132,6 @@ def under_profile(
     return [(path, msgspec.structs.replace(run, profile=profile)) for path, run in planned]
 
 
-def for_target(
-    planned: list[tuple[str, Scenario]], target: str, spoken: Sequence[str]
-) -> list[tuple[str, Scenario]]:
-    """The runs on the wires that the target speaks by what it is, unless `spoken` names some.
-
-    Raises InputError for a file or a target that cannot be used, and when there is no such run.
-    """
-    check_files(planned)  # before the target is imported, which may change the folder
-    named = planned and planned[0][1].profile.wires
-    if not target or spoken or named:
-        return planned
-    return on_wires(planned, resolve(target).profile.wires)
-
-
 def failing_on(
     planned: list[tuple[str, Scenario]], fail_on: FindingClass | None
 ) -> list[tuple[str, Scenario]]:

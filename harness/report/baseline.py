@@ -16,7 +16,6 @@ from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import whole
-from harness.report.cause_tally import crash_of
 from harness.report.run_summary import RunSummary
 
 VERSION = 1
@@ -38,8 +37,8 @@ class Accepted(NamedTuple):
 def accepted(run: RunSummary, finding: Finding) -> Accepted:
     """The row of a finding. Of a crash the cause is the file and the error, of a finding that
     follows from another that other's code."""
-    crash = crash_of(finding)
-    cause = f"{crash.file}: {crash.error}" if crash else finding.follows
+    place = finding.place
+    cause = f"{place.file}: {place.error}" if place else finding.follows
     return Accepted(*map(_field, (run.name, finding.code, cause)))
 
 

@@ -6,9 +6,8 @@ grows with the number of causes and not with the number of runs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Self
+from typing import Self
 
 import msgspec
 
@@ -23,28 +22,6 @@ GROUPS_MAX = 20
 
 EXAMPLE_COLUMN_MAX = 44
 """The widest column of codes beside which an example still stands."""
-
-
-_CRASH = re.compile(r"the target crashed[^:]* at (?P<file>[^\n]+?):(?P<line>\d+): (?P<error>\w+)")
-
-
-class Crash(NamedTuple):
-    """Where a target crashed, and by which error."""
-
-    file: str
-    line: int
-    error: str
-
-    @property
-    def place(self) -> str:
-        """FILE:LINE."""
-        return f"{self.file}:{self.line}"
-
-
-def crash_of(finding: Finding) -> Crash | None:
-    """The crash that a finding tells of, if its place is known."""
-    found = _CRASH.match(finding.message) if finding.check == "target" else None
-    return Crash(found["file"], int(found["line"]), found["error"]) if found else None
 
 
 ERRORS_MAX = 3
@@ -66,28 +43,22 @@ class CauseGroup(msgspec.Struct):
     def add(self, finding: Finding, name: str, fails: bool) -> None:
         """Count a run in."""
         self.runs, self.fails = self.runs + 1, self.fails or fails
-        if crash := crash_of(finding):
-            self.errors[crash.error] = self.errors.get(crash.error, 0) + 1
+        if place := finding.place:
+            self.errors[place.error] = self.errors.get(place.error, 0) + 1
         if len(name) < len(self.example):
             self.finding, self.example = finding, name
 
     @property
     def cause(self) -> str:
         """The finding in one line; of crashes at one place by several errors all of these."""
-        crash = crash_of(self.finding)
-        if crash is None or len(self.errors) < 2:
+        place = self.finding.place
+        if place is None or len(self.errors) < 2:
             return one_line(self.finding)
         named = sorted(self.errors, key=lambda error: -self.errors[error])
         said = [f"{error} in {self.errors[error]}" for error in named[:ERRORS_MAX]]
         if left := named[ERRORS_MAX:]:
             said.append(counted(len(left), "other error"))
-        return f"the target crashed at {crash.place}: {', '.join(said)}"
-
-    @property
-    def place(self) -> tuple[str, int] | None:
-        """The file and the line of the agent at which it crashed, if it did."""
-        crash = crash_of(self.finding)
-        return (crash.file, crash.line) if crash else None
+        return f"the target crashed at {place}: {', '.join(said)}"
 
     @property
     def title(self) -> str:
@@ -148,12 +119,11 @@ class CauseTally:
 
 
 def _key(finding: Finding) -> str:
-    """The code; of an end of the target also where it ended, or by which error if that is all."""
+    """The code; of an end of the target also where it ended, or what is said first if that is
+    all: a program's own words, or those of an older history."""
     if finding.check != "target":
         return finding.code
-    crash = crash_of(finding)
-    place = crash.place if crash else ": ".join(finding.message.split(": ")[:2])
-    return f"{finding.code} {place}"
+    return f"{finding.code} {finding.place or ': '.join(finding.message.split(': ')[:2])}"
 
 
 def _group(group: CauseGroup, column: int, left: int, width: int, paint: Paint) -> Iterator[str]:

@@ -18,7 +18,6 @@ from harness.report.run_summary import RunSummary, lacks
 ROWS = 24
 """How many lines a terminal has at least."""
 
-SILENT = "run.nothing_intercepted"
 REASONS_MAX = 2
 """How many rows the reasons of one kind may take."""
 
@@ -40,7 +39,7 @@ def first_screen(
     groups, repeat = CauseTally.of(runs).groups(), again or repeats.__getitem__
     end = [*_reasons(runs, width), *_ways_on(groups, report), short_totals(runs, plain, planned)]
     room = ROWS - sum(_rows(line, width) for line in end) - 1
-    said = list(_causes(groups, repeat, wires(runs), width, room, paint))
+    said = list(_causes(groups, repeat, width, room, paint))
     end[-1] = short_totals(runs, paint, planned)
     return [*said, *([""] if said else []), *end]
 
@@ -52,7 +51,6 @@ def _rows(line: str, width: int) -> int:
 def _causes(
     groups: Sequence[CauseGroup],
     repeat: Callable[[str], str],
-    silent: str,
     width: int,
     room: int,
     paint: Paint,
@@ -63,16 +61,14 @@ def _causes(
     yield paint("strong", " runs  cause, and a command that repeats one of them")
     room -= 1
     for number, group in enumerate(groups):
-        hint = silent if group.finding.code == SILENT else ""
-        below = [line for line in (hint, repeat(group.example)) if line]
-        lines = [f"       {line}" for line in below]
-        rows, is_last = 1 + sum(_rows(line, width) for line in lines), number == len(groups) - 1
+        line = f"       {repeat(group.example)}".rstrip()
+        rows, is_last = 1 + (_rows(line, width) if line else 0), number == len(groups) - 1
         if rows > room - (not is_last):
             yield cut(f"       and {_left(groups[number:])}", width)
             return
         room -= rows
         yield _head(group, width, paint)
-        yield from lines
+        yield from [line] if line else ()
 
 
 def _head(group: CauseGroup, width: int, paint: Paint) -> str:
@@ -86,28 +82,11 @@ def _left(groups: Sequence[CauseGroup]) -> str:
     return f"{counted(len(groups), 'more cause')}: {', '.join(codes)}"
 
 
-def wires(runs: Sequence[RunSummary]) -> str:
-    """On which wires no call came, if one came on another; else ""."""
-    silent = {run.wire for run in runs if any(f.code == SILENT for f in run.verdict.findings)}
-    spoken = {run.wire for run in runs if _asked(run)}
-    silent -= spoken
-    if not silent or not spoken:
-        return ""
-    flags = " ".join(f"--wire {wire}" for wire in sorted(spoken))
-    return f"none came on {', '.join(sorted(silent))}; to leave these out: {flags}"
-
-
-def _asked(run: RunSummary) -> bool:
-    """Whether the agent asked the model."""
-    silent = any(finding.code == SILENT for finding in run.verdict.findings)
-    return run.word in ("pass", "fail") and not silent
-
-
 def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
     """What was not applicable and unknown, and which incidents would be repeated."""
     missing: Counter[str] = Counter()
     for lack in lacks(runs):
-        missing[lack.missing] += lack.runs
+        missing[lack.name] += lack.runs
     said = [f"{name} {number}" for name, number in missing.most_common()]
     said += [f"the scenario's own needs {other}"] if (other := _otherwise(runs)) else []
     if said:

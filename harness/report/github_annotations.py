@@ -50,7 +50,8 @@ def _at_most(kind: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _annotation(kind: Kind, group: CauseGroup, runs: Mapping[str, RunSummary], root: Path) -> str:
     run = runs[group.example]
-    place = _below(root, *(group.place or _place(run)))
+    crash = group.finding.place
+    place = _below(root, *((crash.file, crash.line) if crash else _place(run)))
     text = f"{group.cause}\n{run.repeat}" if run.repeat else group.cause
     return command(kind, text, title=f"{group.title}, {counted(group.runs, 'run')}", **place)
 

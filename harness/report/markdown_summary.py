@@ -30,8 +30,12 @@ _ROOM = 200
 
 def markdown(runs: Sequence[RunSummary], most: int = COMMENT_MAX) -> str:
     """The summary in at most so many bytes, which are at least as many as its characters."""
-    parts, left = list(_parts(runs)), most - _ROOM
-    said: list[str] = []
+    return bounded(list(_parts(runs)), most)
+
+
+def bounded(parts: Sequence[str], most: int) -> str:
+    """The parts, from the first one on, in at most so many bytes; the end says what is left out."""
+    left, said = most - _ROOM, list[str]()
     for number, part in enumerate(parts):
         left -= len(part.encode("utf-8", "backslashreplace"))
         if left < 0:
@@ -75,10 +79,14 @@ def _not_applicable(runs: Sequence[RunSummary]) -> Iterator[str]:
 
 
 def _run(run: RunSummary) -> str:
-    """A run that can be unfolded; its name is HTML there, so it is escaped as HTML."""
-    mark = f"{MARKS[run.word]} {_html(visible_line(run.name))}"
-    text = fenced(block(run, WIDTH))
-    return f"<details><summary>{mark}</summary>\n\n{text}\n\n</details>\n\n"
+    """A run that can be unfolded."""
+    return folded(MARKS[run.word], run.name, block(run, WIDTH))
+
+
+def folded(mark: str, name: str, text: str) -> str:
+    """A text to unfold, under a mark and a name, which is HTML there and escaped as HTML."""
+    head = f"{mark} {_html(visible_line(name))}"
+    return f"<details><summary>{head}</summary>\n\n{fenced(text)}\n\n</details>\n\n"
 
 
 def code(text: str) -> str:

@@ -16,8 +16,8 @@ import msgspec
 from harness.catalogue import incident
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.values.profile import CAPABILITIES, Capability
-from harness.core.values.verdict import Finding, Verdict, VerdictWord
+from harness.core.values.profile import NO_CONNECTIONS, Connections
+from harness.core.values.verdict import Finding, LackKind, Verdict, VerdictWord
 from harness.report.event_lines import at, event_lines
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
     `file` is the scenario's, empty where it is not known.
     `virtual_s` is how long the run took by its own clock, `real_s` by that of the machine.
-    `depends_on` and `touched` are capabilities, `wire_called` and `wire_unused` wires, as those of
-    a `Run`.
+    `connections` are those of a `Run`.
     `kept` is the session folder that was kept, empty without one.
     `frames` are the user's own frames of a crash, and `traceback` is all of it.
     `seen` says, for each public incident that the run repeats, where and what it was.
@@ -92,10 +91,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     seen: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     traceback: str = ""
-    depends_on: tuple[Capability, ...] = ()
-    touched: frozenset[Capability] = frozenset()
-    wire_called: str = ""
-    wire_unused: str = ""
+    connections: Connections = NO_CONNECTIONS
 
     @property
     def word(self) -> VerdictWord:
@@ -123,10 +119,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         kept=str(run.kept or ""),
         repeat=run_command(asked, name, run.seed) if asked else "",
         evidence=evidence(run.history, (*verdict.findings, *verdict.known)),
-        depends_on=run.depends_on,
-        touched=run.touched,
-        wire_called=run.wire_called,
-        wire_unused=run.wire_unused,
+        connections=run.connections,
         seen=tuple(_seen(run)),
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
@@ -153,31 +146,40 @@ def of_history(history: History | None, verdict: Verdict, path: str) -> RunSumma
 
 
 class Lack(msgspec.Struct, frozen=True):
-    """A capability or a package that is missing, why, and how many runs it cost."""
+    """What is missing and of which kind, why, and how many runs it cost."""
 
     missing: str
+    kind: LackKind
     reason: str
     runs: int
 
     @property
+    def name(self) -> str:
+        """What is missing, in words."""
+        return f"wire {self.missing}" if self.kind == "wire" else self.missing
+
+    @property
     def remedy(self) -> str:
         """What to do about what no run used; "" for what explains itself."""
-        if self.missing.startswith("wire "):
-            return "; name the wires that it speaks with --wire, or in its profile"
-        is_unused = self.missing in CAPABILITIES and ": " in self.reason
-        return "; connect it or declare it: docs/profiles.md#capabilities" if is_unused else ""
+        return _REMEDIES.get(self.kind, "")
+
+
+_REMEDIES: dict[LackKind, str] = {
+    "wire": "; name the wires that it speaks with --wire, or in its profile",
+    "unused": "; connect it or declare it: docs/profiles.md#capabilities",
+}
 
 
 def lacks(runs: Sequence[RunSummary]) -> list[Lack]:
     """What the runs that are not applicable lack, that which cost most runs first."""
     lost = Counter(
-        (lack.missing, lack.reason)
+        (lack.missing, lack.kind, lack.reason)
         for run in runs
         if run.word == "not_applicable"
         for lack in run.verdict.not_applicable
         if lack.missing
     )
-    return [Lack(missing, reason, number) for (missing, reason), number in lost.most_common()]
+    return [Lack(*lack, number) for lack, number in lost.most_common()]
 
 
 def _seen(run: Run) -> Iterator[str]:

@@ -13,32 +13,20 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from harness.core.history.capabilities import NOT_SEEN
-from harness.core.values.profile import Capability
+from harness.core.values.profile import Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
 
 
 class Dependent(Protocol):
-    """A run, or its summary, with the capabilities that it depends on and those that it used.
-
-    `wire_called` is its wire if it called the model, and `wire_unused` if it did not and nothing
-    else explains that; the other one is "".
-    """
+    """A run, or its summary."""
 
     @property
-    def depends_on(self) -> tuple[Capability, ...]:
-        """The capabilities whose lack explains what the run shows."""
+    def wire(self) -> str:
+        """The provider's API."""
 
     @property
-    def touched(self) -> frozenset[Capability]:
-        """The capabilities that the run used."""
-
-    @property
-    def wire_called(self) -> str:
-        """The wire on which the run called the model, or ""."""
-
-    @property
-    def wire_unused(self) -> str:
-        """The wire on which the run should have called the model, or ""."""
+    def connections(self) -> Connections:
+        """What the run shows of the agent's connections."""
 
 
 _R = TypeVar("_R", bound=Dependent)
@@ -48,14 +36,14 @@ class CapabilityLedger(Generic[_R]):
     """The capabilities that the runs of a command have used, and the runs that wait for one."""
 
     def __init__(self) -> None:
-        self._touched: set[Capability] = set()
+        self._used: set[Capability] = set()
         self._wires: set[str] = set()
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
         """Take the next run; yields the runs, in order, that wait for nothing any more."""
-        self._touched |= run.touched
-        self._wires |= {run.wire_called} - {""}
+        self._used |= run.connections.used
+        self._wires |= {run.wire} if run.connections.speaks else set()
         waiting, self._held = [*self._held, run], []
         for each in waiting:
             if self._missing(each) or self._is_unspoken(each):
@@ -77,28 +65,28 @@ class CapabilityLedger(Generic[_R]):
     def break_off(self) -> Iterator[_R]:
         """The runs that wait, once the command is interrupted: nobody knows what is missing."""
         for each in self._held:
-            wire = [f"wire {each.wire_unused}"] if self._is_unspoken(each) else []
+            wire = [f"wire {each.wire}"] if self._is_unspoken(each) else []
             names = ", ".join([*self._missing(each), *wire])
             doubt = f"needs {names}: interrupted before a run of this command showed it"
             yield with_verdict(each, Verdict("unknown", doubts=(doubt,)))
         self._held = []
 
     def _missing(self, run: _R) -> list[Capability]:
-        return [name for name in run.depends_on if name not in self._touched]
+        return [name for name in run.connections.needs if name not in self._used]
 
     def _is_unspoken(self, run: _R) -> bool:
-        return bool(run.wire_unused) and run.wire_unused not in self._wires
+        return run.connections.speaks is False and run.wire not in self._wires
 
     def _reasons(self, run: _R) -> Iterator[NotApplicable]:
         yield from map(_reason, self._missing(run))
         if self._is_unspoken(run) and self._wires:
-            wire = run.wire_unused
-            told = f"needs wire {wire}: no run of this command called the model on it"
-            yield NotApplicable("run", told, f"wire {wire}")
+            told = f"needs wire {run.wire}: no run of this command called the model on it"
+            yield NotApplicable("run", told, run.wire, "wire")
 
 
 def _reason(name: Capability) -> NotApplicable:
-    return NotApplicable("run", f"needs {name}: no run of this command {NOT_SEEN[name]}", name)
+    reason = f"needs {name}: no run of this command {NOT_SEEN[name]}"
+    return NotApplicable("run", reason, name, "unused")
 
 
 def with_verdict(run: _R, verdict: Verdict) -> _R:

@@ -108,13 +108,14 @@ class Restarts:
         """Record that the target has ended its process."""
         dump = (out / FATAL).read_text("utf-8", "replace")
         frames = crash_trace.fatal_frames(dump, os.getcwd())
-        text = "the process ended in the middle of the run"
-        if code < 0:
-            text = f"signal {signal.Signals(-code).name} ended the process in the middle of the run"
+        error = signal.Signals(-code).name if code < 0 else "exit"
+        how = f"signal {error} ended the process" if code < 0 else "the process ended"
+        text = f"{how} in the middle of the run"
         if frames:
             text += f" (in {frames[-1].function})"
         status = code if code >= 0 else None
-        self._end(End("crashed", status, text, tuple(map(str, frames)), dump))
+        place = crash_trace.crash_place(frames, error)
+        self._end(End("crashed", status, text, tuple(map(str, frames)), place, dump))
 
     def _end(self, crash: End) -> None:
         at_ms = now_ms(self.history)

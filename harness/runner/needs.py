@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness import faults
-from harness.core.history.capabilities import words_of
+from harness.core.history.capabilities import touched, words_of
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.transition.arming import seam_of
-from harness.core.values.profile import CAPABILITIES, Capability
+from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.runner.session_seed import seed_messages
 
@@ -74,29 +74,23 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
     denied = {name for name in CAPABILITIES if profile.declares(name) is False}
     lacks = [name for name in needs_of(scenario) if name in denied] if denied else []
     return tuple(
-        NotApplicable("run", f"needs {name}, which the profile declares absent", name)
+        NotApplicable("run", f"needs {name}, which the profile declares absent", name, "declared")
         for name in lacks
     )
 
 
-def dependence(run: Verdict, scenario: Scenario, trace: Trace) -> tuple[Capability, ...]:
-    """The capabilities whose lack explains what a run shows.
+def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
+    """What a run shows of the agent's connections.
 
-    A target that crashed, hung or called no model explains nothing. What the profile declares
-    present is owed.
+    A target that crashed, hung or called no model needs nothing. What the profile declares present
+    is owed.
     """
-    is_dead = any(finding.check == "target" for finding in run.findings)
-    if is_dead or not trace.exchanges:
-        return ()
-    return tuple(n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
-
-
-def unused_wire(run: Verdict, scenario: Scenario) -> str:
-    """The wire of a run that called no model, or "".
-
-    A crash or a hang explains the silence, and a wire that the profile declares is owed.
-    """
-    found = {finding.code for finding in run.findings}
-    is_silent = "run.nothing_intercepted" in found and not scenario.profile.wires
-    is_dead = any(finding.check == "target" for finding in run.findings)
-    return scenario.wire if is_silent and not is_dead else ""
+    used = touched(trace, seed_messages(scenario))
+    if any(finding.check == "target" for finding in run.findings):
+        return Connections(used=used, speaks=True if trace.exchanges else None)
+    if not trace.exchanges:
+        is_silent = any(finding.code == "run.nothing_intercepted" for finding in run.findings)
+        is_owed = bool(scenario.profile.wires)
+        return Connections(used=used, speaks=False if is_silent and not is_owed else None)
+    needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
+    return Connections(needs=tuple(needed), used=used, speaks=True)

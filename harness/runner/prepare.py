@@ -208,7 +208,7 @@ def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
     waiting = inbox.never_due(transition.inbox, past, at_ms)
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
-        frames=how.frames, traceback=how.traceback,
+        frames=how.frames, place=how.place, traceback=how.traceback,
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
         undelivered=tuple(entry.inbound.id for entry in waiting),

@@ -15,18 +15,17 @@ from typing import Any
 import msgspec
 
 from harness.checks.judge import judge
-from harness.core.history.capabilities import touched
 from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import Inapplicable, InputError, PackageMissing
-from harness.core.values.profile import Capability, Profile
+from harness.core.values.profile import NO_CONNECTIONS, Connections, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.files.owner import scratch_folder
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import WORLDS, World, reason_not_applicable
 from harness.runner.forked_target import Restarts
-from harness.runner.needs import absent, dependence, kills, unused_wire
+from harness.runner.needs import absent, connections, kills
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
@@ -40,9 +39,7 @@ class Run(msgspec.Struct, frozen=True):
     """What a run leaves: its history and its verdict, and where they are on disk if anywhere.
 
     `kept` is the session folder of a failing run that was to be kept.
-    `depends_on` are the capabilities whose lack explains what the run shows, `touched` those that
-    the agent used. `wire_called` and `wire_unused` say the same of its wire. The command, or the
-    test, decides from all its runs which one is missing.
+    From the `connections` of all its runs the command, or the test, decides what is missing.
     """
 
     scenario: Scenario
@@ -53,15 +50,17 @@ class Run(msgspec.Struct, frozen=True):
     verdict: Verdict
     folder: Path | None = None
     kept: Path | None = None
-    depends_on: tuple[Capability, ...] = ()
-    touched: frozenset[Capability] = frozenset()
-    wire_called: str = ""
-    wire_unused: str = ""
+    connections: Connections = NO_CONNECTIONS
 
     @property
     def name(self) -> str:
         """NAME[/VARIANT][@WIRE][+stream]."""
         return self.scenario.run_name
+
+    @property
+    def wire(self) -> str:
+        """The provider's API."""
+        return self.scenario.wire
 
     def __repr__(self) -> str:
         """The run as a snapshot keeps it: `assert run == snapshot` with syrupy compares this."""
@@ -127,20 +126,29 @@ def run(
     if not reasons and (reason := reason_not_applicable(scenario, spec, chosen)):
         reasons = (NotApplicable("run", reason),)
     if reasons:
-        return _unplayed(scenario, spec, chosen, reasons)
+        return _unplayed(scenario, spec, chosen, reasons, out)
     try:
         with session_folder() as folder:
             history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             return judged_run(scenario, spec, chosen, history, out, folder if keep else None)
-    except (Inapplicable, PackageMissing) as error:
-        lacks = NotApplicable("run", error.what, getattr(error, "package", ""))
-        return _unplayed(scenario, spec, chosen, (lacks,))
+    except PackageMissing as error:
+        lacks = NotApplicable("run", error.what, error.package, "package")
+        return _unplayed(scenario, spec, chosen, (lacks,), out)
+    except Inapplicable as error:
+        return _unplayed(scenario, spec, chosen, (NotApplicable("run", error.what),), out)
 
 
 def _unplayed(
-    scenario: Scenario, target: TargetSpec, world: World, reasons: tuple[NotApplicable, ...]
+    scenario: Scenario,
+    target: TargetSpec,
+    world: World,
+    reasons: tuple[NotApplicable, ...],
+    out: Path | None,
 ) -> Run:
+    """The run that is not applicable; with `out` its verdict alone is on disk."""
     verdict = Verdict("not_applicable", not_applicable=reasons)
+    if out:
+        run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
     return Run(scenario, target.text, world, scenario.seed, History(), verdict)
 
 
@@ -167,10 +175,7 @@ def judged_run(
     return Run(
         scenario, target.text, world, scenario.seed, history, verdict, folder,
         kept=run_folder.keep_session(session, folder) if session and fails else None,
-        depends_on=dependence(verdict, scenario, history.trace),
-        touched=touched(history.trace, seed_messages(scenario)),
-        wire_called=scenario.wire if history.trace.exchanges else "",
-        wire_unused=unused_wire(verdict, scenario),
+        connections=connections(verdict, scenario, history.trace),
     )  # fmt: skip
 
 

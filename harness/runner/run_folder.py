@@ -24,18 +24,35 @@ from harness.files.regular_file import write_atomically
 SESSION = "session"
 """The folder in a run's folder that holds a session that was kept."""
 
+BASELINE = "baseline"
+"""What the folder of a scenario's own run is called, which no variant is."""
+
 
 def folder_for(out: Path, scenario: Scenario) -> Path:
     """OUT/NAME/VARIANT@WIRE+stream, `baseline` for the scenario itself."""
     wire = f"@{scenario.wire}" if scenario.wire != providers.DEFAULT else ""
     stream = "+stream" if scenario.stream else ""
-    return out / scenario.name / f"{scenario.variant or 'baseline'}{wire}{stream}"
+    return out / scenario.name / f"{scenario.variant or BASELINE}{wire}{stream}"
+
+
+def run_of(folder: Path) -> str:
+    """The name of the run whose folder this is: the reverse of `folder_for`."""
+    label = folder.name
+    is_first = label == BASELINE or label.startswith((f"{BASELINE}@", f"{BASELINE}+"))
+    return f"{folder.parent.name}{label[len(BASELINE) :] if is_first else f'/{label}'}"
 
 
 def write_history(folder: Path, history: History) -> Path:
     """`history.jsonl`, whole."""
     lines = (mask_line(encode_event(event)) + b"\n" for event in history.events)
     return _write(folder / "history.jsonl", lines)
+
+
+def write_unplayed(folder: Path, verdict: Verdict) -> None:
+    """`verdict.json` of a run that is not applicable; what an earlier run left goes."""
+    drop_session(folder)
+    (folder / "history.jsonl").unlink(missing_ok=True)
+    write_verdict(folder, verdict)
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:

@@ -30,7 +30,7 @@ def shape(finding: Finding, history: History) -> str:
     """The shape of a finding in its history: `code`, or `code: words (seams)`."""
     events = {event.n: event for event in history.events}
     seams = sorted({_seam(events[n]) for n in finding.events if n in events})
-    words = _WORDS[finding.check](finding.message) if finding.check in _WORDS else ""
+    words = _WORDS[finding.check](finding) if finding.check in _WORDS else ""
     return f"{finding.code}{f': {words}' if words else ''} ({', '.join(seams)})"
 
 
@@ -39,24 +39,25 @@ def _seam(event: AnyEvent) -> str:
 
 
 _CRASH = re.compile(r"\b(\w[\w.]*(?:Error|Exception|Exit|Interrupt|Group))\b")
-_PLACE = re.compile(r"\(in (\w+)\)\Z")
 
 
-def _crash(message: str) -> str:
-    """The exception and the function that raised it."""
-    return " in ".join([*_CRASH.findall(message)[:1], *_PLACE.findall(message)])
+def _crash(finding: Finding) -> str:
+    """The exception and the function that raised it; of a program the exception that it names."""
+    if finding.place:
+        return f"{finding.place.error} in {finding.place.function}"
+    return next(iter(_CRASH.findall(finding.message)), "")
 
 
 _NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|(?<=the tool )\S+")
 _VALUES = re.compile(r"(\d[\d.]*( s)?(, )?)+")
 
 
-def _compared(message: str) -> str:
+def _compared(finding: Finding) -> str:
     """The words of an expectation up to the colon, without names and numbers."""
-    return _VALUES.sub("#", _NAMES.sub("_", message)).partition(":")[0]
+    return _VALUES.sub("#", _NAMES.sub("_", finding.message)).partition(":")[0]
 
 
-_WORDS: dict[str, Callable[[str], str]] = {"target": _crash, "expect": _compared}
+_WORDS: dict[str, Callable[[Finding], str]] = {"target": _crash, "expect": _compared}
 
 
 REFERENCE = of_callable(reference)

@@ -11,10 +11,12 @@ import os
 import re
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
+
+from harness.core.values.verdict import CrashPlace
 
 _STANDARD = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib"))
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -27,14 +29,20 @@ FRAMES_MAX, TEXT_MAX = 12, 8_000
 
 
 class Frame(NamedTuple):
-    """A place in the user's code: FILE:LINE, the function, and the line as it stands there."""
+    """A place in the user's code: the line of a file, the function, and the source there."""
 
-    place: str
+    file: str
+    line: int
     function: str
-    line: str
+    source: str
 
     def __str__(self) -> str:
-        return f"{self.place} in {self.function}: {self.line}".rstrip(": ")
+        return f"{self.file}:{self.line} in {self.function}: {self.source}".rstrip(": ")
+
+
+def crash_place(frames: Sequence[Frame], error: str) -> CrashPlace | None:
+    """The innermost of the user's frames as the place of an error; None without any."""
+    return CrashPlace(*frames[-1][:3], error) if frames else None
 
 
 def user_frames(
@@ -47,8 +55,8 @@ def user_frames(
         code, names = trace.tb_frame.f_code, trace.tb_frame.f_globals
         if _is_users(code.co_filename, str(names.get("__name__")), package):
             line = linecache.getline(code.co_filename, trace.tb_lineno, names).strip()
-            place = f"{_below(code.co_filename, folder)}:{trace.tb_lineno}"
-            found.append(Frame(place, code.co_name, line))
+            file = _below(code.co_filename, folder)
+            found.append(Frame(file, trace.tb_lineno, code.co_name, line))
         trace = trace.tb_next
     return tuple(found[-FRAMES_MAX:])
 
@@ -68,7 +76,7 @@ def fatal_frames(dump: str, folder: str) -> tuple[Frame, ...]:
             break
         if _is_users(file, "", ""):
             text = linecache.getline(file, int(line)).strip()
-            found.append(Frame(f"{_below(file, folder)}:{line}", function, text))
+            found.append(Frame(_below(file, folder), int(line), function, text))
     return tuple(found[::-1][-FRAMES_MAX:])
 
 

@@ -198,6 +198,7 @@ def _crashed(end: End, error: BaseException, agent: Callable[..., Any] | None, f
         _status(error) if isinstance(error, SystemExit) else end.exit_code,
         f"{text} (in {where})" if where else text,
         frames=tuple(map(str, frames)),
+        place=crash_trace.crash_place(frames, type(error).__name__),
         traceback=crash_trace.whole(error),
     )
 

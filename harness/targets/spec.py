@@ -21,6 +21,7 @@ import msgspec
 from harness.adapters.framework_agent import FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
+from harness.core.values.verdict import CrashPlace
 from harness.targets.known import command_of, known
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 
@@ -66,6 +67,7 @@ class End(NamedTuple):
     exit_code: int | None = None
     text: str = ""
     frames: tuple[str, ...] = ()
+    place: CrashPlace | None = None
     traceback: str = ""
 
 

@@ -109,7 +109,7 @@ def test_each_row_names_its_adapter_and_the_page_names_each_row() -> None:
 
 
 def test_the_versions_are_those_that_are_installed_to_be_played() -> None:
-    text = (Path(__file__).parents[1] / "strangers" / "frameworks.toml").read_text("utf-8")
+    text = (Path(__file__).parents[1] / "field" / "targets.toml").read_text("utf-8")
     packages = {p for row in tomllib.loads(text).values() for p in row.get("packages", ())}
     installed = {
         p.replace("-slim", "").partition("[")[0].partition("==")[0] + " " + p.rpartition("=")[2]

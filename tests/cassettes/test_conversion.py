@@ -97,6 +97,23 @@ def test_what_cannot_be_said_is_an_error(name: str) -> None:
     assert refused.value.place in ("metadata", "interaction 1")
 
 
+@pytest.mark.parametrize("name", ["vcr", "cassetter"])
+def test_half_a_surrogate_pair_in_a_header_is_an_error_of_the_file(name: str) -> None:
+    odd = Interaction(
+        method="POST", uri="u", status=200, response_headers={"x-request-id": ["\ud800"]}
+    )
+    with pytest.raises(InputError, match="cannot say"):
+        written(Cassette([odd]), name)
+    assert b"\\ud800" in FORMATS[name](Cassette([odd]))
+
+
+def test_json_with_half_a_surrogate_pair_stays_a_text() -> None:
+    body = b'{"text":"\\ud800"}'
+    one = Interaction(method="POST", uri="u", status=200, response_body=body)
+    data = written(Cassette([one]), "cassetter")
+    assert parse_cassette(data).interactions[0].response_body == body
+
+
 def test_nothing_is_written_that_cannot_be_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

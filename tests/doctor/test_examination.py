@@ -32,7 +32,7 @@ def examined(agent: Callable[[Brief], Any] | str, profile: Profile = ANTHROPIC) 
 
 
 def probe_of(run: Run) -> Probe:
-    return Probe(run.scenario, run.history.trace, run.verdict, run.touched)
+    return Probe(run.scenario, run.history.trace, run.verdict, run.connections.used)
 
 
 def row(found: Examination, item: str) -> Observation:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
-from harness.core.values.verdict import CLASSES, Finding, NotApplicable, Verdict
+from harness.core.values.verdict import CLASSES, CrashPlace, Finding, NotApplicable, Verdict
 from harness.report.baseline import COLUMNS, HEAD, Accepted, Comparison, accepted, read, text, told
 from harness.report.run_summary import RunSummary
 from tests.report.fabricated import summary
@@ -23,9 +23,10 @@ OTHER = Finding("a.c", "bad", class_="weakness")
 findings = st.builds(
     Finding,
     st.sampled_from(["a.b", "limit.x", "script.y", "target.crashed"]) | st.text(min_size=1),
-    st.text() | st.builds(lambda n: f"the target crashed at x.py:{n}: KeyError: 1", st.integers(1)),
+    st.text(),
     class_=st.sampled_from([*CLASSES, ""]),
     follows=st.sampled_from(["", "a.b"]) | st.text(),
+    place=st.none() | st.builds(CrashPlace, st.text(), st.integers(1), st.text(), st.text()),
 )
 runs = st.dictionaries(st.text(min_size=1, max_size=9), st.lists(findings, max_size=4), max_size=6)
 
@@ -89,7 +90,7 @@ def rows_of(made: list[RunSummary]) -> dict[object, str]:
 def test_a_narrower_selection_calls_nothing_gone_and_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / "b.tsv"
     update([run("a", FOUND), run("b", FOUND), run("c", FOUND), run("d", FOUND)], file)
-    lacks = NotApplicable("run", "needs cancel", "cancel")
+    lacks = NotApplicable("run", "needs cancel", "cancel", "unused")
     absent = msgspec.structs.replace(
         run("c"), verdict=Verdict("not_applicable", not_applicable=(lacks,))
     )

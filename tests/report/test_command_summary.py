@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.values.verdict import Finding, NotApplicable, Verdict
+from harness.core.values.verdict import CrashPlace, Finding, NotApplicable, Verdict
 from harness.report.cause_tally import GROUPS_MAX, CauseTally
 from harness.report.command_summary import summary, totals
 from tests.report.fabricated import summary as run
@@ -21,7 +21,10 @@ SILENT = Finding("run.silent_fault", "the armed fault never fired", (7,))
 
 def crash(place: str, error: str, word: str) -> Finding:
     """A crash of the target with a word of its own."""
-    return Finding("target.crashed", f"the target crashed at {place}: {error}: {word} (in turn)")
+    file, _, line = place.rpartition(":")
+    at = CrashPlace(file, int(line), "turn", error)
+    said = f"the target crashed at {place}: {error}: {word} (in turn)"
+    return Finding("target.crashed", said, place=at)
 
 
 def fails(name: str, *found: Finding) -> object:
@@ -40,7 +43,8 @@ RUNS = [
     *(run(f"late/{n}", Verdict("not_applicable", not_applicable=(
         NotApplicable("run", f"needs virtual time: fault {n}"),))) for n in (1, 2)),
     *(run(f"mute/{n}", Verdict("not_applicable", not_applicable=(
-        NotApplicable("run", "needs cancel: no run asked", "cancel"),))) for n in (1, 2, 3)),
+        NotApplicable("run", "needs cancel: no run asked", "cancel", "unused"),)))
+      for n in (1, 2, 3)),
     run("early", Verdict("pass", "completed", not_applicable=(
         NotApplicable("run.unplayed_turn", "unreached: script turn 2"),))),
 ]  # fmt: skip

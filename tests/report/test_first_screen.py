@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.values.verdict import Finding, Verdict
-from harness.report.first_screen import ROWS, SILENT, first_screen, wires
+from harness.core.values.verdict import Finding, NotApplicable, Verdict
+from harness.report.first_screen import ROWS, first_screen
 from harness.report.run_summary import RunSummary
 from tests.report.fabricated import summary as run
 from tests.report.test_command_summary import RUNS, crash, fails
 
 WIDTH = 100
-NO_CALL = Finding(SILENT, "the target never called the model")
 
 
 def rows(lines: list[str]) -> int:
@@ -22,15 +20,10 @@ def rows(lines: list[str]) -> int:
     return sum(max(-(-len(line) // WIDTH), 1) for line in lines)
 
 
-def on(wire: str, made: object) -> RunSummary:
-    """The run on this wire."""
-    assert isinstance(made, RunSummary)
-    return msgspec.structs.replace(made, wire=wire)
-
-
 def test_the_screen(snapshot: SnapshotAssertion) -> None:
-    runs = [on("anthropic", made) for made in RUNS]
-    runs += [on("gemini", fails(f"hello/{n}@gemini", NO_CALL)) for n in range(9)]
+    unspoken = NotApplicable("run", "needs wire gemini: no run called", "gemini", "wire")
+    lacking = Verdict("not_applicable", not_applicable=(unspoken,))
+    runs = [*RUNS, *(run(f"hello/{n}@gemini", lacking) for n in range(9))]
     said = first_screen(runs, WIDTH, planned=200, report=".harness/runs/report.txt")
     assert rows(said) <= ROWS
     assert "\n".join(said) == snapshot
@@ -61,15 +54,6 @@ def test_errors_at_one_place_are_one_cause() -> None:
     said = "\n".join(first_screen(runs, WIDTH))  # type: ignore[arg-type]
     assert "    6  target.crashed  at a b.py:5: KeyError in 2, OSError in 1" in said
     assert "2 other errors" in said
-
-
-def test_wires_that_the_agent_does_not_speak_are_named_only_if_it_speaks_another() -> None:
-    silent = on("gemini", fails("a@gemini", NO_CALL))
-    spoken = on("anthropic", run("a", Verdict("pass", "completed")))
-    assert wires([silent]) == ""
-    assert wires([spoken]) == ""
-    said = wires([silent, spoken])
-    assert said == "none came on gemini; to leave these out: --wire anthropic"
 
 
 def test_nothing_was_found() -> None:

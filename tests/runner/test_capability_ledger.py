@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.values.profile import CAPABILITIES, Capability
+from harness.core.values.profile import CAPABILITIES, NO_CONNECTIONS, Capability, Connections
 from harness.core.values.verdict import Verdict
 from harness.runner.capability_ledger import CapabilityLedger, settled
 
@@ -16,18 +16,28 @@ class Made(msgspec.Struct, frozen=True):
     """A run as the ledger sees it."""
 
     name: int
-    depends_on: tuple[Capability, ...] = ()
-    touched: frozenset[Capability] = frozenset()
+    connections: Connections = NO_CONNECTIONS
     verdict: Verdict = Verdict("fail")
-    wire_called: str = ""
-    wire_unused: str = ""
+    wire: str = "anthropic"
+
+
+def made(
+    name: int, needs: tuple[Capability, ...] = (), used: frozenset[Capability] = frozenset()
+) -> Made:
+    """A run that needs and used these."""
+    return Made(name, Connections(needs=needs, used=used))
+
+
+def on(wire: str, name: int, speaks: bool) -> Made:
+    """A run on this wire that called the model or not."""
+    return Made(name, Connections(speaks=speaks), wire=wire)
 
 
 NAMES = st.sampled_from(CAPABILITIES[:3])
 RUNS = st.lists(
     st.tuples(st.lists(NAMES, unique=True, max_size=2), st.frozensets(NAMES, max_size=2)),
     max_size=8,
-).map(lambda all: [Made(n, tuple(d), t) for n, (d, t) in enumerate(all)])
+).map(lambda all: [made(n, tuple(d), t) for n, (d, t) in enumerate(all)])
 
 
 def words(runs: list[Made]) -> dict[int, str]:
@@ -36,10 +46,10 @@ def words(runs: list[Made]) -> dict[int, str]:
 
 def test_what_waits_comes_as_soon_as_a_run_uses_it() -> None:
     ledger = CapabilityLedger[Made]()
-    waits, other = Made(1, ("session",)), Made(2)
+    waits, other = made(1, ("session",)), made(2)
     assert [*ledger.take(waits)] == []
     assert [*ledger.take(other)] == [other]
-    uses = Made(3, touched=frozenset({"session"}))
+    uses = made(3, used=frozenset({"session"}))
     assert [*ledger.take(uses)] == [waits, uses]
     assert [*ledger.take(msgspec.structs.replace(waits, name=4))]
     assert [*ledger.close()] == []
@@ -47,11 +57,11 @@ def test_what_waits_comes_as_soon_as_a_run_uses_it() -> None:
 
 def test_what_no_run_used_is_missing_with_its_reason() -> None:
     ledger = CapabilityLedger[Made]()
-    assert [*ledger.take(Made(1, ("session", "streaming"), frozenset({"streaming"})))] == []
+    assert [*ledger.take(made(1, ("session", "streaming"), frozenset({"streaming"})))] == []
     (late,) = ledger.close()
     assert late.verdict.verdict == "not_applicable"
     (lack,) = late.verdict.not_applicable
-    assert (lack.check, lack.missing) == ("run", "session")
+    assert (lack.check, lack.missing, lack.kind) == ("run", "session", "unused")
     assert (
         lack.reason == "needs session: no run of this command showed a seeded message in a request"
     )
@@ -63,9 +73,9 @@ def test_each_run_comes_once_and_is_judged_by_all_of_them(runs: list[Made]) -> N
     ledger = CapabilityLedger[Made]()
     given = [out for run in runs for out in ledger.take(run)] + [*ledger.close()]
     assert sorted(run.name for run in given) == [run.name for run in runs]
-    used = frozenset[Capability]().union(*(run.touched for run in runs))
+    used = frozenset[Capability]().union(*(run.connections.used for run in runs))
     expected = {
-        run.name: "fail" if set(run.depends_on) <= used else "not_applicable" for run in runs
+        run.name: "fail" if set(run.connections.needs) <= used else "not_applicable" for run in runs
     }
     assert words(given) == expected == words(settled(runs))
     assert [run.name for run in settled(runs)] == [run.name for run in runs]
@@ -73,30 +83,31 @@ def test_each_run_comes_once_and_is_judged_by_all_of_them(runs: list[Made]) -> N
 
 @pytest.mark.parametrize("word", ["pass", "unknown", "fail"])
 def test_no_verdict_stands_without_its_capability(word: str) -> None:
-    run = Made(1, ("store",), verdict=Verdict(word))  # type: ignore[arg-type]
+    run = msgspec.structs.replace(made(1, ("store",)), verdict=Verdict(word))  # type: ignore[arg-type]
     assert words(settled([run])) == {1: "not_applicable"}
-    assert settled([run, Made(2, touched=frozenset({"store"}))])[0] is run
+    assert settled([run, made(2, used=frozenset({"store"}))])[0] is run
 
 
 def test_a_wire_that_only_other_runs_speak_is_missing_with_its_reason() -> None:
-    deaf, speaks = Made(1, wire_unused="gemini"), Made(2, wire_called="anthropic")
+    deaf, speaks = on("gemini", 1, False), on("anthropic", 2, True)
     ledger = CapabilityLedger[Made]()
     assert [*ledger.take(deaf)] == []
     assert [*ledger.take(speaks)] == [speaks]
     (late,) = ledger.close()
     assert late.verdict.verdict == "not_applicable"
     (lack,) = late.verdict.not_applicable
-    assert (lack.missing, lack.reason) == (
-        "wire gemini",
+    assert (lack.kind, lack.missing, lack.reason) == (
+        "wire",
+        "gemini",
         "needs wire gemini: no run of this command called the model on it",
     )
 
 
 def test_a_wire_that_another_run_speaks_is_owed() -> None:
-    deaf, speaks = Made(1, wire_unused="gemini"), Made(2, wire_called="gemini")
+    deaf, speaks = on("gemini", 1, False), on("gemini", 2, True)
     assert settled([deaf, speaks]) == [deaf, speaks]
 
 
 def test_where_no_run_calls_the_model_the_verdicts_stay() -> None:
-    runs = [Made(1, wire_unused="gemini"), Made(2, wire_unused="anthropic")]
+    runs = [on("gemini", 1, False), on("anthropic", 2, False)]
     assert settled(runs) == runs

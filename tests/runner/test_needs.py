@@ -81,19 +81,19 @@ def test_what_was_used_is_seen_in_the_history() -> None:
     turns = (*HI, Turn(say="All.", purpose="compact"))
     scenario = made(session=SEED, stream=True, inbox=CANCEL, script=turns)
     played = run(scenario, streams)
-    assert played.touched >= {"session", "streaming", "cancel", "compaction"}
-    assert played.depends_on == ("session", "cancel", "compaction", "streaming")
-    assert "store" not in played.touched
+    assert played.connections.used >= {"session", "streaming", "cancel", "compaction"}
+    assert played.connections.needs == ("session", "cancel", "compaction", "streaming")
+    assert "store" not in played.connections.used
     bare = run(scenario, agents.greet)
-    assert bare.touched == {"outbox"}
-    assert bare.depends_on == played.depends_on
+    assert bare.connections.used == {"outbox"}
+    assert bare.connections.needs == played.connections.needs
 
 
 def test_the_stores_and_a_restart() -> None:
     kill = FaultSpec(kind="gateway.killed")
     played = run(made(faults=(kill,)), reference)
-    assert {"store", "restarts", "outbox"} <= played.touched
-    assert "own_store" not in played.touched
+    assert {"store", "restarts", "outbox"} <= played.connections.used
+    assert "own_store" not in played.connections.used
 
 
 def notes(brief: Any) -> None:
@@ -107,8 +107,8 @@ def notes(brief: Any) -> None:
 
 def test_a_store_of_its_own() -> None:
     played = run(made(), notes, store="hermes:state.db")
-    assert "own_store" in played.touched
-    assert "store" not in played.touched
+    assert "own_store" in played.connections.used
+    assert "store" not in played.connections.used
 
 
 @pytest.mark.parametrize("name", CAPABILITIES)
@@ -124,13 +124,13 @@ def test_what_the_profile_declares_absent_is_not_played(name: str) -> None:
 
 def test_what_the_profile_declares_present_is_owed() -> None:
     declared = Profile(capabilities=Capabilities(session=True))
-    assert run(made(session=SEED), agents.greet, profile=declared).depends_on == ()
-    assert run(made(session=SEED), agents.greet).depends_on == ("session",)
+    assert run(made(session=SEED), agents.greet, profile=declared).connections.needs == ()
+    assert run(made(session=SEED), agents.greet).connections.needs == ("session",)
 
 
 def test_an_agent_that_dies_is_excused_from_nothing() -> None:
     for dead in (agents.crash, agents.never_calls):
-        assert run(made(session=SEED, stream=True), dead).depends_on == ()
+        assert run(made(session=SEED, stream=True), dead).connections.needs == ()
 
 
 def test_a_wire_that_the_agent_does_not_speak() -> None:
@@ -141,7 +141,7 @@ def test_a_wire_that_the_agent_does_not_speak() -> None:
 
 def test_what_others_say_too_shows_no_session() -> None:
     heard = made(session=SEED, inbox=(InboxItem(id="m1", text="My cat is called Murr."),))
-    assert "session" not in run(heard, agents.greet).touched
+    assert "session" not in run(heard, agents.greet).connections.used
 
 
 def test_a_missing_package_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,5 +149,5 @@ def test_a_missing_package_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     for faults in ((), (FaultSpec(kind="gateway.killed"),)):
         played = run(made(wire="openai-chat", faults=faults), reference)
         (lack,) = played.verdict.not_applicable
-        assert lack.missing == "openai"
+        assert (lack.missing, lack.kind) == ("openai", "package")
         assert lack.reason.endswith("needs the package openai: pip install 'loop-harness[openai]'")

@@ -11,7 +11,7 @@ import pytest
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.core.values.calls import ModelRequest, ToolRequest
-from harness.core.values.verdict import Finding, Verdict
+from harness.core.values.verdict import CrashPlace, Finding, Verdict
 from harness.runner import run
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import NotShown, chosen, shape
@@ -71,11 +71,6 @@ OTHER = [
         "the target crashed: KeyError: no number (in parse)",
     ),
     (
-        "target.crashed",
-        "the target crashed: ValueError: no number (in parse)",
-        "the target crashed: ValueError: no number (in read)",
-    ),
-    (
         "expect.calls",
         "the model is called 7 times, expected at most 4",
         "the model is called 2 times, expected at least 4",
@@ -91,6 +86,17 @@ OTHER = [
 @pytest.mark.parametrize(("code", "one", "other"), SAME)
 def test_the_same_mistake_has_one_shape(code: str, one: str, other: str) -> None:
     assert _shape(code, one, 1) == _shape(code, other, 1)
+
+
+def test_a_crash_in_the_user_s_code_is_known_by_its_function_and_error_and_not_by_its_line() -> (
+    None
+):
+    def crash(line: int, function: str, error: str) -> str:
+        place = CrashPlace("a.py", line, function, error)
+        return shape(Finding("target.crashed", "crashed", (1,), place=place), _history())
+
+    assert crash(1, "f", "KeyError") == crash(9, "f", "KeyError")
+    assert len({crash(1, *of) for of in (("f", "E"), ("g", "E"), ("f", "F"))}) == 3
 
 
 @pytest.mark.parametrize(("code", "one", "other"), OTHER)

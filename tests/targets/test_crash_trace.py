@@ -6,8 +6,11 @@ import asyncio
 import json
 from typing import Any
 
+import msgspec
+
+from harness.checks.judge import judge
 from harness.core.history.events import Ended
-from harness.core.history.history import canonical
+from harness.core.history.history import canonical, decode, encode
 from harness.report.run_report import block
 from harness.report.run_summary import summarize
 from harness.runner import run
@@ -43,6 +46,23 @@ def test_the_frames_of_the_user_end_where_another_s_code_begins() -> None:
     assert first.endswith('in agent: parse("{")')
     assert last.endswith("in parse: return json.loads(text)")
     assert ended(agent).text.endswith("(in parse)")
+
+
+def test_the_place_of_a_crash_is_its_innermost_frame_with_the_error() -> None:
+    made = run(HELLO, agent)
+    end, place = made.history.trace.ended, made.verdict.findings[0].place
+    assert end is not None
+    assert place is not None
+    assert end.place == place
+    assert end.frames[-1].startswith(f"{place} in {place.function}: ")
+    assert (place.function, place.error) == ("parse", "JSONDecodeError")
+
+
+def test_a_history_without_a_place_is_judged_as_before() -> None:
+    made = run(HELLO, agent)
+    old = encode(made.history.events).replace(b'"place":', b'"elsewhere":')
+    (found,) = (f for f in judge(decode(old)).findings if f.check == "target")
+    assert found == msgspec.structs.replace(made.verdict.findings[0], place=None)
 
 
 def test_frames_below_tasks_threads_and_groups_are_the_user_s() -> None:

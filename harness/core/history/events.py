@@ -12,6 +12,7 @@ import msgspec
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import Outcome, StepRecord
+from harness.core.values.verdict import CrashPlace
 
 SCHEMA_VERSION = 2
 
@@ -27,6 +28,15 @@ class Event(msgspec.Struct, frozen=True, gc=False, tag_field="event", omit_defau
     at_ms: int = 0
     session: str = ""
     turn: int = 0
+
+
+class RunSettings(msgspec.Struct, frozen=True):
+    """The shape of those settings of a run that checks read as they stand in its first event."""
+
+    checks: dict[str, dict[str, Json] | None] | None = None
+    tools: dict[str, dict[str, Json] | None] | None = None
+    window_tokens: float | None = None
+    seeded: int | None = None
 
 
 class Started(Event, frozen=True, kw_only=True, tag="started"):
@@ -191,13 +201,15 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
 
     `polled`: the agent asked in the middle of a turn whether the user has cancelled.
     `tools_untaken`: the scenario has tools, and the agent never looked at them.
-    Of a crash, `frames` are those of the user's code, the innermost last, and `traceback` all.
+    Of a crash, `frames` are those of the user's code, the innermost last, `place` is where that
+    one stands, and `traceback` is all.
     """
 
     how: str
     exit_code: int | None = None
     text: str = ""
     frames: tuple[str, ...] = ()
+    place: CrashPlace | None = None
     traceback: str = ""
     unplayed: tuple[str, ...] = ()
     silent_faults: tuple[str, ...] = ()

@@ -34,6 +34,23 @@ CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 """The names of all capabilities."""
 
 
+class Connections(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run shows of an agent's connections.
+
+    `needs` are the capabilities whose lack explains what the run shows, `used` those that the agent
+    used. `speaks` says whether it called the model on the run's wire; None where a crash, a hang or
+    a profile that declares the wire leaves that open.
+    """
+
+    needs: tuple[Capability, ...] = ()
+    used: frozenset[Capability] = frozenset()
+    speaks: bool | None = None
+
+
+NO_CONNECTIONS = Connections()
+"""What a run shows of which nothing is known."""
+
+
 class Capabilities(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """What a profile declares of each capability: present, absent, or nothing (None)."""
 

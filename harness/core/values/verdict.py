@@ -23,11 +23,24 @@ FAIL_ON: FindingClass = "weakness"
 """The class from which on findings fail a run, where nobody says another one."""
 
 
+class CrashPlace(msgspec.Struct, frozen=True):
+    """Where a target crashed: the innermost line of the user's code, and the error's name."""
+
+    file: str
+    line: int
+    function: str
+    error: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """A broken rule: `code` is `check.rule`, `events` number the events that prove it.
 
     `class_` is set by the judge; the finding of a plug-in may say its own. Book-keeping has none.
     `follows` is the code of the finding that it follows from, which the judge sets too.
+    `place` is that of a crash in the user's code.
     """
 
     code: str
@@ -35,6 +48,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     events: tuple[int, ...] = ()
     class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
     follows: str = ""
+    place: CrashPlace | None = None
 
     @property
     def check(self) -> str:
@@ -46,15 +60,21 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
+LackKind = Literal["", "declared", "unused", "wire", "package"]
+"""What a run lacks: a capability that the profile declares absent, or that no run used; a wire on
+which no run called the model; a package that is not installed."""
+
+
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
     """A check that could not be asked, and why; of a whole run `check` is `run`.
 
-    `missing` is the capability, or the package, that a run lacks.
+    `missing` names what a run lacks, and `kind` says what that is.
     """
 
     check: str
     reason: str
     missing: str = ""
+    kind: LackKind = ""
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):

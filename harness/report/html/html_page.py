@@ -100,7 +100,7 @@ def _kept(parts: Iterable[PagePart], runs: list[RunSummary]) -> Iterator[tuple[i
 
 def _index(title: str, runs: list[RunSummary]) -> Json:
     """What the first page is drawn from."""
-    lost = [{"missing": x.missing, "reason": x.reason, "runs": x.runs, "remedy": x.remedy}
+    lost = [{"missing": x.name, "reason": x.reason, "runs": x.runs, "remedy": x.remedy}
             for x in lacks(runs)]  # fmt: skip
     shown: list[PageRun] = [page_run(run) for run in runs]
     return {"title": title, "runs": shown, "lacks": lost}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -47,7 +48,7 @@ def main() -> int:
 
 
 def _play(row: dict[str, Any], port: int, path: Path) -> int:
-    closed = _close_network()
+    closed = close_network()
     if closed:
         _serve(socket.AF_INET, ("127.0.0.1", port), lambda: _joined(socket.AF_UNIX, str(path)))
     return Agent(row, {} if closed else _proxies()).play()
@@ -59,7 +60,7 @@ def _proxies() -> dict[str, str]:
     return {**names, "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
 
 
-def _close_network() -> bool:
+def close_network() -> bool:
     """Leave this process with a network of loopback alone; whether that was permitted."""
     user, group = os.getuid(), os.getgid()
     try:
@@ -104,22 +105,36 @@ def _joined(family: int, address: Any) -> socket.socket:
 
 
 def _join(near: socket.socket, far: socket.socket) -> None:
+    ended = threading.Event()
     for source, sink in ((near, far), (far, near)):
-        threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+        threading.Thread(target=_pump, args=(source, sink, ended), daemon=True).start()
 
 
-def _pump(source: socket.socket, sink: socket.socket) -> None:
+def _pump(source: socket.socket, sink: socket.socket, ended: threading.Event) -> None:
     """Carry bytes one way. A reset goes on as a reset, an end as an end."""
     try:
         while data := source.recv(1 << 16):
             sink.sendall(data)
+        if not ended.is_set() and _is_dropped(source):
+            raise ConnectionResetError
+        ended.set()
         sink.shutdown(socket.SHUT_WR)
     except OSError:
         with contextlib.suppress(OSError):
             sink.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         for each in (sink, source):
-            with contextlib.suppress(OSError):
-                each.close()
+            with contextlib.suppress(OSError):  # what still reads of it keeps it open
+                each.shutdown(socket.SHUT_RD)
+            each.close()
+
+
+def _is_dropped(source: socket.socket) -> bool:
+    """Whether the other relay closed both ways, as it does for a reset: its socket carries none."""
+    if source.family != socket.AF_UNIX or source.fileno() < 0:
+        return False
+    poll = select.poll()
+    poll.register(source, select.POLLHUP)
+    return any(what & select.POLLHUP for _, what in poll.poll(0))
 
 
 class Agent:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -119,6 +123,26 @@ def test_the_server_of_tools_is_awake_before_the_first_message() -> None:
         waiting.result(10)
     assert [msgspec.json.decode(body)["method"] for body in asked] == ["initialize"]
     driver._wake_tools("http://127.0.0.1:9/mcp")  # a server that is not there stops nobody
+
+
+@pytest.mark.parametrize("resets", [True, False])
+def test_a_reset_and_an_end_pass_both_relays_as_what_they_are(tmp_path: Path, resets: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as model, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        at = free.getsockname()
+        free.close()
+        relay = str(tmp_path / "relay")
+        joined = partial(driver._joined, socket.AF_INET, model.getsockname())
+        driver._serve(socket.AF_UNIX, relay, joined)
+        driver._serve(socket.AF_INET, at, partial(driver._joined, socket.AF_UNIX, relay))
+        with socket.create_connection(at, timeout=30) as agent:
+            answers, _ = model.accept()
+            answers.sendall(b"part")
+            assert agent.recv(9) == b"part"
+            answers.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", resets, 0))
+            answers.close()
+            with pytest.raises(ConnectionResetError) if resets else contextlib.nullcontext():
+                assert agent.recv(9) == b""
 
 
 _HEARD = "import sys; print(sys.stdin.read())"

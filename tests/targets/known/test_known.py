@@ -14,6 +14,7 @@ from harness.files import load_scenarios
 from harness.runner import run
 from harness.targets import resolve
 from harness.targets.known import command_of, known
+from tests.field.environments import CHEAP, is_installed, options_of, require
 
 PAGE = (Path(__file__).parents[3] / "docs" / "known-targets.md").read_text("utf-8")
 TALK = Path(__file__).with_name("known-talk.yaml")
@@ -65,12 +66,11 @@ def test_a_mistyped_name_is_told_the_nearest() -> None:
 @pytest.mark.real
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=() if n == "claude-code" else pytest.mark.nightly) for n in known()],
+    [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in known()],
 )
 def test_the_real_program_plays_messages_a_tool_and_a_history(name: str) -> None:
-    if shutil.which(known()[name].program) is None:
-        pytest.skip(f"not installed: {known()[name].install}")
-    target = resolve(name)
+    require(name, is_installed(name) or shutil.which(known()[name].program) is not None)
+    target = resolve(options_of(name)[1] if is_installed(name) else name)
     (wire,) = target.profile.wires
     (scenario,) = (s for s in load_scenarios(TALK) if s.wire == wire)
     made = run(scenario, target)

@@ -1,0 +1,71 @@
+"""Confirmed findings on agents that people run: one TOML file of the folder `field` each.
+
+A finding stands here only after a check by hand, without the harness, showed it too. The name of
+a file is TARGET-SLUG; reports and `harness explain` call it `field/NAME`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.strict import Strict
+from harness.core.values.table_file import package_text
+
+FOLDER = Path(__file__).with_name("field")
+FIELD_PREFIX = "field/"
+
+Words: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+Link: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^(https://\S+)?$")]
+
+
+class FieldFinding(Strict, frozen=True):
+    """A finding: where it was seen, what goes wrong, and how to repeat it without the harness.
+
+    `repeat` is the command of the check by hand, and `scenario` the shortest scenario that shows
+    `codes` on the target. `basis` says why it is wrong, where that rests on what an API refuses;
+    `issue` is a public report of it. `fixed_in` is the first release without it: such a finding is
+    of older releases only, and is counted apart.
+    """
+
+    target: Words
+    version: Words
+    language: Words
+    codes: Annotated[tuple[Words, ...], msgspec.Meta(min_length=1)]
+    class_: Literal["defect", "weakness"] = msgspec.field(name="class")
+    title: Words
+    what: Words
+    repeat: Words
+    expected: Words
+    observed: Words
+    basis: Link
+    issue: Link
+    scenario: Words
+    fixed_in: str = ""
+
+    def shows(self, code: str) -> bool:
+        """Whether the code, or a rule of the check of that name, is among those of the finding."""
+        return any(code in (each, each.rpartition(".")[0]) for each in self.codes)
+
+
+@cache
+def field_findings() -> MappingProxyType[str, FieldFinding]:
+    """The confirmed findings by name, in the order of the names."""
+    names = sorted(path.stem for path in FOLDER.glob("*.toml"))
+    package = "harness.catalogue"
+    texts = {name: package_text(package, f"{FOLDER.name}/{name}.toml") for name in names}
+    return MappingProxyType({name: field_finding(text, name) for name, text in texts.items()})
+
+
+def field_finding(text: str, name: str) -> FieldFinding:
+    """The finding in the text of a file. Raises InputError, with the file, if it is none."""
+    try:
+        return msgspec.convert(tomllib.loads(text), FieldFinding)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise InputError(f"{error}", f"{FOLDER.name}/{name}.toml") from None

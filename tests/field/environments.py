@@ -1,0 +1,139 @@
+"""The targets of the data file, each installed into an environment of its own below `.field/`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.core.values.profile import Profile
+from harness.files.profile_file import load_profile
+from harness.targets.known import known
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+ENVIRONMENTS = ROOT / ".field"
+
+CHEAP = ("pydantic_ai", "openai_agents", "gemini-cli")
+"""What `make test-real` installs and plays: two frameworks and a program. Others are nightly."""
+
+
+class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is installed of a target, and what it plays: the head of `targets.toml` explains it."""
+
+    language: str
+    plays: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
+    node: tuple[str, ...] = ()
+    shares: str = ""
+    program: str = ""
+    sample: int = 0
+
+    @property
+    def package(self) -> str:
+        """The package whose version is the target's, as it is pinned; "" of one that shares."""
+        return next(iter((*self.packages, *self.node)), "")
+
+
+def targets() -> dict[str, Target]:
+    """The targets by name."""
+    text = (HERE / "targets.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), type=dict[str, Target])
+
+
+def version_of(name: str) -> tuple[str, str]:
+    """The package of a target, without its extras, and its pinned version."""
+    target = targets()[name]
+    package = target.package or targets()[target.shares].package
+    named, _, version = package.rpartition("==" if "==" in package else "@")
+    return named.partition("[")[0], version
+
+
+def home_of(name: str) -> Path:
+    """The environment of a target."""
+    return ENVIRONMENTS / (targets()[name].shares or name)
+
+
+def python_of(name: str) -> Path:
+    """The Python that runs the harness for a target: that of its framework, else this one."""
+    target, python = targets()[name], home_of(name) / "bin" / "python"
+    is_own = not (target.node or target.program)
+    return python if is_own else Path(sys.executable)
+
+
+def is_installed(name: str) -> bool:
+    """Whether the environment of a target has what the data file says."""
+    target = targets()[targets()[name].shares or name]
+    mark = home_of(name) / ".ready"
+    return mark.exists() and mark.read_text(encoding="utf-8") == _wanted(target)
+
+
+def require(name: str, is_there: bool) -> None:
+    """Skip a test whose target is not there; in CI, where `make test-real` installs it, fail."""
+    if is_there:
+        return
+    reason = f"not installed: python -m tests.field --install {name}"
+    if os.environ.get("CI") and name in CHEAP:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """What names the target on a command line of the harness."""
+    target = targets()[name]
+    if not target.program:
+        return ("--profile", str((HERE / "frameworks" / f"{name}.toml").relative_to(ROOT)))
+    folder = home_of(name) / ("node_modules/.bin" if target.node else "bin")
+    return ("--target", f"{name}?program={folder / target.program}")
+
+
+def profile_of(name: str) -> Profile:
+    """What the target says that it is."""
+    if targets()[name].program:
+        return known()[name].profile
+    return load_profile(HERE / "frameworks" / f"{name}.toml")
+
+
+def install(name: str) -> None:
+    """Install a target, unless it is. Raises CalledProcessError when a package cannot be."""
+    target, folder = targets()[name], home_of(name)
+    if target.shares:
+        return install(target.shares)
+    if target.node and not target.program:
+        _copy_node_adapter(folder)
+    if is_installed(name):
+        return None
+    if target.node:
+        folder.mkdir(parents=True, exist_ok=True)
+        _call("npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *target.node)
+    else:
+        own = [] if target.program else ["--editable", f"{ROOT}{_extras(target)}"]
+        _call(sys.executable, "-m", "venv", str(folder))
+        _call(str(folder / "bin" / "python"), "-m", "pip", "install", "-q", *own, *target.packages)
+    (folder / ".ready").write_text(_wanted(target), encoding="utf-8")
+    return None
+
+
+def _extras(target: Target) -> str:
+    return f"[{','.join(target.extras)}]" if target.extras else ""
+
+
+def _copy_node_adapter(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "frameworks" / "ai_sdk.mjs", folder)
+    shutil.copy(ROOT / "harness" / "adapters" / "ai_sdk.mjs", folder / "adapter.mjs")
+
+
+def _wanted(target: Target) -> str:
+    return "\n".join((*target.extras, *target.packages, *target.node))
+
+
+def _call(*command: str) -> None:
+    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ})

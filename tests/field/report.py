@@ -1,0 +1,79 @@
+"""The report of the field: a page of the documentation, and a comparison as one HTML file.
+
+Both are made of the kept results and of the confirmed findings, by the templates beside this file.
+What was seen and not confirmed by hand is counted, and told as no more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from harness.catalogue import field_findings
+from harness.core.values.table_file import package_text, parse
+from tests.field import owners
+from tests.field.environments import HERE, ROOT, options_of, targets
+from tests.field.overview import Overview, overview
+from tests.field.playing import CLOSED
+from tests.field.results import Results
+
+PAGE = ROOT / "docs" / "field" / "REPORT.md"
+COMPARISON = ROOT / "build" / "field.html"
+
+
+class NotDriven(msgspec.Struct, frozen=True):
+    """A program or a framework that could not be played."""
+
+    name: str
+    why: str
+
+
+def write(results: Sequence[Results]) -> None:
+    """Write the page, the comparison, and the page for owners."""
+    owners.write()
+    PAGE.write_text(page(results), encoding="utf-8")
+    COMPARISON.parent.mkdir(exist_ok=True)
+    COMPARISON.write_text(comparison(results), encoding="utf-8")
+    print(f"{PAGE.relative_to(ROOT)}, {COMPARISON.relative_to(ROOT)}")
+
+
+def page(results: Sequence[Results]) -> str:
+    """The report as Markdown."""
+    return _filled("report.md.jinja", results, is_html=False)
+
+
+def comparison(results: Sequence[Results]) -> str:
+    """The targets beside each other as a page that needs nothing else."""
+    style = package_text("harness.report.html", "page.css")
+    return _filled("report.html.jinja", results, is_html=True, style=style)
+
+
+def _filled(template: str, results: Sequence[Results], is_html: bool, **more: Any) -> str:
+    loader = FileSystemLoader(HERE)
+    world = Environment(
+        loader=loader, autoescape=is_html, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    view: Overview = overview(results, field_findings())
+    return world.get_template(template).render(
+        view=view, closed=CLOSED, not_driven=not_driven(), repeat_of=repeat_of, **more
+    )
+
+
+def not_driven() -> list[NotDriven]:
+    """What could not be driven, and why."""
+    file = Path(HERE / "not_driven.tsv")
+    return [*parse(file.read_text(encoding="utf-8"), NotDriven, file.name).values()]
+
+
+def repeat_of(target: str, scenario: str) -> str:
+    """The command that plays a scenario on a target; "" for one that is not in the data file."""
+    if target not in targets():
+        return ""
+    named = targets()[target].program
+    words = ("--target", target) if named else options_of(target)
+    return " ".join(("harness run", scenario, *words))

@@ -1,0 +1,85 @@
+"""The data of the targets, and the network in which they are played."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.runner import run
+from harness.targets import resolve
+from harness.targets.known import known
+from tests.field.environments import ROOT, options_of, profile_of, targets, version_of
+from tests.field.loopback import NOT_PERMITTED
+from tests.field.playing import draw
+
+PROBE = """
+import socket
+print([name for _, name in socket.if_nameindex()])
+print(socket.socket().connect_ex(("192.0.2.1", 80)) != 0)
+"""
+
+
+@pytest.mark.parametrize("name", targets())
+def test_a_target_is_pinned_and_has_a_profile_and_something_to_play(name: str) -> None:
+    target = targets()[name]
+    assert profile_of(name).wires
+    assert all((ROOT / path).exists() for path in target.plays)
+    assert all(version_of(name))
+    assert target.packages or target.node or target.shares in targets()
+    assert not target.program or known()[name].program == target.program
+    module = profile_of(name).target.partition(":")[0]
+    assert target.program or module == "process" or importlib.util.find_spec(module)
+
+
+def test_every_known_program_is_played() -> None:
+    assert {*known()} <= {*targets()}
+
+
+def test_a_target_that_is_mounted_has_the_package_for_it() -> None:
+    for name, target in targets().items():
+        if not target.program:
+            assert ("respx" in target.extras) == ("mount=" in profile_of(name).target), name
+
+
+def test_a_program_is_named_in_its_environment() -> None:
+    assert options_of("codex")[0] == "--target"
+    assert options_of("codex")[1].endswith(".field/codex/node_modules/.bin/codex")
+    assert options_of("smolagents") == ("--profile", "tests/field/frameworks/smolagents.toml")
+
+
+def test_the_same_seed_draws_the_same_runs_that_the_target_can_play() -> None:
+    drawn = draw("codex", 1, 3)
+    assert drawn == draw("codex", 1, 3) != draw("codex", 2, 3)
+    assert len({file for file, _ in drawn}) == 3
+    assert all("@openai-responses" in run for _, run in drawn)
+
+
+TOOL_RUNNER = resolve("tests.field.frameworks.anthropic_runner:agent")
+
+
+def test_the_tool_runner_runs_a_call_only_where_its_answer_stopped_for_it() -> None:
+    scenario = Scenario(
+        name="cut",
+        inbox=(InboxItem(text="Order two."),),
+        tools={"order": ToolScript(script=(ToolTurn(ok="ordered", times="forever"),))},
+        script=(Turn(use="order", stop="max_tokens"), Turn(say="Ordered.", optional=True)),
+    )
+    assert run(scenario, TOOL_RUNNER).history.trace.executions == []
+    whole = msgspec.structs.replace(scenario, script=(Turn(use="order"), Turn(say="Ordered.")))
+    assert len(run(whole, TOOL_RUNNER).history.trace.executions) == 1
+
+
+@pytest.mark.real
+@pytest.mark.skipif(sys.platform != "linux", reason="network namespaces are of Linux")
+def test_the_network_has_loopback_alone_or_the_command_does_not_start() -> None:
+    command = [sys.executable, "-m", "tests.field.loopback", sys.executable, "-c", PROBE]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if made.returncode == NOT_PERMITTED:
+        assert made.stdout == ""
+        pytest.skip("this machine permits no network namespace to a user")
+    assert made.stdout.splitlines() == ["['lo']", "True"]
