@@ -159,7 +159,14 @@ class Transition:
         wait: Plan = (Wait(when_ms - at_ms),) if when_ms > at_ms else ()
         return self._taken(call, (*wait, Answer(Delivered(inbound))))
 
-    def cancelled(self, session: str, at_ms: int) -> bool:
+    def cancelled_in_turn(self, session: str, at_ms: int) -> bool:
+        """As `cancelled`, for an agent that is told as soon as there is a cancel: between turns
+        there is nothing to tell."""
+        self.polled = True
+        is_open = bool(self.history.past.open_inbound(session))
+        return is_open and self.cancelled(session, at_ms, pushed=True)
+
+    def cancelled(self, session: str, at_ms: int, *, pushed: bool = False) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
         past, self.polled = self.history.past, True
         if past.cancelled.get(session) == past.turn(session):
@@ -167,7 +174,7 @@ class Transition:
         entry = inbox.due_cancel(self.inbox, past, at_ms, session)
         if entry is None and not self._polls:
             return False
-        call = self._call("inbox", session, at_ms, InboxRequest(poll=True))
+        call = self._call("inbox", session, at_ms, InboxRequest(poll=True, pushed=pushed))
         plan: Plan = (Answer(Delivered(entry.inbound if entry else None)),)
         plan, by = bend_all(self._polls, "value", call, self.history, self.draws, plan)
         if entry is None and not by:
