@@ -21,11 +21,18 @@ _LIMIT_S = 120.0
 _WORDS: dict[State, str] = {
     "written": "written",
     "extended": "extended",
+    "replaced": "replaced",
     "unchanged": "unchanged",
     "kept": "kept",
     "elsewhere": "not written",
 }
-_STYLES = {"written": "pass", "extended": "pass", "kept": "unknown", "elsewhere": "unknown"}
+_STYLES = {
+    "written": "pass",
+    "extended": "pass",
+    "replaced": "unknown",
+    "kept": "unknown",
+    "elsewhere": "unknown",
+}
 
 
 class InitReport:
@@ -144,7 +151,9 @@ _EXAMPLE_MEND = (
 
 def _said(piece: Piece) -> str:
     if piece.state == "kept":
-        return "it is there and says something else; `harness init --dry-run` shows ours"
+        return "it says something else; --dry-run shows ours, --force replaces it"
+    if piece.state == "replaced":
+        return "it said something else"
     if piece.state == "elsewhere":
         return "it belongs into the folder of the repository, above this one"
     return piece.what
