@@ -204,7 +204,7 @@ def test_a_target_and_a_mutant(harness: Harness) -> None:
 
 @pytest.mark.real
 def test_a_folder_of_the_catalogue_twice_differs_in_nothing(harness: Harness) -> None:
-    words = ("reference", "reference", "@arguments", "--fail-on", "any", "--json")
+    words = ("reference", "reference", "@limits", "--fail-on", "any", "--json")
     done = harness("diff", *words)
     assert done.returncode == 0, done.stdout
     assert "note: both sides are reference: only what changes from run to run" in done.stderr
