@@ -102,6 +102,13 @@ def test_markdown(in_process: Command) -> None:
     assert Path("sum.md").read_text("utf-8").rstrip() == done.out.rstrip()
 
 
+def test_a_page(in_process: Command) -> None:
+    kept("one"), kept("two", "naive")
+    done = in_process("diff", "one", "two", "--html", "diff.html")
+    assert done.err == "page: diff.html\n"
+    assert '<a href="#run-1">circles</a>' in Path("diff.html").read_text("utf-8")
+
+
 def test_what_one_side_lacks_is_told(in_process: Command) -> None:
     kept("one"), kept("two", names=RUNS[:1])
     lack = NotApplicable("run", "needs cancel")
